@@ -1,4 +1,5 @@
 import type { VenueId } from "../domain/market.ts";
+import { PeriodicJob } from "../lib/periodic-job.ts";
 import type { ChangeCursor, ChangeStore } from "../storage/index.ts";
 import type { IngestContext } from "./context.ts";
 
@@ -8,19 +9,24 @@ const START_CURSOR: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
 /** Follows the venues that other nodes read: applies their stored changes to the board, twice a second and when woken. */
 export class Follower {
   readonly #context: IngestContext;
-  readonly #isFollowed: (venue: VenueId) => boolean;
   readonly #cursors = new Map<VenueId, ChangeCursor>();
   readonly #stop = new AbortController();
-  #wake = new AbortController();
+  readonly #job: PeriodicJob;
   #reading: Promise<void> = Promise.resolve();
-  #loop: Promise<void> = Promise.resolve();
-  #failures = 0;
 
   /** @param isFollowed  returns whether another node reads the venue, so that its markets are loaded from the store */
   constructor(context: IngestContext, isFollowed: (venue: VenueId) => boolean) {
     this.#context = context;
-    this.#isFollowed = isFollowed;
-    for (const venue of context.venues.keys()) this.#cursors.set(venue, START_CURSOR);
+    const { clock, log, venues } = context;
+    for (const venue of venues.keys()) this.#cursors.set(venue, START_CURSOR);
+    this.#job = new PeriodicJob({
+      clock,
+      intervalMs: POLL_PAUSE_MS,
+      run: () => this.#read(() => [...venues.keys()].filter(isFollowed)),
+      onFailure(error, failures) {
+        if (failures === 1) log.warn({ err: error }, "reading changes from the store failed; retrying");
+      },
+    });
   }
 
   /** Skips the changes stored so far. The caller must load the board after this call. */
@@ -30,12 +36,12 @@ export class Follower {
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.#job.start();
   }
 
   /** Reads changes immediately, or after the current read if one is running. */
   wake(): void {
-    this.#wake.abort();
+    this.#job.wake();
   }
 
   /** Reads all changes stored for a venue so far, after the current read. Throws if the store does not respond. */
@@ -50,24 +56,8 @@ export class Follower {
 
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.wake();
-    await this.#loop;
+    await this.#job.stop();
     await this.#reading.catch(() => {});
-  }
-
-  async #run(): Promise<void> {
-    const { clock, log, venues } = this.#context;
-    while (!this.#stop.signal.aborted) {
-      this.#wake = new AbortController();
-      try {
-        await this.#read(() => [...venues.keys()].filter(this.#isFollowed));
-        this.#failures = 0;
-      } catch (error) {
-        this.#failures += 1;
-        if (this.#failures === 1) log.warn({ err: error }, "reading changes from the store failed; retrying");
-      }
-      if (!this.#stop.signal.aborted) await clock.sleep(POLL_PAUSE_MS, this.#wake.signal).catch(() => {});
-    }
   }
 
   /** Runs reads one at a time, so that an older result is never applied after a newer result. */

@@ -1,3 +1,4 @@
+import { PeriodicJob } from "../lib/periodic-job.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { LeaseRow, LeaseStore, LeaseView } from "./lease-store.ts";
@@ -59,18 +60,26 @@ export class Leases {
   /** Names of lost leases whose work has not stopped yet. They cannot be acquired until it has. */
   readonly #stopping = new Set<string>();
   readonly #endings = new Set<Promise<void>>();
-  readonly #stop = new AbortController();
+  readonly #job: PeriodicJob;
   #view: { readonly view: LeaseView; readonly at: number } | null = null;
-  #failures = 0;
   #isClosing = false;
-  #loop: Promise<void> = Promise.resolve();
 
   constructor(options: LeasesOptions) {
     this.#options = options;
+    this.#job = new PeriodicJob({
+      clock: options.clock,
+      intervalMs: ROUND_PAUSE_MS,
+      run: async () => {
+        while (await this.#round());
+      },
+      onFailure(error, failures) {
+        if (failures === 1) options.log.warn({ err: error }, "leases could not be renewed or read");
+      },
+    });
   }
 
   start(): void {
-    this.#loop = this.#run();
+    this.#job.start();
   }
 
   /** Returns the fence of a lease that this node holds, or null if this node does not hold it. */
@@ -102,8 +111,7 @@ export class Leases {
     this.#isClosing = true;
     // The leases are renewed until the work has ended, so that its queued rows can be written.
     await this.#releaseAll();
-    this.#stop.abort();
-    await this.#loop;
+    await this.#job.stop();
     await this.#releaseAll();
     try {
       if (eligible.length > 0) await store.withdraw(holder);
@@ -115,21 +123,6 @@ export class Leases {
   async #releaseAll(): Promise<void> {
     for (const name of [...this.#held.keys()]) this.#release(name);
     await Promise.all(this.#endings);
-  }
-
-  async #run(): Promise<void> {
-    const { clock, log } = this.#options;
-    while (!this.#stop.signal.aborted) {
-      let hasMore = false;
-      try {
-        hasMore = await this.#round();
-        this.#failures = 0;
-      } catch (error) {
-        this.#failures += 1;
-        if (this.#failures === 1) log.warn({ err: error }, "leases could not be renewed or read");
-      }
-      if (!hasMore) await clock.sleep(ROUND_PAUSE_MS, this.#stop.signal).catch(() => {});
-    }
   }
 
   /** Renews all leases, then acquires or releases at most one. Returns true if another lease may be acquired immediately. */

@@ -2,6 +2,7 @@ import type { BoardChange, BoardMarket, MarketBoard } from "../board/index.ts";
 import type { EventListing, MarketSnapshot, MarketStatus, VenueId } from "../domain/market.ts";
 import type { Trade } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import { PeriodicJob } from "../lib/periodic-job.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ChangeStore, CurrentQuote, MarketStore, TickWriter, VenueFence } from "../storage/index.ts";
@@ -59,20 +60,22 @@ export class StoreWriter {
   #tradesDropped = 0;
   #statusChangesDropped = 0;
   #quotesFlushedAt = 0;
-  #cancelTimer: () => void = () => {};
+  readonly #job: PeriodicJob;
   #flushing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   constructor(options: StoreWriterOptions) {
     this.#options = options;
+    this.#job = new PeriodicJob({
+      clock: options.clock,
+      delayMs: FLUSH_EVERY_MS,
+      intervalMs: FLUSH_EVERY_MS,
+      run: () => this.#afterCurrentFlush(() => this.#flushQueued(this.#flushRowsMax())),
+    });
   }
 
   start(): void {
-    this.#cancelTimer = this.#options.clock.setTimeout(() => {
-      this.#afterCurrentFlush(() => this.#flushQueued(this.#flushRowsMax())).then(() => {
-        if (!this.#isClosed) this.start();
-      });
-    }, FLUSH_EVERY_MS);
+    this.#job.start();
   }
 
   /** Returns the row limit of a timed flush. Unlimited if there are other nodes, because they read only stored rows. */
@@ -174,7 +177,7 @@ export class StoreWriter {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#cancelTimer();
+    await this.#job.stop();
     await this.flush();
     await this.#options.ticks.close();
   }

@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { OrderBook } from "../domain/order-book.ts";
+import { PeriodicJob } from "../lib/periodic-job.ts";
 import type { ListingPage } from "../ports/venue.ts";
 import { AnnouncedMarkets } from "./announced-markets.ts";
 import { Backfill } from "./backfill.ts";
@@ -40,6 +41,7 @@ export class VenueIngest {
   readonly #trades: TradesReader;
   readonly #backfill: Backfill;
   readonly #stream: StreamReader;
+  readonly #probing: PeriodicJob;
   #running: Promise<void>[] = [];
 
   constructor({ areFirstSweepsOver, ...options }: VenueIngestOptions) {
@@ -59,6 +61,17 @@ export class VenueIngest {
     this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, {
       requestResync,
       readTakers: (marketId) => this.#trades.request(marketId),
+    });
+    const { clock, health } = options;
+    this.#probing = new PeriodicJob({
+      clock,
+      delayMs: PROBE_EVERY_MS,
+      intervalMs: PROBE_EVERY_MS,
+      run: () => this.#probe(),
+      onFailure(error) {
+        // The failing loops log the outage.
+        if (error instanceof VenueError) health.drop(`failed_${error.failure}`);
+      },
     });
   }
 
@@ -81,7 +94,6 @@ export class VenueIngest {
       }),
       run("refresh", REFRESH_EVERY_MS, () => this.#refreshQueue.refreshDue()),
       run("announced", ANNOUNCED_EVERY_MS, () => this.#announced.readDue()),
-      this.#probe(),
       run("trades", TRADES_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#trades.readNext())),
       run("backfill", BACKFILL_PAUSE_MS, () => this.#unlessSweepHasPriority(() => this.#fetchHistory())),
     ];
@@ -92,13 +104,14 @@ export class VenueIngest {
         ),
       );
     if (activePollMs !== null) this.#running.push(run("active", activePollMs, () => this.#pollActive(activePollMs)));
+    this.#probing.start();
     if (hasStream) this.#running.push(run("follow", SUBSCRIBE_EVERY_MS, async () => this.#stream.follow()));
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#stream.close();
-    await Promise.allSettled(this.#running);
+    await Promise.allSettled([this.#probing.stop(), ...this.#running]);
   }
 
   /** Returns the order book that the venue's stream tracks, or null if it tracks none that is current. */
@@ -156,20 +169,12 @@ export class VenueIngest {
    * that a venue that recovers is read immediately.
    */
   async #probe(): Promise<void> {
-    const { venue, board, clock, health, signal } = this.#context;
-    while (!signal.aborted) {
-      await clock.sleep(PROBE_EVERY_MS, signal).catch(() => {});
-      if (!this.#loops.isFailing("sweep") || signal.aborted) continue;
-      const market = board.markets().find(({ listing }) => listing.venue === venue.id);
-      if (market === undefined) continue;
-      try {
-        const page = await venue.findMarket(market.listing.marketId, signal);
-        if (page !== null) this.applyPage(page);
-        this.#loops.wakeFailing();
-      } catch (error) {
-        // The failing loops log the outage.
-        if (error instanceof VenueError) health.drop(`failed_${error.failure}`);
-      }
-    }
+    const { venue, board, signal } = this.#context;
+    if (!this.#loops.isFailing("sweep")) return;
+    const market = board.markets().find(({ listing }) => listing.venue === venue.id);
+    if (market === undefined) return;
+    const page = await venue.findMarket(market.listing.marketId, signal);
+    if (page !== null) this.applyPage(page);
+    this.#loops.wakeFailing();
   }
 }

@@ -1,3 +1,4 @@
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -28,8 +29,6 @@ export function createActivity(options: {
   /** The batch being written. If its response is lost, it is sent again with the same serial, which applies it once. */
   let sentBatch: Batch | null = null;
   let runningWrite: Promise<void> | null = null;
-  let cancelTimer = () => {};
-  let isStopping = false;
 
   const takeBatch = (): Batch => {
     const { batch, dropped } = recorder.take();
@@ -62,10 +61,7 @@ export function createActivity(options: {
     await runningWrite;
   };
 
-  const scheduleWrite = () => {
-    if (isStopping) return;
-    cancelTimer = clock.setTimeout(() => void flush().then(scheduleWrite), WRITE_INTERVAL_MS);
-  };
+  const job = new PeriodicJob({ clock, delayMs: WRITE_INTERVAL_MS, intervalMs: WRITE_INTERVAL_MS, run: flush });
 
   return {
     record: (request: CustomerRequest) => recorder.add(request, clock.now()),
@@ -85,11 +81,10 @@ export function createActivity(options: {
         onlyFailed,
       });
     },
-    start: scheduleWrite,
+    start: () => job.start(),
     /** Writes everything recorded. */
     async stop(): Promise<void> {
-      isStopping = true;
-      cancelTimer();
+      await job.stop();
       await flush();
     },
   };

@@ -1,3 +1,4 @@
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { REQUEST_RETENTION_DAYS, USAGE_RETENTION_DAYS } from "../activity/index.ts";
 import { type AccountDependencies, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
@@ -34,46 +35,38 @@ export function createCustomers(
     emailDelivery === null
       ? accountsWithoutEmails
       : withKeyEmails(accountsWithoutEmails, { ...options, emailDelivery });
-  let cancelTimer = () => {};
-  let runningCleanup: Promise<void> = Promise.resolve();
-  let isStopping = false;
-
   /** Safe to run on several nodes at the same time. */
-  const deleteExpired = async () => {
+  const deleteExpired = async (signal: AbortSignal) => {
+    const isStopping = () => signal.aborted;
     const now = clock.now();
     const auditStart = now - auditDays * DAY_MS;
     const deleteBefore = (table: Parameters<typeof deleteOlder>[1], before: number) =>
-      deleteOlder(database, table, before, () => isStopping);
-    try {
-      await deleteBefore("pending_signups", now);
-      await deleteBefore("email_changes", now);
-      await deleteBefore("attempts", now - ATTEMPT_WINDOW_MS_MAX);
-      await deleteBefore("audit_log", auditStart);
-      await deleteBefore("api_keys", auditStart);
-      await deleteBefore("usage_days", now - USAGE_RETENTION_DAYS * DAY_MS);
-      await deleteBefore("recent_requests", now - REQUEST_RETENTION_DAYS * DAY_MS);
-      await deleteBefore("activity_batches", now - BATCH_SERIAL_DAYS * DAY_MS);
-      for (const data of customerData) await data.deleteExpired?.(database, now, () => isStopping);
-    } catch (error) {
-      log.warn({ err: error }, "could not delete expired customer records; retrying in an hour");
-    }
+      deleteOlder(database, table, before, isStopping);
+    await deleteBefore("pending_signups", now);
+    await deleteBefore("email_changes", now);
+    await deleteBefore("attempts", now - ATTEMPT_WINDOW_MS_MAX);
+    await deleteBefore("audit_log", auditStart);
+    await deleteBefore("api_keys", auditStart);
+    await deleteBefore("usage_days", now - USAGE_RETENTION_DAYS * DAY_MS);
+    await deleteBefore("recent_requests", now - REQUEST_RETENTION_DAYS * DAY_MS);
+    await deleteBefore("activity_batches", now - BATCH_SERIAL_DAYS * DAY_MS);
+    for (const data of customerData) await data.deleteExpired?.(database, now, isStopping);
   };
-  const scheduleCleanup = (delayMs: number) => {
-    if (isStopping) return;
-    cancelTimer = clock.setTimeout(() => {
-      runningCleanup = deleteExpired().then(() => scheduleCleanup(CLEANUP_INTERVAL_MS));
-    }, delayMs);
-  };
+  const cleanup = new PeriodicJob({
+    clock,
+    delayMs: FIRST_CLEANUP_DELAY_MS,
+    intervalMs: CLEANUP_INTERVAL_MS,
+    run: deleteExpired,
+    onFailure: (error) => log.warn({ err: error }, "could not delete expired customer records; retrying in an hour"),
+  });
 
   return {
     ...accounts,
     ...signUps,
     emailChanges,
-    start: () => scheduleCleanup(FIRST_CLEANUP_DELAY_MS),
+    start: () => cleanup.start(),
     async stop() {
-      isStopping = true;
-      cancelTimer();
-      await Promise.all([runningCleanup, stopSignUps(), stopEmailChanges(), stopKeyEmails()]);
+      await Promise.all([cleanup.stop(), stopSignUps(), stopEmailChanges(), stopKeyEmails()]);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -18,8 +19,6 @@ export function createKeyUsage(options: {
 }) {
   const { database, clock, log, keysMax = PENDING_KEYS_MAX } = options;
   let lastUseTimes = new Map<string, number>();
-  let cancelTimer = () => {};
-  let runningWrite: Promise<void> = Promise.resolve();
 
   const recordUse = (keyId: string, at: number) => {
     if (lastUseTimes.size < keysMax || lastUseTimes.has(keyId))
@@ -44,20 +43,19 @@ export function createKeyUsage(options: {
     }
   };
 
-  const scheduleWrite = () => {
-    cancelTimer = clock.setTimeout(() => {
-      runningWrite = writePendingUses().then(scheduleWrite);
-    }, WRITE_INTERVAL_MS);
-  };
+  const job = new PeriodicJob({
+    clock,
+    delayMs: WRITE_INTERVAL_MS,
+    intervalMs: WRITE_INTERVAL_MS,
+    run: writePendingUses,
+  });
 
   return {
     recordUse: (keyId: string) => recordUse(keyId, clock.now()),
-    start: scheduleWrite,
+    start: () => job.start(),
     /** Writes the pending uses. */
     async stop() {
-      cancelTimer();
-      await runningWrite;
-      cancelTimer();
+      await job.stop();
       await writePendingUses();
     },
   };

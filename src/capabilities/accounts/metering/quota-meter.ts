@@ -1,5 +1,6 @@
 import { AppError } from "../../../domain/errors.ts";
 import type { Charge, QuotaRefusal } from "../../../domain/metering.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { type AccountState, type Block, blocksOf, LEASE_MS, QuotaBlocks, type QuotaOptions } from "./quota-blocks.ts";
 import type { GrantedBlock, QuotaAccount } from "./quota-store.ts";
 
@@ -56,13 +57,22 @@ export class QuotaMeter {
   readonly #options: QuotaOptions;
   readonly #blocks: QuotaBlocks;
   #journalRetryAt = 0;
-  #cancelTimer: () => void = () => {};
-  #isFailing = false;
+  readonly #job: PeriodicJob;
   #isStopped = false;
 
   constructor(options: QuotaOptions) {
     this.#options = options;
     this.#blocks = new QuotaBlocks(options);
+    this.#job = new PeriodicJob({
+      clock: options.clock,
+      delayMs: MAINTENANCE_INTERVAL_MS,
+      intervalMs: MAINTENANCE_INTERVAL_MS,
+      run: () => this.#blocks.runExclusive(() => this.#maintain()),
+      onFailure(error, failures) {
+        // Nothing is lost: blocks stay in use and unsettled counts stay in the journal.
+        if (failures === 1) options.log.warn({ err: error }, "quota settlement failed; retrying");
+      },
+    });
   }
 
   /** Returns the unused units of the previous process to the store. Must resolve before the first `take`. */
@@ -71,13 +81,13 @@ export class QuotaMeter {
     // Blocks that were granted to the previous process and are missing from its journal are unspent.
     if (predecessor !== null) await this.#options.store.returnBlocksOfDeadNode(predecessor, recovered);
     this.#options.journal.clear(this.#options.nodeId);
-    this.#scheduleMaintenance();
+    this.#job.start();
   }
 
   /** Returns unused units to the store. If the store is unavailable, the counts stay in the journal for the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#cancelTimer();
+    await this.#job.stop();
     await this.#blocks.waitUntilIdle();
     try {
       await this.#blocks.runExclusive(() => this.#maintain());
@@ -226,26 +236,6 @@ export class QuotaMeter {
     }
     this.#journalRetryAt = now + JOURNAL_RETRY_MS;
     return null;
-  }
-
-  #scheduleMaintenance(): void {
-    this.#cancelTimer = this.#options.clock.setTimeout(() => {
-      void this.#blocks
-        .runExclusive(() => this.#maintain())
-        .then(
-          () => {
-            this.#isFailing = false;
-          },
-          (error: unknown) => {
-            // Nothing is lost: blocks stay in use and unsettled counts stay in the journal.
-            if (!this.#isFailing) this.#options.log.warn({ err: error }, "quota settlement failed; retrying");
-            this.#isFailing = true;
-          },
-        )
-        .then(() => {
-          if (!this.#isStopped) this.#scheduleMaintenance();
-        });
-    }, MAINTENANCE_INTERVAL_MS);
   }
 
   /** Reports spent units, returns idle and outdated blocks, and deletes expired blocks of dead nodes. */

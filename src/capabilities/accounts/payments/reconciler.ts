@@ -1,5 +1,4 @@
-import type { Clock } from "../../../ports/clock.ts";
-import type { Log } from "../../../ports/log.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { newAttemptId } from "./ledger.ts";
 import { PaymentRejectedError } from "./model.ts";
 import {
@@ -62,56 +61,36 @@ export function createPaymentReconciler(
     await deleteOldPayments(database);
   };
 
-  // Separate timers, so that a facilitator timeout does not delay the sweep.
-  const timers: { stop(): Promise<void> }[] = [];
+  // Separate jobs, so that a facilitator timeout does not delay the sweep.
+  const jobs = [sweep, resolve].map(
+    (run) =>
+      new PeriodicJob({
+        clock,
+        delayMs: RECONCILE_INTERVAL_MS,
+        intervalMs: RECONCILE_INTERVAL_MS,
+        run,
+        onFailure(error, failures) {
+          if (failures === 1) log.warn({ err: error }, "payment reconciliation failed; retrying");
+        },
+      }),
+  );
   return {
     /** Number of unknown settlements of all nodes, as of the last sweep. */
     get unknownCount() {
       return unknownCount;
     },
     start(): void {
-      timers.push(...[sweep, resolve].map((task) => repeat(clock, log, task)));
+      for (const job of jobs) job.start();
     },
     /** Aborts requests in progress; their payments stay unknown. */
     async stop(): Promise<void> {
       stopping.abort();
-      await Promise.all(timers.map((timer) => timer.stop()));
+      await Promise.all(jobs.map((job) => job.stop()));
     },
     /** Recovers payments of dead nodes and retries unknown settlements. */
     async runOnce(): Promise<void> {
       await sweep();
       await resolve();
-    },
-  };
-}
-
-/** Runs the task repeatedly, with a pause after each run. */
-function repeat(clock: Clock, log: Log, task: () => Promise<void>): { stop(): Promise<void> } {
-  let cancel = () => {};
-  let currentRun: Promise<void> = Promise.resolve();
-  let isStopped = false;
-  let isFailing = false;
-  const runTask = async () => {
-    try {
-      await task();
-      isFailing = false;
-    } catch (error) {
-      if (!isFailing) log.warn({ err: error }, "payment reconciliation failed; retrying");
-      isFailing = true;
-    }
-    if (!isStopped) schedule();
-  };
-  const schedule = () => {
-    cancel = clock.setTimeout(() => {
-      currentRun = runTask();
-    }, RECONCILE_INTERVAL_MS);
-  };
-  schedule();
-  return {
-    async stop() {
-      isStopped = true;
-      cancel();
-      await currentRun;
     },
   };
 }

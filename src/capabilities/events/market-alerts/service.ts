@@ -2,6 +2,7 @@ import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import type { EventLog } from "../../../event-log/index.ts";
 import type { LiveObserver } from "../../../ingest/index.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -53,7 +54,6 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
   let isRunning = false;
   let isStopped = true;
   let cancelRun: () => void = () => {};
-  let cancelPrune: () => void = () => {};
   let judging: Promise<void> = Promise.resolve();
 
   const hasCandidates = () => prices.candidateCount + whales.candidateCount > 0;
@@ -80,12 +80,12 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
         });
     }, delayMs);
   };
-  const prune = () => {
-    cancelPrune = clock.setTimeout(() => {
-      prices.prune(clock.now());
-      prune();
-    }, PRUNE_EVERY_MS);
-  };
+  const pruning = new PeriodicJob({
+    clock,
+    delayMs: PRUNE_EVERY_MS,
+    intervalMs: PRUNE_EVERY_MS,
+    run: () => prices.prune(clock.now()),
+  });
   const isWatched = ({ listing: { venue, marketId, status } }: BoardMarket) =>
     venues.has(venue) && status === "active" && marketId.length <= EVENT_MARKET_ID_LENGTH_MAX;
 
@@ -113,14 +113,13 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
     },
     start() {
       isStopped = false;
-      prune();
+      pruning.start();
       schedule(COLLECT_MS);
     },
     async stop() {
       isStopped = true;
       cancelRun();
-      cancelPrune();
-      await judging;
+      await Promise.all([pruning.stop(), judging]);
       if (!hasCandidates()) return;
       await judge().catch((err: unknown) =>
         log.warn({ err }, "alerts could not be written before the service stopped"),

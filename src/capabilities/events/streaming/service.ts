@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { AppError } from "../../../domain/errors.ts";
 import { type EventLog, followEvents } from "../../../event-log/index.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -19,7 +20,7 @@ const EVENTS_IN_MEMORY_MAX = 10_000;
 const TICK_MS = 1_000;
 /** Number of ticks between two heartbeats to a client. Each tick sends a heartbeat to one group of clients. */
 const HEARTBEAT_TICKS = 15;
-const KEY_CHECK_TICKS = 30;
+const KEY_CHECK_INTERVAL_MS = 30_000;
 const EVENTS_PER_BATCH = 100;
 const EVENTS_PER_FIRST_READ = 1_000;
 const RETRY_DELAY_MS = 1_000;
@@ -63,9 +64,7 @@ export function createStreaming(options: StreamingOptions) {
   /** Newest event id when the first read began; null before. A client that connects during the read starts there. */
   let firstId: number | null = null;
   let isEnding = false;
-  let abort = new AbortController();
-  let following = Promise.resolve();
-  let cancelTick = () => {};
+  let tick = 0;
   let unsubscribe = () => {};
   const disconnectCounts = { unsent_bytes: 0, stalled: 0 };
   let fanOutMs: number | null = null;
@@ -87,25 +86,27 @@ export function createStreaming(options: StreamingOptions) {
     client.end();
   };
 
-  const keyChecks = createSingleRun(async () => {
-    try {
-      await checkKeys(clients.all(), options.readPlans, (client) => endClient(client, KEY_CHANGED));
-    } catch (err) {
-      logger.warn({ err }, "the keys of streams could not be checked");
-    }
+  const keyChecks = new PeriodicJob({
+    clock,
+    delayMs: KEY_CHECK_INTERVAL_MS,
+    intervalMs: KEY_CHECK_INTERVAL_MS,
+    run: () => checkKeys(clients.all(), options.readPlans, (client) => endClient(client, KEY_CHANGED)),
+    onFailure: (err) => logger.warn({ err }, "the keys of streams could not be checked"),
   });
 
-  const scheduleTick = (tick: number): void => {
-    cancelTick = clock.setTimeout(() => {
-      scheduleTick(tick + 1);
+  const ticks = new PeriodicJob({
+    clock,
+    delayMs: TICK_MS,
+    intervalMs: TICK_MS,
+    run() {
+      tick += 1;
       const now = clock.monotonic();
       for (const client of clients.all())
         if (client.isStalled(now)) disconnect(client, "stalled");
         else if (client.isOverdue(now)) endClient(client, DURATION_REACHED);
       for (const client of clients.dueAt(tick)) client.write(HEARTBEAT, now);
-      if (tick % KEY_CHECK_TICKS === 0) keyChecks.run();
-    }, TICK_MS);
-  };
+    },
+  });
 
   /** Reads the newest events into memory, from which clients resume after a restart. */
   const readNewest = async (signal: AbortSignal): Promise<void> => {
@@ -135,11 +136,15 @@ export function createStreaming(options: StreamingOptions) {
     }
   };
 
-  const run = (signal: AbortSignal): Promise<void> =>
-    retryUntilAborted(signal, { clock, logger }, async () => {
+  const following = new PeriodicJob({
+    clock,
+    intervalMs: RETRY_DELAY_MS,
+    async run(signal) {
       if (!isReady) await readNewest(signal);
       await follow(signal);
-    });
+    },
+    onFailure: (err) => logger.error({ err }, "the events of streams could not be read"),
+  });
 
   return {
     get figures(): StreamFigures {
@@ -175,10 +180,11 @@ export function createStreaming(options: StreamingOptions) {
     },
 
     start(): void {
-      abort = new AbortController();
-      following = run(abort.signal);
-      unsubscribe = bus.subscribe(options.keysTopic, keyChecks.run);
-      scheduleTick(1);
+      following.start();
+      unsubscribe = bus.subscribe(options.keysTopic, () => keyChecks.wake());
+      keyChecks.start();
+      tick = 0;
+      ticks.start();
     },
 
     /** Ends all streams and rejects new ones. Connections that do not accept the last bytes are closed after 2 s. */
@@ -192,46 +198,8 @@ export function createStreaming(options: StreamingOptions) {
     },
 
     async stop(): Promise<void> {
-      cancelTick();
       unsubscribe();
-      abort.abort();
-      await Promise.all([following, keyChecks.ended()]);
+      await Promise.all([ticks.stop(), following.stop(), keyChecks.stop()]);
     },
-  };
-}
-
-/** Runs work again whenever it ends or fails. */
-async function retryUntilAborted(
-  signal: AbortSignal,
-  { clock, logger }: Pick<StreamingOptions, "clock" | "logger">,
-  work: () => Promise<void>,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await work();
-    } catch (err) {
-      logger.error({ err }, "the events of streams could not be read");
-      await clock.sleep(RETRY_DELAY_MS, signal).catch(() => {});
-    }
-  }
-}
-
-/** Runs work one at a time. A run that is requested during another run starts after it. */
-function createSingleRun(work: () => Promise<void>) {
-  let isRequested = false;
-  let current: Promise<void> | null = null;
-  const repeat = async (): Promise<void> => {
-    while (isRequested) {
-      isRequested = false;
-      await work();
-    }
-    current = null;
-  };
-  return {
-    run(): void {
-      isRequested = true;
-      current ??= repeat();
-    },
-    ended: () => current ?? Promise.resolve(),
   };
 }

@@ -1,4 +1,5 @@
 import { AppError } from "../../../domain/errors.ts";
+import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 
@@ -17,13 +18,18 @@ export class StoreProbe {
   readonly #clock: Clock;
   readonly #statement: string;
   #fault: string | null = null;
-  #cancelTimer: () => void = () => {};
-  #isStopped = false;
+  readonly #job: PeriodicJob;
 
   constructor(database: Database, clock: Clock, { isReadOnly = false }: { readonly isReadOnly?: boolean } = {}) {
     this.#database = database;
     this.#clock = clock;
     this.#statement = isReadOnly ? READ_PROBE : WRITE_PROBE;
+    this.#job = new PeriodicJob({
+      clock,
+      delayMs: PROBE_PAUSE_MS,
+      intervalMs: PROBE_PAUSE_MS,
+      run: () => this.#probe(),
+    });
   }
 
   get isUp(): boolean {
@@ -36,12 +42,11 @@ export class StoreProbe {
   }
 
   start(): void {
-    this.#cancelTimer = this.#clock.setTimeout(() => void this.#probe(), PROBE_PAUSE_MS);
+    this.#job.start();
   }
 
   stop(): void {
-    this.#isStopped = true;
-    this.#cancelTimer();
+    void this.#job.stop();
   }
 
   /** Marks the store as down if a write has no response after `RESPONSE_MS_MAX`, and as up when a write succeeds. */
@@ -55,6 +60,5 @@ export class StoreProbe {
       (error: unknown) => (error instanceof AppError ? error.message : "A write to the store failed."),
     );
     cancelDeadline();
-    if (!this.#isStopped) this.start();
   }
 }
