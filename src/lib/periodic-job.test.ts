@@ -150,6 +150,9 @@ test("a background job runs only while it is ours, and standby checks do not cou
   isOurs = true;
   await clock.advance(1);
   assert.equal(runs, 3);
-  await jobs.stop();
+  assert.equal(jobs.isStopping, false);
+  const stopped = jobs.stop();
+  assert.equal(jobs.isStopping, true);
+  await stopped;
   assert.equal(clock.pending, 0);
 });

@@ -81,6 +81,7 @@ export class BackgroundJobs {
   readonly #clock: Timer;
   readonly #log: { warn(fields: object, message: string): void };
   readonly #jobs = new Map<string, PeriodicJob>();
+  #isStopping = false;
 
   constructor(clock: Timer, log: { warn(fields: object, message: string): void }) {
     this.#clock = clock;
@@ -103,6 +104,11 @@ export class BackgroundJobs {
     job.start();
   }
 
+  /** True after `stop`. Long runs end early then. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /** Names of the jobs whose last run failed. */
   get failing(): readonly string[] {
     return [...this.#jobs].filter(([, job]) => job.hasFailed).map(([name]) => name);
@@ -110,6 +116,7 @@ export class BackgroundJobs {
 
   /** Starts no further run and resolves when the current ones have ended. */
   async stop(): Promise<void> {
+    this.#isStopping = true;
     await Promise.all([...this.#jobs.values()].map((job) => job.stop()));
   }
 }

@@ -103,17 +103,16 @@ const tradedUsd = ({ activity }: BoardMarket): number => (activity.volume24hUsd 
 export function createHouseJob(ports: ScheduledAnalysesPorts) {
   const { database, clock, log, latest, request } = ports;
   const jobs = new BackgroundJobs(clock, log);
-  let isStopping = false;
 
   const queueBatch = async () => {
     const due = selectDue(ports, clock.now());
     if (due.length === 0 || !(await reserveScheduledBatch(database, clock.now(), BATCH_PAUSE_MS))) return;
     for (const market of due) {
-      if (isStopping) return;
+      if (jobs.isStopping) return;
       await request(market);
     }
   };
-  const deleteOld = (now: number) => deleteOldAnalyses(database, now, () => isStopping);
+  const deleteOld = (now: number) => deleteOldAnalyses(database, now, () => jobs.isStopping);
   return {
     queueBatch,
     deleteOld,
@@ -125,13 +124,10 @@ export function createHouseJob(ports: ScheduledAnalysesPorts) {
       jobs.start("analyses", BATCH_PAUSE_MS, async () => {
         // Before, every market seems to have no analysis.
         await latest.loaded;
-        if (!isStopping) await queueBatch();
+        if (!jobs.isStopping) await queueBatch();
       });
       jobs.start("analysis_retention", RETENTION_PAUSE_MS, () => deleteOld(clock.now()));
     },
-    stop(): Promise<void> {
-      isStopping = true;
-      return jobs.stop();
-    },
+    stop: (): Promise<void> => jobs.stop(),
   };
 }

@@ -24,7 +24,6 @@ export interface QuestionLinkerPorts {
  */
 export function createQuestionLinker({ database, board, clock, log, matching }: QuestionLinkerPorts) {
   const jobs = new BackgroundJobs(clock, log);
-  let isStopping = false;
 
   const linksOf = (market: BoardMarket): QuestionLink[] => {
     const node = marketNode(market.listing);
@@ -47,7 +46,7 @@ export function createQuestionLinker({ database, board, clock, log, matching }: 
   /** Stores the links of all observed markets that are on the board. */
   const run = async (): Promise<void> => {
     let after: MarketId = { venue: "", marketId: "" };
-    while (!isStopping) {
+    while (!jobs.isStopping) {
       const markets = await selectObservedMarkets(database, after, MARKETS_PER_PAGE);
       const links = markets.flatMap(({ venue, marketId }) => {
         const market = board.find(venue, marketId);
@@ -70,9 +69,6 @@ export function createQuestionLinker({ database, board, clock, log, matching }: 
     start(): void {
       jobs.start("question_links", PAUSE_MS, run);
     },
-    stop(): Promise<void> {
-      isStopping = true;
-      return jobs.stop();
-    },
+    stop: (): Promise<void> => jobs.stop(),
   };
 }

@@ -27,8 +27,7 @@ export interface ShadowBookPorts {
 export function createShadowBook(ports: ShadowBookPorts) {
   const { database, clock, log } = ports;
   const jobs = new BackgroundJobs(clock, log);
-  let isStoppingNow = false;
-  const isStopping = () => isStoppingNow;
+  const isStopping = () => jobs.isStopping;
   const settler = createSettler({ ...ports, isStopping });
   const closer = createDayCloser({ ...ports, isStopping });
 
@@ -69,9 +68,6 @@ export function createShadowBook(ports: ShadowBookPorts) {
       jobs.start("shadow_book_reconciliation", RECONCILE_PAUSE_MS, () => settler.reconcile());
       jobs.start("shadow_book_retention", RETENTION_PAUSE_MS, () => closer.deleteOldMarks());
     },
-    stop(): Promise<void> {
-      isStoppingNow = true;
-      return jobs.stop();
-    },
+    stop: (): Promise<void> => jobs.stop(),
   };
 }
