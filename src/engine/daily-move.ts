@@ -3,21 +3,22 @@ import type { MarketView } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Moves of the last week count. */
+/** Only moves of the last week are used. */
 const LOOK_BACK_MS = 7 * DAY_MS;
-/** Age of the earlier price of a move over a day, in hours. */
+/** A daily move compares two prices this many hours apart. */
 const EARLIER_HOURS = { min: 21, max: 27 } as const;
 const MOVES_MIN = 5;
 /**
- * Between the root mean squares of the daily moves of the resolved questions that the engine is fitted to: 0.26 for 31,056 moves to
- * prices in [0.05, 0.95], and 0.36 for 35,961 moves to prices in [0.02, 0.98]. Prices nearer to 0 and 1 move by much more.
+ * Root mean squares measured on the resolved questions that the engine is fitted to: 0.26 for 31,056 daily moves to
+ * prices in [0.05, 0.95], and 0.36 for 35,961 to prices in [0.02, 0.98]. This value is between them. Prices nearer to 0
+ * and 1 move much more.
  */
 const TYPICAL_MOVE = 0.32;
 const MOVE_MAX = 2;
 
 /**
- * How far the log-odds of the price move in a day: the root mean square of the moves over about 24 hours in the last week. The
- * typical move of markets, 0.32, with fewer than five moves.
+ * Daily move of the price in log-odds: the root mean square of the moves over about 24 hours in the last week. With
+ * fewer than five moves, the typical move of all markets, 0.32.
  *
  * @returns  in [0, 2]
  */

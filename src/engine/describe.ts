@@ -3,7 +3,7 @@ import { EDGE_MIN, type ExecutableEdge, recommend } from "./executable-edge.ts";
 import { formatOrderPrice, formatPercent, formatPoints, formatPrice } from "./format.ts";
 import { toProbability } from "./log-odds.ts";
 
-/** Five statements: the estimate, its interval, the largest effect, what follows, and the data that was used. */
+/** Five sentences: the estimate, its interval, the largest effect, the recommendation and the data used. */
 export function summarise(estimate: Estimate, edges: readonly ExecutableEdge[], isFull: boolean): string {
   const { probability, marketPrice, interval, steps } = estimate;
   const [main] = byEffect(steps);
@@ -38,7 +38,7 @@ export function describeFactors({ steps }: Estimate): string[] {
   return byEffect(steps).map(({ claim, prior, posterior }) => `${claim} (${formatPoints(posterior - prior)} points)`);
 }
 
-/** What the estimate would be without each factor, and the prices that make it obsolete. */
+/** The estimate without each factor, and the prices that contradict the analysis. */
 export function describeChangesOfMind({ steps, logOdds, interval }: Estimate): string[] {
   const withouts = byEffect(steps).map(({ name, change }) => {
     const probability = toProbability(logOdds - change);
@@ -48,7 +48,7 @@ export function describeChangesOfMind({ steps, logOdds, interval }: Estimate): s
   return [...withouts, `A price below ${bounds} would contradict this analysis.`];
 }
 
-/** The difference to the price, and what is left of it after costs on both sides. */
+/** The difference between estimate and price, and the edge of each side after costs. */
 export function describeEdge({ probability, marketPrice }: Estimate, edges: readonly ExecutableEdge[]): string {
   const difference = `The estimate differs from the price by ${formatPoints(probability - marketPrice)} points.`;
   const sides = edges.map(

@@ -26,7 +26,7 @@ export interface LogOddsChange {
   readonly change: number;
 }
 
-/** A change and what it did to the estimate. */
+/** A change and its effect on the estimate. */
 export interface EstimateStep extends LogOddsChange {
   readonly direction: "supports_yes" | "supports_no";
   /** Probability before and after the change. */
@@ -36,7 +36,7 @@ export interface EstimateStep extends LogOddsChange {
   readonly weight: number;
 }
 
-/** An estimate of the probability of YES, and all that it is made of. */
+/** An estimate of the probability of YES, and its parts. */
 export interface Estimate {
   /** In [0.0001, 0.9999]. */
   readonly probability: number;
@@ -69,8 +69,8 @@ const Z_80 = 1.2815515655446004;
  * Estimates the probability of YES: L = L_prior + sum of w_k lambda_k, p = 1 / (1 + exp(-L)), where w_k is the fitted
  * weight of a factor times its confidence.
  *
- * Var(L) = s_prior^2 + x' V x + sum of w_k^2 s_k^2, with x_k = confidence_k lambda_k, V the covariance of the fitted weights
- * and s_k the standard error of lambda_k (delta method).
+ * Var(L) = s_prior^2 + x' V x + sum of w_k^2 s_k^2, with x_k = confidence_k lambda_k, V the covariance of the fitted
+ * weights and s_k the standard error of lambda_k (delta method).
  *
  * The interval is L -+ 1.28 sqrt(Var(L) + d^2), with d the move of the price in a day (`dailyMove`).
  *

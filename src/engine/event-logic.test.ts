@@ -28,7 +28,7 @@ test("known value: two rungs of equal certainty that contradict each other meet 
   assert.ok(agreed.every((logOdds) => Math.abs(logOdds) < 1e-9));
 });
 
-test("a one-sided quote is a bound: its estimate moves to those of the other rungs, and not theirs to it", () => {
+test("a one-sided quote is a bound: its estimate moves to those of the other rungs, which do not move", () => {
   const agreed = probabilitiesOf(
     agreeingLogOdds(LADDER, [estimateAt(0.6), estimateAt(0.4), estimateAt(0.99, 0.001, true)]),
   );
@@ -77,7 +77,7 @@ test("closed form: two exhaustive outcomes of 0.6 and 0.6 become 0.5 each", () =
   assert.ok(agreed.every((probability) => Math.abs(probability - 0.5) < 1e-9));
 });
 
-test("a one-sided quote leaves the others of an exclusive set what they have, until they alone sum to more than 1", () => {
+test("in an exclusive set, a one-sided quote lowers the other estimates only if they alone sum to more than 1", () => {
   for (const logic of [EXCLUSIVE, EXHAUSTIVE]) {
     const agreed = probabilitiesOf(
       agreeingLogOdds(logic, [estimateAt(0.3), estimateAt(0.5), estimateAt(0.99, 0.1, true)]),
@@ -93,7 +93,7 @@ test("a one-sided quote leaves the others of an exclusive set what they have, un
   }
 });
 
-test("prices that agree leave no gap, and others the distance to the nearest prices that do", () => {
+test("consistent prices have no gaps; other gaps are the distances to the nearest consistent prices", () => {
   const leg = (yesPrice: number) => ({ yesPrice, spread: 0.02 });
   assert.deepEqual(siblingGaps(EXCLUSIVE, [leg(0.3), leg(0.4)]), [0, 0]);
   assert.deepEqual(siblingGaps(LADDER, [leg(0.6), leg(0.4)]), [0, 0]);

@@ -5,7 +5,7 @@ import { UNKNOWN_SPREAD } from "./reference-price.ts";
 const SPREAD_MIN = 0.005;
 /** Smallest standard error of an estimate that is compared with others, in log-odds. */
 const ERROR_MIN = 1e-3;
-/** Weight of a quote of one side, which is a bound and not a price. */
+/** Weight of a one-sided quote, which is a bound and not a price. */
 const BOUND_WEIGHT = 1e-9;
 const ITERATIONS_MAX = 200;
 
@@ -23,7 +23,7 @@ export interface LegPrice {
   readonly spread: number | null;
 }
 
-/** The estimate of one of the markets, without the others. */
+/** Estimate of one market, made without the other markets of its event. */
 export interface LegEstimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */
@@ -33,8 +33,8 @@ export interface LegEstimate {
 }
 
 /**
- * How far the prices of the other markets contradict each price: the log-odds of the nearest consistent price minus those
- * of the price. All 0 if the prices are consistent.
+ * How far the prices of the other markets contradict each price: the log-odds of the nearest consistent price minus
+ * those of the price. All 0 if the prices are consistent.
  *
  * @param legs  of a ladder from the widest market to the narrowest
  */
@@ -59,10 +59,10 @@ function coherentPrices(logic: EventLogic, legs: readonly LegPrice[], prices: re
  * The nearest estimates that agree with each other.
  *
  * ladder: isotonic regression of the log-odds, weighted by 1 / standard error^2. If a quote is a bound (`isBound`), its
- * estimate moves to those of the other markets, and not theirs to it.
+ * estimate moves to those of the other markets, which do not move.
  *
- * exclusive: the power method, p_i = max(0.0001, q_i^k), with k such that the sum is 1, if the sum is above 1 or the set is
- * exhaustive. If the sum is above 1, the estimates of bounds are lowered first.
+ * exclusive: the power method, p_i = max(0.0001, q_i^k), with k such that the sum is 1, if the sum is above 1 or the
+ * set is exhaustive. If the sum is above 1, the estimates of bounds are lowered first.
  *
  * @param estimates  of a ladder from the widest market to the narrowest; of an exhaustive set all
  * @returns  log-odds in the order of the estimates

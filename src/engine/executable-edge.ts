@@ -23,13 +23,13 @@ export type OfferView = Pick<MarketView, "asOf" | "takerFee" | "kind"> & {
   readonly quote: Pick<QuotePoint, "at" | "bid" | "ask"> | null;
 };
 
-/** At a quote that was last confirmed earlier than this, nobody can be expected to trade. */
+/** A quote that was last confirmed earlier than this is not assumed to be executable. */
 const QUOTE_AGE_MS_MAX = 3_600_000;
 
 /**
- * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO:
- * (1 - p) - ((1 - bid) + fee). A side without a quote is left out. Empty for play money, if the fee is unknown, and for a
- * crossed book or a quote that was not confirmed for an hour, whose prices are not current.
+ * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO: (1 - p) - ((1
+ * - bid) + fee). A side without a quote is left out. Empty for play money, if the fee is unknown, and for a crossed
+ * book or a quote that was not confirmed for an hour, whose prices are not current.
  *
  * @param probability  estimated probability of YES, in [0, 1]
  */

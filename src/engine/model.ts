@@ -80,8 +80,8 @@ export interface EventView {
   readonly isExhaustive: boolean;
   readonly legs: readonly LegView[];
   /**
-   * Ids of markets whose probability cannot increase from one to the next: each implies the one before ("by March", then
-   * "by February"). Null if the event is no ladder or this market is not on it.
+   * Ids of markets whose probability cannot increase from one to the next: each implies the one before ("by March",
+   * then "by February"). Null if the event is no ladder or this market is not on it.
    */
   readonly ladder: readonly string[] | null;
 }
@@ -126,8 +126,8 @@ export interface ActivityView {
 }
 
 /**
- * What is known of a market at one time. Plain data, so that it can be sent to a worker thread and stored. Everything that
- * changes has a time, and `viewAt` removes what is newer than `asOf`, so that no factor sees it.
+ * The known data of a market at one time. Plain data, so that it can be sent to a worker thread and stored. Everything
+ * that changes has a time, and `viewAt` removes what is newer than `asOf`, so that no factor sees it.
  */
 export interface MarketView {
   /** Unix milliseconds. */
@@ -144,8 +144,8 @@ export interface MarketView {
   /** Scheduled close, known in advance; null if unknown. */
   readonly closeAt: number | null;
   /**
-   * Deadline before which the event must happen for YES, if the question is of that kind ("by 31 March") and nothing but
-   * time decides it; null for matches, data releases and questions without a deadline.
+   * Deadline before which the event must happen for YES, if the question is of that kind ("by 31 March") and nothing
+   * but time decides it; null for matches, data releases and questions without a deadline.
    */
   readonly deadlineAt: number | null;
   /** Null if unknown. */
@@ -210,7 +210,7 @@ export interface FactorReading {
   readonly lambda: number;
   /** Standard error of `lambda`, at least 0. */
   readonly standardError: number;
-  /** How far the factor applies here, in [0, 1]. It multiplies the fitted coefficient. */
+  /** How well the factor applies to this market, in [0, 1]. It multiplies the fitted coefficient. */
   readonly confidence: number;
 }
 
@@ -222,8 +222,8 @@ export interface EngineCoefficients {
   /** Log-odds beyond which a price is stretched, and the kinds of prices to which it applies. */
   readonly tail: { readonly from: number; readonly kinds: readonly PriceKind[] };
   /**
-   * Share of the gap to a peer that a price closes within a day, by adapter of the market and adapter of the peer. Other
-   * pairs have the share of `default` by the kind of the peer's price.
+   * Share of the gap to a peer that a price closes within a day, by adapter of the market and adapter of the peer.
+   * Other pairs have the share of `default` by the kind of the peer's price.
    */
   readonly leadership: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** Share of each imbalance in the order flow. 0 for a part that no data was fitted to. */

@@ -99,7 +99,7 @@ test("every identity of the decomposition, the scenarios and the edge holds at e
   );
 });
 
-test("the figures without text are those of the whole analysis", () => {
+test("the figures computed without text equal those of the full analysis", () => {
   fc.assert(
     fc.property(anyView, anyView, (before, now) => {
       const analysis = analyse(before, ENGINE_COEFFICIENTS);

@@ -21,8 +21,8 @@ export type PricedEstimate = Pick<
 >;
 
 /**
- * The figures of an earlier analysis at the price of now: the same changes of the log-odds, added to today's prior. Equal to
- * those of `reestimate`, without its text.
+ * The figures of an earlier analysis at the current price: the same changes of the log-odds, added to the current
+ * prior. Equal to those of `reestimate`, without its text.
  *
  * @returns  null if the market has no price
  */
@@ -52,11 +52,11 @@ export function priceEstimate(
 }
 
 /**
- * An earlier analysis at the price of now: the same changes of the log-odds, added to today's prior. All of its figures and
- * sentences are of now.
+ * An earlier analysis at the current price: the same changes of the log-odds, added to the current prior. All figures
+ * and sentences are computed again.
  *
- * @param view  of now. Its prices, trades, consensus and research are not used
- * @param eventLogic  makes the estimate agree with those of the event's other markets; null if it does
+ * @param view  the current view. Its prices, trades, consensus and research are not used
+ * @param eventLogic  makes the estimate agree with those of the event's other markets; null if they agree already
  * @returns  null if the market has no price
  */
 export function reestimate(
@@ -76,8 +76,8 @@ export function reestimate(
 }
 
 /**
- * Whether the prices that an analysis used have moved, relative to the market's own price, by more than half of the width of
- * its interval in log-odds.
+ * Whether the prices that an analysis used have moved, relative to the market's own price, by more than half of the
+ * width of its interval in log-odds.
  *
  * @param interval  of the analysis
  */

@@ -9,7 +9,10 @@ const HOUR_MS = 3_600_000;
 const OPEN_RANGE_MAX = 0.1;
 /** Assumed spread of a market without a two-sided book. */
 export const UNKNOWN_SPREAD = 0.1;
-/** A spread of this width lowers the confidence by half, as does a quote of this age. Wider or older lowers it no further. */
+/**
+ * A spread of this width lowers the confidence by half, and so does a quote of this age. Larger values lower it no
+ * further.
+ */
 const WIDE_SPREAD = 0.2;
 const OLD_QUOTE_MS = 24 * HOUR_MS;
 
@@ -22,8 +25,8 @@ export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "pric
 export type PriceView = Pick<MarketView, "asOf" | "quote" | "activity">;
 
 /**
- * The prior: the mid of a two-sided book, moved a fitted share of the way to the microprice, else the displayed price. A
- * wide, one-sided or old book and a thin market lower the confidence, not the price.
+ * The prior: the mid of a two-sided book, moved a fitted share of the way to the microprice, else the displayed price.
+ * A wide, one-sided or old book and a thin market lower the confidence, not the price.
  *
  * @param price  from `currentPrice`
  *
@@ -83,7 +86,10 @@ export function logOddsError(probability: number, spread: number | null): number
   return halfSpread === 0 ? 0 : halfSpread / Math.max(probability * (1 - probability), halfSpread);
 }
 
-/** Returns by which share a thin market lowers the confidence: 0.5 without liquidity and volume, 0 from $1,000,000 of either. */
+/**
+ * Returns by which share a thin market lowers the confidence: 0.5 without liquidity and volume, 0 from $1,000,000 of
+ * either.
+ */
 function thinLoss(activity: MarketView["activity"]): number {
   const usd = Math.max(0, activity?.liquidityUsd ?? 0, activity?.volume24hUsd ?? 0);
   return 0.5 * (1 - usdScale(usd));
@@ -96,8 +102,8 @@ export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number 
 }
 
 /**
- * Whether a quote only bounds the probability: one side is missing, and the other leaves more than 0.10 open. An ask of 0.02
- * without a bid leaves [0, 0.02] and is nearly a price; an ask of 0.99 says nothing.
+ * Whether a quote only bounds the probability: one side is missing, and the other leaves more than 0.10 open. An ask of
+ * 0.02 without a bid leaves [0, 0.02] and is nearly a price; an ask of 0.99 says nothing.
  */
 export function isBound({ bid, ask }: Pick<QuotePoint, "bid" | "ask">): boolean {
   if ((bid === null) === (ask === null)) return false;

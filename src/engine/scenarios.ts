@@ -18,9 +18,10 @@ const RIVALS_MAX = 3;
 
 /**
  * Scenarios whose probabilities sum to 1 and satisfy the law of total probability: the sum of P(s) P(YES | s) is the
- * estimated probability. For exclusive outcomes: this outcome, its most likely rivals, any other. Otherwise: the estimate
- * first reaches the upper or the lower bound of its interval. A probability that changes only with news is a martingale, so
- * from p it reaches the upper bound first with the probability (p - low) / (high - low) (optional stopping theorem).
+ * estimated probability. For exclusive outcomes: this outcome, its most likely rivals, any other. Otherwise: the
+ * estimate first reaches the upper or the lower bound of its interval. A probability that changes only with news is a
+ * martingale, so from p it reaches the upper bound first with the probability (p - low) / (high - low) (optional
+ * stopping theorem).
  */
 export function describeScenarios(view: MarketView, estimate: Estimate): Scenario[] {
   return describeOutcomes(view, estimate) ?? describeBounds(estimate);

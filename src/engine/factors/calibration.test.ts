@@ -26,7 +26,7 @@ test("closed form: a day before the close, the confidence is one seventh", () =>
   assert.ok(Math.abs((read(0.95, { closeAt: AS_OF + DAY_MS })?.confidence ?? 0) - 1 / 7) < 1e-9);
 });
 
-test("law: the stretch of NO mirrors that of YES, and never points toward 50%", () => {
+test("law: the correction of NO mirrors that of YES, and neither points toward 50%", () => {
   fc.assert(
     fc.property(fc.integer({ min: 890, max: 998 }), (thousandths) => {
       const price = thousandths / 1_000;

@@ -6,13 +6,14 @@ const DAY_MS = 86_400_000;
 const FULL_CONFIDENCE_MS = 7 * DAY_MS;
 
 /**
- * Favourite-longshot bias: prices near 0 and 1 are not extreme enough. lambda = sign(L) max(|L| - from, 0), where L are the
- * log-odds of the prior. Only for the kinds of prices for which the fit found the bias.
+ * Favourite-longshot bias: prices near 0 and 1 are not extreme enough. lambda = sign(L) max(|L| - from, 0), where L are
+ * the log-odds of the prior. Only for the kinds of prices for which the fit found the bias.
  *
  * The bias grows with the time left: a bet against an unlikely outcome binds money until the close, and close to it the
  * fit finds no bias. confidence = min(1, time to the close / 7 days). Without a known close there is no reading.
  *
- * @see Page & Clemen (2013), "Do Prediction Markets Produce Well-Calibrated Probability Forecasts?", Economic Journal 123
+ * @see Page & Clemen (2013), "Do Prediction Markets Produce Well-Calibrated Probability Forecasts?", Economic Journal
+ *   123
  */
 export const calibration: Factor = {
   name: "calibration",

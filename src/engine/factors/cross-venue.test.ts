@@ -56,7 +56,7 @@ test("a peer has the share of its pair of venues, else the default for its kind,
   assert.equal(read(peer({ adapter: "new", kind: "forecast" })), null);
 });
 
-test("the opposite question at the opposite price says the same", () => {
+test("an inverse peer at the inverse price has the same reading", () => {
   near(lambdaOf(peer({ isInverse: true, yesPrice: 0.4 })), lambdaOf(peer()));
 });
 
@@ -75,7 +75,7 @@ test("law: the price moves toward its peer and not beyond it, and less for an un
   );
 });
 
-test("no reading without peers, inside the spreads, and for a peer that is old, wide or surely another question", () => {
+test("no reading without peers, inside the spreads, or for a peer that is old, has a wide spread or has match confidence 0", () => {
   for (const reading of [
     read(),
     read(peer({ yesPrice: 0.42 })),

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 /** A peer's price of this age, or with this spread, has no weight. */
 const AGE_MS_MAX = 24 * HOUR_MS;
 const SPREAD_MAX = 0.2;
-/** Weight by size: of a market without known liquidity and volume, and of prices that are not in money. */
+/** Weights by size: of a market with unknown liquidity and volume, and of prices that are not in real money. */
 const MONEY_WEIGHT_MIN = 0.1;
 const OTHER_WEIGHT = 0.05;
 const EVIDENCE_MAX = 5;
@@ -27,17 +27,18 @@ interface PeerGap {
 }
 
 /**
- * The same question elsewhere. A price moves part of the way to the prices of its peers:
+ * The same question at other venues. A price moves part of the way to the prices of its peers:
  *
  * lambda = sum of w_i s_i g_i / sum of w_i, confidence = sum of u_i c_i / sum of u_i, w_i = u_i c_i
  *
- * - g_i: log-odds of the peer minus those of this market, reduced towards 0 by the standard errors of both: prices whose
- *   spreads overlap do not contradict each other
+ * - g_i: log-odds of the peer minus those of this market, reduced towards 0 by the standard errors of both: prices
+ *   whose spreads overlap do not contradict each other
  * - s_i: fitted share of a gap to this peer that this market closes within a day (`leadership`)
  * - u_i: 0.1 + 0.9 usdScale(liquidity or volume) for money, 0.05 for play money and forecasts
  * - c_i: match confidence, times (1 - spread / 0.2), times (1 - age / 24 h)
  *
- * @see Genest & Zidek (1986), "Combining Probability Distributions", Statistical Science 1(1) (logarithmic opinion pool)
+ * @see Genest & Zidek (1986), "Combining Probability Distributions", Statistical Science 1(1) (logarithmic opinion
+ *   pool)
  * @see Hasbrouck (1995), "One Security, Many Markets", Journal of Finance 50(4) (which venue leads)
  */
 export const crossVenue: Factor = {

@@ -35,7 +35,7 @@ test("known value: 0.5 and the square root of 0.75 are scaled to their squares, 
   assert.match(reading?.claim ?? "", /2 outcomes.* sum to 136.6%/);
 });
 
-test("outcomes that need not cover everything are scaled down, never up", () => {
+test("outcomes that are not exhaustive are scaled down, never up", () => {
   assert.equal(read(exclusive([0.3])), null);
   assert.ok((read(exclusive([0.3], true))?.lambda ?? 0) > 0);
   assert.ok((read(exclusive([0.8]))?.lambda ?? 0) < 0);

@@ -9,9 +9,9 @@ const SPREAD_MIN = 0.005;
 const SPREAD_OF_HALF_CONFIDENCE = 0.05;
 
 /**
- * What the prices of the same event imply. Exclusive outcomes: the probabilities sum to 1 if one of them must happen, and
- * to at most 1 otherwise, after the overround is removed (power method). Ladder: each market implies the one before, so
- * its probability is not higher (isotonic regression, weighted by 1 / spread^2).
+ * What the prices of the same event imply. Exclusive outcomes: the probabilities sum to 1 if one of them must happen,
+ * and to at most 1 otherwise, after the overround is removed (power method). Ladder: each market implies the one
+ * before, so its probability is not higher (isotonic regression, weighted by 1 / spread^2).
  *
  * lambda = log-odds of the coherent probability minus those of the prior.
  */

@@ -16,9 +16,9 @@ const FULL_CONFIDENCE_MOVES = 20;
 const STANDARD_MOVE_MAX = 3;
 
 /**
- * Recent moves of the price, relative to the market's own volatility: z_h = (L(t) - L(t - h)) / (sigma sqrt(h)), limited to
- * [-3, 3], over 1 h, 24 h and 7 days. lambda = sigma * mean of z_h, with sigma the volatility of the log-odds in one day. A
- * positive weight continues the moves and a negative weight reverses them.
+ * Recent moves of the price, relative to the market's own volatility: z_h = (L(t) - L(t - h)) / (sigma sqrt(h)),
+ * limited to [-3, 3], over 1 h, 24 h and 7 days. lambda = sigma * mean of z_h, with sigma the volatility of the
+ * log-odds in one day. A positive weight continues the moves and a negative weight reverses them.
  *
  * @see Jegadeesh & Titman (1993), "Returns to Buying Winners and Selling Losers", Journal of Finance 48(1)
  */
@@ -66,7 +66,7 @@ function volatilityOf(prices: readonly PricePoint[]): number | null {
   return moves < MOVES_MIN || squares === 0 ? null : Math.sqrt(squares / days);
 }
 
-/** Change of the log-odds over a time; null without a price that is between once and twice as old. */
+/** Change of the log-odds over `ms`; null without a price of an age between `ms` and 2 `ms`. */
 function moveOver(ms: number, { prices, asOf }: MarketView, { logOdds }: Prior): number | null {
   const before = prices.findLast(({ at }) => at <= asOf - ms);
   return before === undefined || before.at < asOf - 2 * ms ? null : logOdds - toLogOdds(before.yesPrice);

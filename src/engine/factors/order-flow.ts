@@ -8,7 +8,7 @@ const TRADES_MIN = 5;
 const LARGE_TRADE = 5;
 /** Orders within this distance of the mid are compared. */
 const BOOK_DEPTH = 0.05;
-/** A book older than this says nothing about the next hour. */
+/** An older book is not used. */
 const BOOK_AGE_MS_MAX = HOUR_MS;
 
 interface Imbalance {
@@ -18,9 +18,9 @@ interface Imbalance {
 }
 
 /**
- * Who buys: the weighted mean of up to three imbalances (b - a) / (b + a), each in [-1, 1]: trades of the last 24 hours by
- * the side that the taker bought, large trades alone, and orders of the book within 5 cents of the mid. The weights are
- * fitted.
+ * Order imbalance: the weighted mean of up to three imbalances (b - a) / (b + a), each in [-1, 1]: trades of the last
+ * 24 hours by the side that the taker bought, large trades alone, and orders of the book within 5 cents of the mid. The
+ * weights are fitted.
  *
  * lambda = mean imbalance * standard error of the prior's log-odds (half of the spread): the part of the price that the
  * spread leaves open. confidence = sum of the weights of the imbalances that are known.

@@ -6,8 +6,8 @@ import type { Factor } from "../model.ts";
 const AGENTS_OF_HALF_CONFIDENCE = 20;
 
 /**
- * The robust consensus of reported trades, in which no agent's weight is large. lambda = log-odds of the consensus minus
- * those of the prior; confidence = n / (n + 20) for n agents.
+ * The robust consensus of reported trades, in which no agent's weight is large. lambda = log-odds of the consensus
+ * minus those of the prior; confidence = n / (n + 20) for n agents.
  */
 export const reportedConsensus: Factor = {
   name: "reported_consensus",

@@ -10,7 +10,8 @@ const HALF_LIFE_MS = 48 * HOUR_MS;
  * Research by a language model that has not seen the price. lambda = log-odds of its pooled estimate minus those of the
  * prior; the confidence halves every 48 hours.
  *
- * @see Halawi et al. (2024), "Approaching Human-Level Forecasting with Language Models", section 6 (blends with the crowd)
+ * @see Halawi et al. (2024), "Approaching Human-Level Forecasting with Language Models", section 6 (blends with the
+ *   crowd)
  */
 export const research: Factor = {
   name: "research",

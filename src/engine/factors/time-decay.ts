@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 /** The hazard is taken from the price of about a week ago; a price of less than a day ago says nothing about it. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 const LOOK_BACK_MS_MIN = DAY_MS;
-/** Close to the deadline, the hazard model explodes. */
+/** With less time left there is no reading, because the log-odds of the model diverge towards the deadline. */
 const TIME_LEFT_MS_MIN = DAY_MS / 4;
 
 /**
