@@ -70,9 +70,9 @@ export function netSpread(legs: readonly { readonly price: number; readonly fee:
 }
 
 /**
- * Buys the same number of contracts of every leg, best prices first, while one more contract of each costs less than the
- * payout, fees included. The prices rise from offer to offer, so this is the most profitable number of contracts before the
- * fees of the orders are rounded. If the rounding uses up the profit, nothing is bought.
+ * Buys the same number of contracts of every leg, best prices first, while one more contract of each costs less than
+ * the payout, fees included. The prices rise from offer to offer, so this is the most profitable number of contracts
+ * before the fees of the orders are rounded. If the rounding uses up the profit, nothing is bought.
  *
  * profit = payout * contracts - sum over the legs of (cost + order fee)
  *
@@ -192,8 +192,8 @@ export interface ArbitrageScore {
 }
 
 /**
- * How attractive an arbitrage is: 0.4 spread + 0.2 liquidity + 0.2 match + 0.2 execution, and 0 if the net spread is not
- * above 0. The parts:
+ * How attractive an arbitrage is: 0.4 spread + 0.2 liquidity + 0.2 match + 0.2 execution, and 0 if the net spread is
+ * not above 0. The parts:
  *
  * - spread: 100 * min(1, max(0, net spread) / 0.05)
  * - liquidity: 100 * min(1, log10(1 + executable USD) / 4); 0 if it is unknown

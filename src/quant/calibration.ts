@@ -129,8 +129,8 @@ export interface GroupedForecast extends ScoredForecast {
 }
 
 /**
- * Compares the mean probability with the mean outcome in ten bins of equal width. A group counts as one observation in the
- * interval of a bin, as if its forecasts were equal. If they are not, the interval is too wide, never too narrow.
+ * Compares the mean probability with the mean outcome in ten bins of equal width. A group counts as one observation in
+ * the interval of a bin, as if its forecasts were equal. If they are not, the interval is too wide, never too narrow.
  *
  * @returns  all ten bins, including empty ones
  * @throws RangeError when a probability or an outcome is outside [0, 1]

@@ -1,4 +1,6 @@
-/** Computes means and ratios of grouped data with intervals. Rows in one group are dependent; groups are independent. */
+/**
+ * Computes means and ratios of grouped data with intervals. Rows in one group are dependent; groups are independent.
+ */
 import { normalQuantile } from "./normal.ts";
 
 export interface Interval {
@@ -19,8 +21,8 @@ const RESAMPLES = 2_000;
 const SEED = 20_260_820;
 
 /**
- * Sum of numerators / sum of denominators with its 95% percentile interval over resampled groups (cluster bootstrap). The
- * seed is fixed: the same terms give the same interval.
+ * Sum of numerators / sum of denominators with its 95% percentile interval over resampled groups (cluster bootstrap).
+ * The seed is fixed: the same terms give the same interval.
  *
  * @returns  null without terms, or if the denominators sum to 0; an unbounded interval for one group
  * @see Field & Welsh (2007), "Bootstrapping clustered data", Journal of the Royal Statistical Society B 69(3)

@@ -16,15 +16,15 @@ export interface ShrunkCorrelations {
 }
 
 /**
- * Correlation matrix from pairwise estimates: each coefficient is multiplied by 1 - λ, with the λ that minimises the expected
- * squared error against the identity, λ = Σ var(r) / Σ r², var(r) = (1 - r²)² / (m - 1) for m data points. Pairwise
- * estimates may contradict each other; then λ is increased until the matrix is positive definite.
+ * Correlation matrix from pairwise estimates: each coefficient is multiplied by 1 - λ, with the λ that minimises the
+ * expected squared error against the identity, λ = Σ var(r) / Σ r², var(r) = (1 - r²)² / (m - 1) for m data points.
+ * Pairwise estimates may contradict each other; then λ is increased until the matrix is positive definite.
  *
  * @param count  number of variables, at least 1
  * @param pairs  a pair that is missing or has no coefficient is uncorrelated
  * @throws RangeError when a pair names a variable outside [0, count)
- * @see Ledoit & Wolf (2004), "A well-conditioned estimator for large-dimensional covariance matrices"; Schäfer & Strimmer
- *   (2005) for the variances of correlations
+ * @see Ledoit & Wolf (2004), "A well-conditioned estimator for large-dimensional covariance matrices"; Schäfer &
+ *   Strimmer (2005) for the variances of correlations
  */
 export function shrinkCorrelations(count: number, pairs: readonly PairCorrelation[]): ShrunkCorrelations {
   const known = pairs.flatMap(({ a, b, correlation, dataPoints }) => {

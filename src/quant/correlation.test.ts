@@ -32,7 +32,7 @@ test("known value: Anscombe's first data set has a correlation of 0.81642", () =
   assert.ok(Math.abs((correlation ?? 0) - 0.816420516) < 1e-8, `${correlation}`);
 });
 
-test("a series correlates with itself by 1, and with its opposite by -1", () => {
+test("a series has a correlation of 1 with itself and of -1 with its negative", () => {
   const opposite = wave.map((value) => -3 * value);
   assert.ok(Math.abs((correlationOf(movesOf(wave), movesOf(wave)) ?? 0) - 1) < 1e-12);
   assert.ok(Math.abs((correlationOf(movesOf(wave), movesOf(opposite)) ?? 0) + 1) < 1e-12);

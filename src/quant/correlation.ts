@@ -33,8 +33,8 @@ export interface PairCorrelation {
  * @param jointMovesMin  joint moves without which a pair has no coefficient
  * @returns  pairs in the order (0,1), (0,2), …, (1,2), …
  * @throws RangeError when the series differ in length
- * @see Pearson (1895), "Note on regression and inheritance in the case of two parents"; Epps (1979) on the bias towards 0
- *   of fine grids, the reason for coarse ones
+ * @see Pearson (1895), "Note on regression and inheritance in the case of two parents"; Epps (1979) on the bias towards
+ *   0 of fine grids, the reason for coarse ones
  */
 export function pairCorrelations(
   series: readonly LogOddsMoves[],
@@ -82,8 +82,8 @@ function prepare({ values: moves, first }: LogOddsMoves): Prepared {
 }
 
 /**
- * Each series has the mean 0 over its known steps. One of the two is known exactly in the joint steps, so its sum over them is
- * 0, and the sum of the products needs no correction by the means.
+ * Each series has the mean 0 over its known steps. One of the two is known exactly in the joint steps, so its sum over
+ * them is 0, and the sum of the products needs no correction by the means.
  *
  * @param product  sum of the products of all values; where one is unknown, it is 0
  */

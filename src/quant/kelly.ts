@@ -5,8 +5,8 @@ const KELLY_SHARE_DEFAULT = 0.25;
 const POSITION_MAX_DEFAULT = 0.1;
 
 /**
- * Kelly fraction of a contract that pays 1 and is bought at the all-in cost c: the share of the bankroll that maximises the
- * expected logarithm of wealth, f* = (p - c) / (1 - c), and 0 without an edge.
+ * Kelly fraction of a contract that pays 1 and is bought at the all-in cost c: the share of the bankroll that maximises
+ * the expected logarithm of wealth, f* = (p - c) / (1 - c), and 0 without an edge.
  *
  * @param probability  p, probability that the contract pays, in [0, 1]
  * @param cost  c, price and fee per contract, in (0, 1)
@@ -39,7 +39,7 @@ export function logGrowth(probability: number, cost: number, fraction: number): 
 }
 
 /**
- * Factor by which an uncertain edge shrinks a bet: e^2 / (e^2 + v), for the edge e = p - c and the variance v of the
+ * Factor that reduces a bet with an uncertain edge: e^2 / (e^2 + v), for the edge e = p - c and the variance v of the
  * estimated probability.
  *
  * @param edge  probability minus cost, in [-1, 1]
@@ -66,8 +66,8 @@ export interface EstimatedBet {
 }
 
 /**
- * Share of the bankroll for a bet: the Kelly fraction, times the applied share, times the shrinkage for the uncertainty of
- * the estimate, at most `positionMax`.
+ * Share of the bankroll for a bet: the Kelly fraction, times the applied share, times the shrinkage for the uncertainty
+ * of the estimate, at most `positionMax`.
  *
  * @param options.kellyShare  in [0, 1]
  * @param options.positionMax  in (0, 1]

@@ -51,7 +51,7 @@ test("the price is a multiple of the tick, at or above the bid, below the ask, a
   );
 });
 
-test("a price off the grid is rounded down, and null if nothing lies below the ask", () => {
+test("a price off the grid is rounded down, and is null if no price of the grid lies below the ask", () => {
   assert.equal(priceOf(0.405, 0.409), 0.4);
   assert.equal(priceOf(0.002, 0.008), null);
   assert.equal(priceOf(0.01, 0.02), 0.01);

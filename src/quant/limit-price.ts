@@ -4,16 +4,17 @@ import { assertPositive, assertProbability } from "./assert.ts";
 import type { SpreadTrend } from "./spread-history.ts";
 import type { OrderAction } from "./taker-fee.ts";
 
-/** Where the price of a limit order lies: distance from the mid in spreads. */
+/** Distance of a limit order's price from the mid, in spreads. */
 const SHIFT_BY_TREND: Readonly<Record<SpreadTrend, number>> = { tightening: -0.25, stable: 0, widening: 0.25 };
 
 /**
- * Price of a limit order that buys or sells YES: the mid moved by a quarter of the spread. If the spread tightens, the order
- * can wait for a better price (a purchase: mid - spread / 4). If it widens, the order gives way to be filled (a purchase:
- * mid + spread / 4). If the trend is `stable` or unknown, it is the mid. A sale moves in the opposite direction.
+ * Price of a limit order that buys or sells YES: the mid moved by a quarter of the spread. If the spread tightens, the
+ * order can wait for a better price (a purchase: mid - spread / 4). If it widens, the order gives way to be filled (a
+ * purchase: mid + spread / 4). If the trend is `stable` or unknown, it is the mid. A sale moves in the opposite
+ * direction.
  *
- * A purchase is rounded down to the market's grid and is below the ask; a sale is rounded up and is above the bid. So the
- * order never takes.
+ * A purchase is rounded down to the market's grid and is below the ask; a sale is rounded up and is above the bid. So
+ * the order never takes.
  *
  * @param bid  best bid, in [0, 1]
  * @param ask  best ask, in [0, 1], above the bid

@@ -4,8 +4,8 @@ import { assertProbability } from "./assert.ts";
 const PROBABILITY_MIN = 0.005;
 
 /**
- * Log-odds of a probability: L = ln(p / (1 - p)). Probabilities outside [0.005, 0.995] are moved to the nearer bound, so
- * that a step of one tick at the edge of the price range is not an unlimited move.
+ * Log-odds of a probability: L = ln(p / (1 - p)). Probabilities outside [0.005, 0.995] are moved to the nearer bound,
+ * so that a step of one tick at the edge of the price range is not an unlimited move.
  *
  * @param p  probability, in [0, 1]
  * @returns  log-odds, in [-5.293, 5.293]

@@ -28,13 +28,14 @@ export interface LogOddsMoves {
 }
 
 /**
- * Samples a price series on a grid and returns the moves of its log-odds. The price at an instant is the last price at or
- * before it (previous-tick sampling), so no move uses a later price. A move is known if the price at its start is known.
+ * Samples a price series on a grid and returns the moves of its log-odds. The price at an instant is the last price at
+ * or before it (previous-tick sampling), so no move uses a later price. A move is known if the price at its start is
+ * known.
  *
  * Times and prices that the grid does not use are not checked.
  *
- * @throws RangeError when the lists differ in length, the times decrease, a price is outside [0, 1], or the grid has fewer
- *   than 2 instants or a step that is not above 0
+ * @throws RangeError when the lists differ in length, the times decrease, a price is outside [0, 1], or the grid has
+ *   fewer than 2 instants or a step that is not above 0
  * @see Dacorogna et al. (2001), "An Introduction to High-Frequency Finance", section 2.2 (previous-tick interpolation)
  */
 export function logOddsMoves({ times, prices }: PriceSeries, { start, step, count }: TimeGrid): LogOddsMoves {

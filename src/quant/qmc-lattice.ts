@@ -2,12 +2,13 @@
 export const QMC_LATTICE_POINTS = 4_096;
 
 /**
- * Generating vector g. Found by a component-by-component construction: for j = 1, 2, … the odd g_j below n / 2 that is not yet
- * in the vector and minimises the squared worst-case error in a Korobov space of smoothness 2,
- * e² = -1 + 1/n Σ_k Π_j (1 + γ ω({k g_j / n})), with ω(x) = 2 π² (x² - x + 1/6) and the weight γ = 0.1 for each dimension.
- * Small equal weights optimise low-dimensional projections, and treat all pairs of dimensions alike.
+ * Generating vector g. Found by a component-by-component construction: for j = 1, 2, … the odd g_j below n / 2 that is
+ * not yet in the vector and minimises the squared worst-case error in a Korobov space of smoothness 2, e² = -1 + 1/n
+ * Σ_k Π_j (1 + γ ω({k g_j / n})), with ω(x) = 2 π² (x² - x + 1/6) and the weight γ = 0.1 for each dimension. Small
+ * equal weights optimise low-dimensional projections, and treat all pairs of dimensions alike.
  *
- * @see Sloan & Reztsov (2002), "Component-by-component construction of good lattice rules", Mathematics of Computation 71
+ * @see Sloan & Reztsov (2002), "Component-by-component construction of good lattice rules", Mathematics of Computation
+ *   71
  */
 const GENERATING_VECTOR: readonly number[] = [
   ...[1, 1557, 1237, 1119, 481, 175, 295, 2025, 429, 747, 1197, 201, 863, 1271, 1393, 1747],
@@ -22,10 +23,10 @@ const GOLDEN = 0.618_033_988_749_894_9;
 export const QMC_LATTICE_DIMENSIONS = GENERATING_VECTOR.length;
 
 /**
- * Returns one dimension of a shifted rank-1 lattice. The coordinate of point i is (rank_i + 1/2) / n, with
- * rank_i = (i g_j + d_j) mod n. g_j and n have no common divisor, so the ranks are a permutation and every
- * one-dimensional projection is exactly uniform. The shift d_j is a multiple of the golden ratio. Without the shift, the
- * first point would have rank 0 in every dimension.
+ * Returns one dimension of a shifted rank-1 lattice. The coordinate of point i is (rank_i + 1/2) / n, with rank_i = (i
+ * g_j + d_j) mod n. g_j and n have no common divisor, so the ranks are a permutation and every one-dimensional
+ * projection is exactly uniform. The shift d_j is a multiple of the golden ratio. Without the shift, the first point
+ * would have rank 0 in every dimension.
  *
  * @param dimension  j, a whole number in [0, 64)
  * @returns  the rank of each point, in [0, 4096)

@@ -33,9 +33,9 @@ export interface ReferencePrice {
 /**
  * Pools the prices of matched markets into one probability: logarithmic opinion pool with normalised weights.
  *
- * L = sum of w_i L_i / sum of w_i, p = 1 / (1 + exp(-L)), with L_i = logOdds(price), or -logOdds(price) for an inverse market.
- * w_i = 0.1 + 0.9 usdScale(usd_i) for real money, where usd_i is the larger of liquidity and 24-hour volume, 0 if both are
- * unknown; w_i = 0.05 for play money.
+ * L = sum of w_i L_i / sum of w_i, p = 1 / (1 + exp(-L)), with L_i = logOdds(price), or -logOdds(price) for an inverse
+ * market. w_i = 0.1 + 0.9 usdScale(usd_i) for real money, where usd_i is the larger of liquidity and 24-hour volume, 0
+ * if both are unknown; w_i = 0.05 for play money.
  *
  * @returns  null without quotes
  * @throws RangeError when a price is outside [0, 1], or an amount of a real-money market is negative or not finite

@@ -6,7 +6,9 @@ import { type AgentView, robustConsensus } from "./robust-consensus.ts";
 const view = (probability: number, usd = 100): AgentView => ({ probability, usd });
 const estimate = (views: readonly AgentView[]) => robustConsensus(views)?.probability ?? Number.NaN;
 
-/** Probabilities at the quantiles of a normal distribution with this mean and a standard deviation of 0.1, in [0, 1]. */
+/**
+ * Probabilities at the quantiles of a normal distribution with this mean and a standard deviation of 0.1, in [0, 1].
+ */
 function normalViews(count: number, mean: number): AgentView[] {
   return Array.from({ length: count }, (_, index) => {
     const p = (index + 0.5) / count;
@@ -46,7 +48,7 @@ test("known value: agents within 0.09 of each other have the plain mean", () => 
   assert.ok(Math.abs(estimate([0.5, 0.52, 0.54, 0.56, 0.58].map((p) => view(p))) - 0.54) < 1e-12);
 });
 
-test("closed form: one far agent pulls the others by 0.09 / 9 among ten agents of equal volume", () => {
+test("closed form: one outlier among ten agents of equal volume moves the figure by 0.09 / 9", () => {
   const views = [...Array.from({ length: 9 }, () => view(0.4)), view(1)];
   assert.ok(Math.abs(estimate(views) - 0.41) < 1e-12);
 });
@@ -65,11 +67,11 @@ test("10% of the agents with any volume move the figure by at most 0.02", () => 
     }
 });
 
-test("between two equal camps the figure is the middle", () => {
+test("for two equal groups of agents, the figure is the midpoint", () => {
   assert.ok(Math.abs(estimate([0.1, 0.1, 0.1, 0.7, 0.7, 0.7].map((p) => view(p))) - 0.4) < 1e-9);
 });
 
-test("more attackers move the figure further, and volume beyond the fifth percentile moves it no further", () => {
+test("more attackers move the figure further, but volume above the fifth percentile does not", () => {
   const honest = normalViews(60, 0.5);
   const shiftBy = (count: number, usd: number) =>
     estimate([...honest, ...Array.from({ length: count }, () => view(1, usd))]);

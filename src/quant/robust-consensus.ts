@@ -20,7 +20,7 @@ export interface RobustConsensus {
 const AGENTS_MIN = 5;
 /** Distance from the estimate, in probability, beyond which an agent's pull no longer grows. */
 const HUBER_DISTANCE = 0.09;
-/** The volume at this quantile of the agents has full weight, and so has every larger one. */
+/** Volumes at or above this quantile of all agents have full weight. */
 const CAP_QUANTILE = 0.05;
 const BISECTION_STEPS = 60;
 /** Rounding errors of the mean pull of 100,000 agents stay below this. */
@@ -28,12 +28,11 @@ const PULL_TOLERANCE = 1e-12;
 
 /**
  * Consensus of agents that a few of them cannot move far, whatever volume they report: Huber's location estimate of the
- * agents' probabilities, in which nobody gains weight with volume beyond the fifth percentile of all agents' volumes.
+ * agents' probabilities, in which volume above the fifth percentile of all agents' volumes adds no weight.
  *
- * weight w_i = sqrt(min(usd_i, cap) / cap). At least 5 agents have the largest weight, 1, so nobody has more than 20% of the
- * total. With a higher quantile, honest agents with small volumes would lose so much weight that attackers could move the
- * figure further.
- * The estimate m solves sum of w_i psi(p_i - m) = 0 with psi(d) = d, limited to [-0.09, 0.09].
+ * weight w_i = sqrt(min(usd_i, cap) / cap). At least 5 agents have the largest weight, 1, so no agent has more than 20%
+ * of the total. With a higher quantile, honest agents with small volumes would lose so much weight that attackers could
+ * move the figure further. The estimate m solves sum of w_i psi(p_i - m) = 0 with psi(d) = d, limited to [-0.09, 0.09].
  *
  * If honest agents are spread with a standard deviation of 0.1, a share e of agents at an extreme moves m by about
  * 0.14 e / (1 - e): by 0.016 for 10% of 50.
@@ -66,7 +65,7 @@ function volumeWeights(volumes: readonly number[]): number[] {
   return volumes.map((usd) => Math.sqrt(Math.min(usd, volumeCap) / volumeCap));
 }
 
-/** Where all agents are far away, an interval of estimates solves the equation; its middle is returned. */
+/** If all agents are far from the estimate, an interval solves the equation; its midpoint is returned. */
 function huberLocation(values: readonly number[], weights: readonly number[]): number {
   const pull = (center: number) =>
     weightedMean(
@@ -78,7 +77,7 @@ function huberLocation(values: readonly number[], weights: readonly number[]): n
   return (solutionStart + solutionEnd) / 2;
 }
 
-/** Returns the point in [0, 1] at which a condition that holds below it stops to hold. */
+/** Returns the point in [0, 1] below which the condition holds. */
 function bisect(isBelow: (point: number) => boolean): number {
   let [low, high] = [0, 1];
   for (let step = 0; step < BISECTION_STEPS; step++) {

@@ -22,8 +22,8 @@ export interface ScreenFigures {
 }
 
 /**
- * Time part of the screening score: how soon the capital is free again. It rises from 0 to 1 in the last hour before the
- * resolution, because nobody has time to act at the end, and falls to one half at 30 days.
+ * Time part of the screening score: how soon the capital is free again. It rises from 0 to 1 in the last hour before
+ * the resolution, because there is too little time to trade, and falls to one half at 30 days.
  *
  * time = min(1, hours) * 720 / (720 + hours)
  *

@@ -2,7 +2,7 @@ import type { TakerFee } from "../domain/market.ts";
 import { assertProbability } from "./assert.ts";
 import { takerFee } from "./taker-fee.ts";
 
-/** What a set of trades pays at least, and the markets that it trades. */
+/** The markets of a set of trades, and its guaranteed payout. */
 export interface SetTrade {
   /** Indexes of the markets, in ascending order. One contract of each is bought. */
   readonly markets: readonly number[];
@@ -13,8 +13,9 @@ export interface SetTrade {
 /**
  * YES contracts of all markets of an exclusive and exhaustive set: exactly one of them pays 1, so the set pays 1.
  *
- * @param asks  best YES ask of each market, in [0, 1]; null if nobody offers YES
- * @returns  null if there are fewer than two markets, or if one of them has no ask: then the set does not cover every outcome
+ * @param asks  best YES ask of each market, in [0, 1]; null without an offer
+ * @returns  null if there are fewer than two markets, or if one of them has no ask: then the set does not cover every
+ *   outcome
  * @throws RangeError when an ask is outside [0, 1]
  * @see Dudik, Lahaie, Pennock, Rothschild (2013), "A combinatorial prediction market for the U.S. elections", section 2
  * @example buyAllYes([0.3, 0.6]); // { markets: [0, 1], payout: 1 }
@@ -26,8 +27,9 @@ export function buyAllYes(asks: readonly (number | null)[]): SetTrade | null {
 }
 
 /**
- * NO contracts of n markets of an exclusive set: at most one market resolves YES, so at least n - 1 contracts pay 1. The set
- * need not be exhaustive. A market adds `bid - fee` to the net spread, so those in which that is not above 0 are left out.
+ * NO contracts of n markets of an exclusive set: at most one market resolves YES, so at least n - 1 contracts pay 1.
+ * The set need not be exhaustive. A market adds `bid - fee` to the net spread, so those in which that is not above 0
+ * are left out.
  *
  * A NO contract costs 1 - bid plus the fee at that price. Net spread = guaranteed payout - cost:
  * (n - 1) - sum(1 - bid + fee(1 - bid)) = sum(bid - fee(1 - bid)) - 1
@@ -56,9 +58,9 @@ export interface Rung {
 }
 
 /**
- * Violations of a ladder: markets of which each implies all that come before it, such as "above 3%" after "above 2%", or
- * "by May" after "by June". YES of the wider market and NO of a narrower one pay at least 1, and 2 if only the wider one
- * happens. For each market the cheapest wider one is chosen.
+ * Violations of a ladder: markets of which each implies all that come before it, such as "above 3%" after "above 2%",
+ * or "by May" after "by June". YES of the wider market and NO of a narrower one pay at least 1, and 2 if only the wider
+ * one happens. For each market the cheapest wider one is chosen.
  *
  * spread = bid of the narrower market - ask of the wider market
  *

@@ -28,14 +28,16 @@ export interface SpreadPeriod {
 export interface SpreadStatistics {
   /** Time-weighted mean over the period; null if no spread is known. */
   readonly mean: number | null;
-  /** Share of the time with a smaller spread than the current one, plus half of the time with an equal one, in percent. */
+  /**
+   * Share of the time with a smaller spread than the current one, plus half of the time with an equal one, in percent.
+   */
   readonly percentile: number | null;
   readonly trend: SpreadTrend | null;
 }
 
 /**
- * How long each quote held within [from, to): from its time until the next quote, the last one until `to`. A quote before
- * `from` counts from `from` on.
+ * How long each quote held within [from, to): from its time until the next quote, the last one until `to`. A quote
+ * before `from` counts from `from` on.
  *
  * @param times  milliseconds since 1970, not decreasing
  * @returns  milliseconds, one per quote
@@ -52,8 +54,8 @@ export function holdingTimes(times: readonly number[], from: number, to: number)
 }
 
 /**
- * Trend of a spread: `widening` if the recent mean is more than 10% above the earlier one, `tightening` if it is more than
- * 10% below (a ratio of 1 to 1.1), else `stable`.
+ * Trend of a spread: `widening` if the recent mean is more than 10% above the earlier one, `tightening` if it is more
+ * than 10% below (a ratio of 1 to 1.1), else `stable`.
  *
  * @throws RangeError when a mean is negative or not finite
  * @example spreadTrend(0.03, 0.02); // "widening"
@@ -69,8 +71,8 @@ export function spreadTrend(recentMean: number, earlierMean: number): SpreadTren
  * Time-weighted statistics of a market's spread. Quotes after `to` have no weight, so nothing later than `to` is used.
  *
  * @param current  the spread to rank; null if it is unknown
- * @throws RangeError when the lists differ in length, the times decrease, the bounds of the period are out of order, or a
- *   spread is negative or not finite
+ * @throws RangeError when the lists differ in length, the times decrease, the bounds of the period are out of order, or
+ *   a spread is negative or not finite
  * @example
  * spreadStatistics({ times: [0, 30], spreads: [0.01, 0.03] }, 0.02, { from: 0, recentFrom: 20, to: 40, observedMsMin: 5 });
  * // { mean: 0.015, percentile: 75, trend: "widening" }

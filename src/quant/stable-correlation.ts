@@ -7,8 +7,8 @@ export const HOURLY_HORIZONS: readonly number[] = [1, 4, 8, 24];
 /** Standard errors by which the estimate of a longer horizon must differ before the longer one is used. */
 const ERRORS_MIN = 2.5;
 /**
- * Horizons with fewer independent moves are not used: then 2.5 errors are at most 0.83 of Fisher's z, so that a difference
- * by chance gives no coefficient of 0.7.
+ * Horizons with fewer independent moves are not used: then 2.5 errors are at most 0.83 of Fisher's z, so that a
+ * difference by chance gives no coefficient of 0.7.
  */
 const INDEPENDENT_MOVES_MIN = 12;
 /** Correlation at lag 1 of moves that overlap by half, if the prices are random walks. */
@@ -24,14 +24,15 @@ export interface StableCorrelation extends PairCorrelation {
 }
 
 /**
- * Correlations of all pairs of series at the shortest horizon at which the estimate is stable. Quotes that are stale and
- * bounce hide the dependence of short moves: the same question on two venues can have 0.05 over an hour and 0.98 over a day.
+ * Correlations of all pairs of series at the shortest horizon at which the estimate is stable. Quotes that are stale
+ * and bounce hide the dependence of short moves: the same question on two venues can have 0.05 over an hour and 0.98
+ * over a day.
  *
- * The moves over h steps overlap by half. Their standard error follows Bartlett (1946), with the autocorrelations at lag 1,
- * and at least those of random walks: var(z) = 1 / (m - 3), m = n / (1 + 2 ρx(1) ρy(1)), for Fisher's z = atanh(r). A
- * horizon is left for the next one if a longer horizon differs by more than 2.5 standard errors of the difference, whose
- * variance is that of the longer horizon minus that of the shorter one, because the shorter one is efficient if it is
- * unbiased (Hausman 1978).
+ * The moves over h steps overlap by half. Their standard error follows Bartlett (1946), with the autocorrelations at
+ * lag 1, and at least those of random walks: var(z) = 1 / (m - 3), m = n / (1 + 2 ρx(1) ρy(1)), for Fisher's z =
+ * atanh(r). A horizon is left for the next one if a longer horizon differs by more than 2.5 standard errors of the
+ * difference, whose variance is that of the longer horizon minus that of the shorter one, because the shorter one is
+ * efficient if it is unbiased (Hausman 1978).
  *
  * A pair has a coefficient exactly if `pairCorrelations` gives it one.
  *
@@ -89,7 +90,7 @@ interface Estimate {
 
 function isClose(short: Estimate, long: Estimate): boolean {
   const variance = varianceOf(long) - varianceOf(short);
-  // Without a variance the difference cannot be judged, so the shorter horizon stays.
+  // Without a variance the difference cannot be tested, so the shorter horizon is kept.
   if (!(variance > 0)) return true;
   return Math.abs(fisher(long.correlation) - fisher(short.correlation)) <= ERRORS_MIN * Math.sqrt(variance);
 }

@@ -34,7 +34,7 @@ test("known values: the venues' published fee examples", () => {
   assert.ok(Math.abs(takerFee(TABLE, 0.5) - 0.015 / 0.97) < 1e-15);
 });
 
-test("a share is that of the point at the price, between two points on the line, and constant outside", () => {
+test("a share is interpolated linearly between the points of the table, and constant outside them", () => {
   const shareAt = (at: number) => {
     const fee = takerFee(TABLE, at);
     return fee / (at + fee);

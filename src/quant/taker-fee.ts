@@ -5,8 +5,8 @@ import { assertNotNegative, assertProbability } from "./assert.ts";
 const STEP_TOLERANCE = 1e-6;
 
 /**
- * Share of a value table at a price: linear between the points, constant outside them. The published tables are close to
- * straight between their points.
+ * Share of a value table at a price: linear between the points, constant outside them. The published tables are close
+ * to straight between their points.
  */
 function shareAt(points: PriceShares, price: number): number {
   if (points.length === 0) throw new RangeError("the table must not be empty");
@@ -64,8 +64,8 @@ export function takerFee(fee: TakerFee, price: number, action: OrderAction = "bu
 
 /**
  * Taker fee of an order that trades at several prices. Where the venue rounds, the fee at each price is rounded up to
- * `feeStep`; then the change of the balance, which is the value plus the fee of a purchase or the value less the fee of a
- * sale, is rounded to `balanceStep` to the trader's disadvantage.
+ * `feeStep`; then the change of the balance, which is the value plus the fee of a purchase or the value less the fee of
+ * a sale, is rounded to `balanceStep` to the trader's disadvantage.
  *
  * @param fills  contracts traded per price, at least 0
  * @returns  USD, at least 0; of a sale at most its value, rounded

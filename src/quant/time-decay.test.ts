@@ -17,7 +17,7 @@ test("closed form: far from the deadline, theta is (1 - p) ln(1 - p) / T", () =>
   }
 });
 
-test("on the last day everything that is left decays", () => {
+test("on the last day the whole remaining probability decays", () => {
   fc.assert(
     fc.property(probability, fc.double({ min: 0.01, max: 1, noNaN: true }), (p, d) => deadlineTheta(p, d) === -100 * p),
   );
@@ -42,7 +42,7 @@ test("decay is never positive, and is faster the nearer the deadline is", () => 
   );
 });
 
-test("other probabilities and deadlines that have passed are refused", () => {
+test("probabilities outside [0, 1] and deadlines in the past are refused", () => {
   for (const p of [-0.1, 1.1, Number.NaN]) assert.throws(() => deadlineTheta(p, 1), RangeError);
   for (const d of [0, -1, Number.NaN, Infinity]) assert.throws(() => deadlineTheta(0.5, d), RangeError);
 });

@@ -1,8 +1,8 @@
 import { assertPositive, assertProbability } from "./assert.ts";
 
 /**
- * Daily time decay of the probability that an event happens before a deadline, if the event has a constant hazard and has
- * not happened: the change of the probability over the next day (or until the deadline, if that is sooner) in which
+ * Daily time decay of the probability that an event happens before a deadline, if the event has a constant hazard and
+ * has not happened: the change of the probability over the next day (or until the deadline, if that is sooner) in which
  * nothing happens, in cents of a contract that pays $1.
  *
  * With p = 1 - exp(-h T), the hazard is h = -ln(1 - p) / T, and after d days without the event

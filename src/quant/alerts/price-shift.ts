@@ -31,15 +31,17 @@ export interface EarlierShift {
 }
 
 /**
- * Returns the standard deviation of the hourly moves of a market's log-odds: sigma^2 = sum(w r^2) / sum(w). A move r over n hours
- * counts as one squared move and n hours of weight, because the price did not change in the hours between them. The
- * weight of an hour halves with every `halfLifeHours` between it and the last close. The mean of the moves is taken as 0.
+ * Returns the standard deviation of the hourly moves of a market's log-odds: sigma^2 = sum(w r^2) / sum(w). A move r
+ * over n hours counts as one squared move and n hours of weight, because the price did not change in the hours between
+ * them. The weight of an hour halves with every `halfLifeHours` between it and the last close. The mean of the moves is
+ * taken as 0.
  *
  * @param closes  oldest first, at whole hours; hours without a close are hours without a change
  * @param halfLifeHours  above 0
  * @param minHours  smallest number of hours from the first to the last close for which the result is known
  * @returns  in log-odds, at least 0; null if it is unknown
- * @throws RangeError when a price is outside [0, 1], a time is not later than the one before, or a parameter is outside its range
+ * @throws RangeError when a price is outside [0, 1], a time is not later than the one before, or a parameter is outside
+ *   its range
  * @see J.P. Morgan (1996), "RiskMetrics Technical Document", section 5.2 (exponentially weighted moving average)
  * @example hourlySigma([{ at: 0, yesPrice: 0.5 }, { at: 3_600_000, yesPrice: 0.75 }], 48, 1); // 1.0986 = ln 3
  */
@@ -83,8 +85,8 @@ export function shiftSigmas(oldPrice: number, newPrice: number, sigma: number, s
 }
 
 /**
- * Returns whether the price moved by at least `minMove`. Within an hour of the market's last alert, the distance from the
- * new price of that alert must also be at least as large as the move in that alert.
+ * Returns whether the price moved by at least `minMove`. Within an hour of the market's last alert, the distance from
+ * the new price of that alert must also be at least as large as the move in that alert.
  *
  * @param earlier  the market's last alert; null if there is none
  * @throws RangeError when a price is outside [0, 1]

@@ -3,7 +3,10 @@ import { assertProbability } from "../assert.ts";
 const WINDOW_MS = 3_600_000;
 /** Prices of the same three minutes share an entry, which bounds the window to 20 entries. */
 const ENTRY_MS = 180_000;
-/** Numbers per entry: start, lowest price, its time, highest price, its time. A flat array needs less memory than objects. */
+/**
+ * Numbers per entry: start, lowest price, its time, highest price, its time. A flat array needs less memory than
+ * objects.
+ */
 const FIELDS = 5;
 
 /** A price that the market had. `at` in Unix milliseconds, `yesPrice` in [0, 1]. */
@@ -13,8 +16,8 @@ export interface PricePoint {
 }
 
 /**
- * The lowest and the highest price of one market in the last hour, in at most 20 entries of 40 bytes. A price leaves the
- * window at the age of 57 to 60 minutes.
+ * The lowest and the highest price of one market in the last hour, in at most 20 entries of 40 bytes. A price leaves
+ * the window at the age of 57 to 60 minutes.
  */
 export class PriceWindow {
   readonly #entries: number[] = [];

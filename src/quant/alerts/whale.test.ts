@@ -25,7 +25,7 @@ test("without trades there is no percentile, and an amount above all trades is a
   assert.equal(shareOfVolume(1, null), null);
 });
 
-test("a percentile is that of a sorted list, up to amounts within 2%", () => {
+test("a percentile equals that of a sorted list, except for amounts that differ by up to 2%", () => {
   const amount = fc.double({ min: 0.02, max: 1e7, noNaN: true });
   fc.assert(
     fc.property(fc.array(amount, { minLength: 1, maxLength: 200 }), amount, (amounts, usd) => {

@@ -28,8 +28,8 @@ export class TradeSizes {
   }
 
   /**
-   * Returns the percentage of the trades that are smaller than `usd`: 100 × (trades below its bin) / trades, in [0, 100];
-   * null without trades. Trades within 2% of `usd` may not count as smaller.
+   * Returns the percentage of the trades that are smaller than `usd`: 100 × (trades below its bin) / trades, in [0,
+   * 100]; null without trades. Trades within 2% of `usd` may not count as smaller.
    *
    * @throws RangeError when the amount is negative or not finite
    */
@@ -60,7 +60,8 @@ export interface WhaleLimits {
 }
 
 /**
- * Share of a trade in a 24-hour volume, in (0, 1]. A volume that does not contain the trade yet counts as at least the trade.
+ * Share of a trade in a 24-hour volume, in (0, 1]. A volume that does not contain the trade yet counts as at least the
+ * trade.
  *
  * @param usd  above 0
  * @param volume24hUsd  at least 0; null if unknown
@@ -84,8 +85,8 @@ export interface TimedAmount {
 }
 
 /**
- * Returns the consecutive trades with the largest sum of amounts among those whose times differ by at most `windowMs`; the
- * earliest of equal sums. Empty without trades.
+ * Returns the consecutive trades with the largest sum of amounts among those whose times differ by at most `windowMs`;
+ * the earliest of equal sums. Empty without trades.
  *
  * @param trades  oldest first
  * @example largestBurst([{ executedAt: 0, usd: 5 }, { executedAt: 50, usd: 1 }, { executedAt: 90, usd: 5 }], 60); // the last two
@@ -106,8 +107,8 @@ export function largestBurst<T extends TimedAmount>(trades: readonly T[], window
 }
 
 /**
- * Returns whether an amount is exceptionally large. It is if it reaches `minUsd` and is above the percentile, or if it reaches
- * `shareMinUsd` and the share of the 24-hour volume. A rule whose figure is null does not apply.
+ * Returns whether an amount is exceptionally large. It is if it reaches `minUsd` and is above the percentile, or if it
+ * reaches `shareMinUsd` and the share of the 24-hour volume. A rule whose figure is null does not apply.
  *
  * @param usd  amount of a trade, or sum of one taker's trades, USD
  * @param percentile  percentage of the market's trades that are smaller, in [0, 100]; null if unknown
