@@ -27,7 +27,7 @@ interface BookReplay {
   readonly days: readonly DayTotals[];
 }
 
-/** What the value of a trade at one time is computed from. */
+/** The inputs of a trade's value at one time. */
 export interface Valuation {
   /** YES price of the latest mark after the entry; null if there is none: the trade is then valued at its own price. */
   readonly yesPrice: number | null;
@@ -79,7 +79,8 @@ export function sumUsd(amounts: Iterable<number>): number {
  * - A settlement replaces the mark. If the venue refunds the trade, its value is its cost. A later settlement
  *   of the market replaces the earlier one.
  * - The profit of a day is the change of value during the day, minus the cost of the trades entered on it. The daily
- *   profits sum to the profit of the trades. The sum is exact, because all amounts are multiples of 1e-6 USD (`sumUsd`).
+ *   profits sum to the profit of the trades. The sum is exact, because all amounts are multiples of 1e-6 USD
+ *   (`sumUsd`).
  * - A trade is resolved on the day of its first settlement. It is won if it has a profit at the end of that day. A
  *   correction on a later day changes only the profit of the later day.
  *

@@ -1,4 +1,4 @@
-/** From probability to action: signals, sizes, portfolios and books of trades. Pure. */
+/** Trading signals, position sizes, portfolios and books of trades. Pure. */
 
 export {
   marketKey,

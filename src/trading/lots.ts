@@ -17,7 +17,10 @@ export interface LotExit {
   readonly kind: "closed" | "settled" | "corrected";
   /** Number of contracts, above 0. A correction counts contracts again that an earlier settlement ended. */
   readonly contracts: number;
-  /** USD received, minus the fee of the closing trade. For a correction: the change of the payout, which can be negative. */
+  /**
+   * USD received, minus the fee of the closing trade. For a correction: the change of the payout, which can be
+   * negative.
+   */
   readonly proceedsUsd: number;
   /** Proceeds minus the cost and the fee of these contracts, in USD. For a correction: the proceeds. */
   readonly pnlUsd: number;
@@ -42,19 +45,21 @@ type MutableLot = { -readonly [Key in keyof Lot]: Lot[Key] } & { exits: LotExit[
 /**
  * Matches trades into lots, first in, first out.
  *
- * - A trade first closes open lots of the other side of its market. One YES and one NO contract together pay 1 USD, so a
- *   NO contract bought at q closes a YES contract at 1 - q, and a YES contract bought at q closes a NO contract at 1 - q.
+ * - A trade first closes open lots of the other side of its market. One YES and one NO contract together pay 1 USD, so
+ *   a NO contract bought at q closes a YES contract at 1 - q, and a YES contract bought at q closes a NO contract at 1
+ *   - q.
  * - The other contracts of the trade open a lot. A market never has open lots of both sides.
  * - A settlement ends all open lots of its market. A later settlement of the market changes their payout.
  * - A trade after the settlement opens a lot that is settled at once.
  *
- * If every market is settled at a value that is not null, the profits of all exits sum to the payouts of all trades minus
- * their costs and fees.
+ * If every market is settled at a value that is not null, the profits of all exits sum to the payouts of all trades
+ * minus their costs and fees.
  *
  * @param trades  in any order; trades at the same time keep the order of the list
  * @param settlements  in any order
  * @returns  the lots in the order in which they were opened
- * @throws RangeError when contracts are not above 0, a price is outside [0, 1], a fee is negative, or a payout is outside [0, 1]
+ * @throws RangeError when contracts are not above 0, a price is outside [0, 1], a fee is negative, or a payout is
+ *   outside [0, 1]
  * @example
  * // YES at 0.4, then NO at 0.5: 10 contracts are closed at 0.5 with a profit of 1 USD.
  * matchLots([yes(10, 0.4), no(10, 0.5)], [])[0].exits[0].pnlUsd;
@@ -201,8 +206,8 @@ export function openPositions(lots: readonly Lot[]): Position[] {
 /**
  * Computes the profit of lots by UTC day, and their totals.
  *
- * - Open contracts are valued at the last mark after their purchase. Before the first mark, they are valued at the price
- *   that they cost.
+ * - Open contracts are valued at the last mark after their purchase. Before the first mark, they are valued at the
+ *   price that they cost.
  * - A lot is entered, and its fee is paid, on the day of its purchase.
  * - A lot is resolved on the day on which its last contract is closed or settled. The day counts it as won if it has a
  *   profit at the end of the day. The totals count it as won if it has a profit after all corrections.
@@ -292,8 +297,8 @@ function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, 
 }
 
 /**
- * Yields the changes of the profit of one market in 1e-6 USD, each with its day. Their sum is the profit of the market. A
- * mark values all open contracts of the market together.
+ * Yields the changes of the profit of one market in 1e-6 USD, each with its day. Their sum is the profit of the market.
+ * A mark values all open contracts of the market together.
  */
 function* profitsOf(events: readonly MarketEvent[]): Generator<{ readonly day: number; readonly micros: number }> {
   let cashUsd = 0;

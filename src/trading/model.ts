@@ -84,8 +84,8 @@ export interface Performance {
   readonly maxDrawdownUsd: number;
   /**
    * Mean daily profit divided by its standard deviation, times the square root of 365. Only days that are over count.
-   * Null with fewer than 30 such days, or if all profits are equal. Profits need no capital as a base, because a constant
-   * capital cancels out.
+   * Null with fewer than 30 such days, or if all profits are equal. Profits need no capital as a base, because a
+   * constant capital cancels out.
    */
   readonly sharpeRatio: number | null;
 }
@@ -140,7 +140,7 @@ export interface Candidate {
   readonly minOrderContracts: number;
 }
 
-/** What limits a size: the contracts offered at the target price or below, or the largest share of the bankroll. */
+/** Limits of a size: the contracts offered at the target price or below, or the largest share of the bankroll. */
 export const SIZE_CAPS = ["depth", "max_position"] as const;
 export type SizeCap = (typeof SIZE_CAPS)[number];
 
@@ -158,13 +158,13 @@ export interface Signal {
   /** Probability of the side minus cost per contract at the signal's size, fee included; null without a trade. */
   readonly executableEdge: number | null;
   /**
-   * Highest price of the side, a multiple of the tick, that leaves the required edge after the fee. Without a trade: the
-   * highest such price of YES. Null if no price leaves the required edge.
+   * Highest price of the side, a multiple of the tick, that leaves the required edge after the fee. Without a trade:
+   * the highest such price of YES. Null if no price leaves the required edge.
    */
   readonly targetPrice: number | null;
   /** Share of the bankroll, in [0, 1]; 0 without a trade. */
   readonly sizePct: number;
-  /** What makes the share smaller than the applied Kelly fraction; null if nothing does, and without a trade. */
+  /** Reason why the share is below the applied Kelly fraction; null if it is not, and without a trade. */
   readonly cappedBy: SizeCap | null;
   /** The order for the share, rounded down to the contract step; null without a trade. */
   readonly fill: Fill | null;

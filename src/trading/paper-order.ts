@@ -15,9 +15,9 @@ export type PaperOrderResult =
   | { readonly kind: "too_small"; readonly smallest: Fill | null };
 
 /**
- * Buys offers for an amount, best price first, as the venue executes orders: the contracts are rounded down to its step, so
- * the order can cost less than the amount, and are at least its smallest order. The fee is paid on top of the amount,
- * rounded as the venue rounds it.
+ * Buys offers for an amount, best price first, as the venue executes orders: the contracts are rounded down to its
+ * step, so the order can cost less than the amount, and are at least its smallest order. The fee is paid on top of the
+ * amount, rounded as the venue rounds it.
  *
  * @param offers  of the side to buy, best first
  * @param valueUsd  above 0

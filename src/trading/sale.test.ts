@@ -9,7 +9,7 @@ const BIDS = [
   { price: 0.4, size: 10 },
 ];
 
-test("sells to the highest bid first, and as much as is bid for", () => {
+test("sells to the highest bid first, and at most the size of the bids", () => {
   assert.deepEqual(sell(BIDS, NO_FEE, 15), {
     contracts: 15,
     averagePrice: 7 / 15,
@@ -32,7 +32,7 @@ test("the fee of the order is rounded up and lowers the proceeds", () => {
   });
 });
 
-test("the fee is that of a sale, also where a venue charges purchases another one", () => {
+test("the fee is that of a sale, even if the venue charges a different fee for purchases", () => {
   const fee = { kind: "value_table", buyPoints: [[0.5, 0.03]], sellPoints: [[0.5, 0.015]] } as const;
   assert.equal(sell(BIDS, fee, 1)?.feeUsd, 0.0075);
 });

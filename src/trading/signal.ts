@@ -80,9 +80,9 @@ export function decideTrade(input: TradeInput, sizing: SizingOptions): SizedTrad
 /**
  * Decides which side of a market to buy, the highest price to pay, and the size.
  *
- * The size is the share x of the bankroll with x = min(cap, kelly share * shrinkage * Kelly fraction). The Kelly fraction
- * is computed at the average cost of an order for x, fees included. If less than x is offered at the target price or
- * below, the size is what is offered. The order is rounded down to the contract step of the venue.
+ * The size is the share x of the bankroll with x = min(cap, kelly share * shrinkage * Kelly fraction). The Kelly
+ * fraction is computed at the average cost of an order for x, fees included. If less than x is offered at the target
+ * price or below, the size is what is offered. The order is rounded down to the contract step of the venue.
  *
  * No trade is recommended if
  * - the market is not open, or closes within a minute,
@@ -90,8 +90,9 @@ export function decideTrade(input: TradeInput, sizing: SizingOptions): SizedTrad
  * - no side has an edge of 0.01 after the fee, or
  * - the size is less than the smallest order of the venue.
  *
- * The signal expires after (e / 2 / (m p (1 - p)))^2 days: in this time, a usual price move is half of the edge e. m is the
- * root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at a known close.
+ * The signal expires after (e / 2 / (m p (1 - p)))^2 days: in this time, a usual price move is half of the edge e. m is
+ * the root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at a
+ * known close.
  */
 export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal {
   const trade = decideTrade(input, sizing);

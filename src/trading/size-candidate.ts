@@ -39,8 +39,8 @@ export function sizeCandidate(candidate: Candidate, sizing: SizingOptions): Cand
 }
 
 /**
- * Returns the largest amount x in USD, at most `maxUsd`, with x <= share(x) * bankroll. The share never increases with x,
- * because deeper offers cost more.
+ * Returns the largest amount x in USD, at most `maxUsd`, with x <= share(x) * bankroll. The share never increases with
+ * x, because deeper offers cost more.
  */
 function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, maxUsd: number): number {
   const isWithinShare = (usd: number) => usd <= shareAt(usd) * bankrollUsd;

@@ -45,8 +45,8 @@ export interface PositionAdvice {
   /** Contracts to sell, or to buy of the opposite side; 0 with `keep`. */
   readonly contracts: number;
   /**
-   * With `reduce` and `close`: the sale of `contracts`. Otherwise: a sale of the whole position, or of as much of it as the
-   * known bids take. Null without bids.
+   * With `reduce` and `close`: the sale of `contracts`. Otherwise: a sale of the whole position, or of as much of it as
+   * the known bids take. Null without bids.
    */
   readonly sale: Sale | null;
 }
@@ -54,12 +54,12 @@ export interface PositionAdvice {
 /**
  * Advises what to do with a held position.
  *
- * - close, reduce: contracts whose sale pays at least 0.01 more, after the fee, than their estimated payout are sold: all of
- *   them, or as many as are bid for.
- * - hedge: a contract and its opposite, bought in another market, pay 1 together. 1 minus the cost of the opposite is at least
- *   0.01 more than the estimated payout of the contract, and more than a sale pays.
- * - reduce: a position above the largest share of the bankroll, and above the Kelly fraction at the price at which it can be
- *   sold, is sold down to the larger of the two.
+ * - close, reduce: contracts whose sale pays at least 0.01 more, after the fee, than their estimated payout are sold:
+ *   all of them, or as many as are bid for.
+ * - hedge: a contract and its opposite, bought in another market, pay 1 together. 1 minus the cost of the opposite is
+ *   at least 0.01 more than the estimated payout of the contract, and more than a sale pays.
+ * - reduce: a position above the largest share of the bankroll, and above the Kelly fraction at the price at which it
+ *   can be sold, is sold down to the larger of the two.
  * - keep: none of these, or the estimate is unknown.
  */
 export function advisePosition(position: AdvisedPosition): PositionAdvice {

@@ -5,8 +5,8 @@ const ASSIGNMENTS_MAX = 4_096;
 const STEPS_MAX = 200_000;
 const SWEEPS_MAX = 500;
 /**
- * Marginals that do not converge in this many sweeps contradict the constraints. Each further sweep makes a smaller correction, so
- * that the fit converges to a compromise.
+ * Marginals that do not converge in this many sweeps contradict the constraints. Each further sweep makes a smaller
+ * correction, so that the fit converges to a compromise.
  */
 const FULL_SWEEPS = 250;
 const FIT_TOLERANCE = 1e-12;
@@ -22,17 +22,19 @@ export interface Block {
 }
 
 /**
- * Divides variables into blocks that no constraint connects, and enumerates the assignments of each block that satisfy its constraints.
+ * Divides variables into blocks that no constraint connects, and enumerates the assignments of each block that satisfy
+ * its constraints.
  *
  * The probability of an assignment starts as the product of its marginals. Iterative proportional fitting then restores
  * the marginals. The marginal of the representative is fitted last, so it is exact even if the marginals contradict the
  * constraints. In that case, the other marginals are a compromise that does not depend on their order.
  *
- * If a block has more than 4,096 assignments, or one of its variables could have only one answer, the constraints of its least
- * important variable are dropped.
+ * If a block has more than 4,096 assignments, or one of its variables could have only one answer, the constraints of
+ * its least important variable are dropped.
  *
  * @param marginals  probability of true, by variable, in (0, 1)
- * @param similarity  correlation of two variables; orders the assignments that have the same answer of the representative
+ * @param similarity  correlation of two variables; orders the assignments that have the same answer of the
+ *   representative
  */
 export function buildBlocks(
   { count, exclusions, clauses }: Pick<Variables, "count" | "exclusions" | "clauses">,
@@ -67,7 +69,9 @@ interface Constraints {
   readonly clauses: readonly (readonly Literal[])[];
 }
 
-/** Returns the variables that constraints connect with this one, in ascending order. A lower number is more important. */
+/**
+ * Returns the variables that constraints connect with this one, in ascending order. A lower number is more important.
+ */
 function connectedTo(variable: number, { exclusions, clauses }: Constraints): number[] {
   const found = new Set([variable]);
   const groups = [...exclusions.map(({ a, b }) => [a, b]), ...clauses];
@@ -80,7 +84,10 @@ function connectedTo(variable: number, { exclusions, clauses }: Constraints): nu
   return [...found].sort((a, b) => a - b);
 }
 
-/** Returns the assignments that satisfy the constraints; null if there are too many, or if a variable has the same answer in all. */
+/**
+ * Returns the assignments that satisfy the constraints; null if there are too many, or if a variable has the same
+ * answer in all.
+ */
 function enumerate(variables: readonly number[], { exclusions, clauses }: Constraints): boolean[][] | null {
   if (variables.length === 1 && exclusions.length + clauses.length === 0) return [[true], [false]];
   const positions = new Map(variables.map((variable, position) => [variable, position]));

@@ -15,8 +15,8 @@ export interface QuestionStake {
 
 /**
  * Herfindahl index of the amounts at risk by event: the sum of the squared shares, from 1/n for n equal events to 1; 0
- * without an amount. The amount at risk of a question is what its worse answer loses: the stakes minus the contracts that
- * then pay. Stakes on both answers of a question therefore cancel out. Events that share a question are one event.
+ * without an amount. The amount at risk of a question is what its worse answer loses: the stakes minus the contracts
+ * that then pay. Stakes on both answers of a question therefore cancel out. Events that share a question are one event.
  *
  * @see Herfindahl (1950), "Concentration in the steel industry"
  */

@@ -43,8 +43,8 @@ export interface HedgeOffer {
 }
 
 /**
- * Returns the stake in a contract that minimises the tail loss. The tail loss is convex in the stake, so a golden-section
- * search finds the minimum.
+ * Returns the stake in a contract that minimises the tail loss. The tail loss is convex in the stake, so a
+ * golden-section search finds the minimum.
  *
  * @param stakeMax  in the unit of the losses, at least 0
  * @returns  the stake and its reduction of the tail loss; both are 0 if no stake lowers it
@@ -70,7 +70,10 @@ export function bestHedge(
   return reduction > 0 ? { stake, reduction } : { stake: 0, reduction: 0 };
 }
 
-/** Returns the tail loss if each outcome of `paid` gains `gain` and each of `unpaid` loses `stake`. Both are sorted by loss. */
+/**
+ * Returns the tail loss if each outcome of `paid` gains `gain` and each of `unpaid` loses `stake`. Both are sorted by
+ * loss.
+ */
 function mergedExpectedShortfall(
   { losses, weights }: LossDistribution,
   paid: Int32Array,

@@ -28,8 +28,8 @@ export interface Variables {
 
 /**
  * Collapses markets with the same or opposite answers into variables (union-find with parity), and expresses the other
- * constraints in terms of variables. A pair that is exclusive and exhaustive is opposite. A constraint that contradicts an earlier constraint is
- * dropped.
+ * constraints in terms of variables. A pair that is exclusive and exhaustive is opposite. A constraint that contradicts
+ * an earlier constraint is dropped.
  *
  * @param importances  by market; the most important one is the primary of its variable
  * @throws RangeError when a constraint names an unknown market
@@ -84,7 +84,10 @@ export function collapseConstraints(
 export const negate = ({ variable, value }: Literal): Literal => ({ variable, value: !value });
 export const isSame = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
 
-/** Converts an exhaustive constraint of two markets that are also exclusive: exactly one of them is YES, so they are opposite. */
+/**
+ * Converts an exhaustive constraint of two markets that are also exclusive: exactly one of them is YES, so they are
+ * opposite.
+ */
 function asOpposite(constraint: LogicalConstraint, constraints: readonly LogicalConstraint[]): LogicalConstraint {
   if (constraint.kind !== "exhaustive" || constraint.markets.length !== 2) return constraint;
   const [a = 0, b = 0] = constraint.markets;

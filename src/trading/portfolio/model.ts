@@ -78,7 +78,7 @@ export interface PortfolioTask {
 }
 
 /**
- * What limits the adjusted size.
+ * Limit of the adjusted size.
  *
  * - growth: a larger stake would lower the expected growth of the portfolio.
  * - position_max: the largest share of the bankroll, together with stakes on outcomes that exclude the candidate.
@@ -100,8 +100,8 @@ export interface PortfolioSize {
   /** The order for the share, rounded down to the contract step; null without a trade. */
   readonly fill: Fill | null;
   /**
-   * Correlation of the payoff of each position with the payoff of the candidate, in [-1, 1], in the order of the positions.
-   * Null if the market of the position is settled, or if a payoff is the same in all outcomes.
+   * Correlation of the payoff of each position with the payoff of the candidate, in [-1, 1], in the order of the
+   * positions. Null if the market of the position is settled, or if a payoff is the same in all outcomes.
    */
   readonly correlations: readonly (number | null)[];
   /** Change of the Herfindahl index of the amounts at risk by event, in [-1, 1] (`concentrationOf`). */

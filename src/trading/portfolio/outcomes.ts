@@ -8,7 +8,9 @@ import { fitPairs } from "./iterative-proportional-fitting.ts";
 import { collapseConstraints, type Variables } from "./logical-constraints.ts";
 import type { LogicalConstraint, UncertainMarket } from "./model.ts";
 
-/** Probabilities closer to 0 or 1 than this are moved to this distance, because their normal quantiles would be extreme. */
+/**
+ * Probabilities closer to 0 or 1 than this are moved to this distance, because their normal quantiles would be extreme.
+ */
 const PROBABILITY_MIN = 1e-6;
 /** The answers YES and NO of the first market each get at least this share of the points. */
 const POINT_SHARE_MIN = 0.05;
@@ -26,13 +28,13 @@ export interface Outcomes {
 /**
  * Joint outcomes of markets: 4,096 quasi-random points with weights, without random numbers.
  *
- * Markets that logical constraints connect form a block. All consistent answers of a block are enumerated, so the constraints hold in
- * every outcome. The representative of a block is the first market if the block contains it, else its most important
- * market.
+ * Markets that logical constraints connect form a block. All consistent answers of a block are enumerated, so the
+ * constraints hold in every outcome. The representative of a block is the first market if the block contains it, else
+ * its most important market.
  *
- * A Gaussian copula joins the blocks. Each block has one normal variable, which selects its answers. Answers with YES for
- * the representative come first. The correlation of two blocks is the correlation of their representatives, shrunk to a
- * positive definite matrix.
+ * A Gaussian copula joins the blocks. Each block has one normal variable, which selects its answers. Answers with YES
+ * for the representative come first. The correlation of two blocks is the correlation of their representatives, shrunk
+ * to a positive definite matrix.
  *
  * The weights reproduce the probability of the first market within 1e-12, and those of pairs of representatives within
  * about 1e-3.
@@ -203,8 +205,8 @@ const sumOf = (values: readonly number[]): number => values.reduce((sum, value) 
 const keyOf = (a: number, b: number): string => (a < b ? `${a},${b}` : `${b},${a}`);
 
 /**
- * Returns the correlations of pairs of variables: that of their primary markets if known, else that of other markets of the
- * variables. The sign changes if YES of exactly one of the two markets means that its variable is false.
+ * Returns the correlations of pairs of variables: that of their primary markets if known, else that of other markets of
+ * the variables. The sign changes if YES of exactly one of the two markets means that its variable is false.
  */
 function correlationsOf({ literals, primaries }: Variables, correlations: readonly PairCorrelation[]) {
   const found = new Map<string, PairCorrelation>();

@@ -114,7 +114,10 @@ test("brute force: with two independent positions, no other stake has a higher e
 const amount = fc.double({ min: 1, max: 150, noNaN: true });
 const side = fc.constantFrom("yes" as const, "no" as const);
 const price = fc.double({ min: 0.1, max: 0.9, noNaN: true });
-/** A portfolio in markets 1 and 2, which are correlated with each other and the candidate's market 0. Market 3 is related to it. */
+/**
+ * A portfolio in markets 1 and 2, which are correlated with each other and the candidate's market 0. Market 3 is
+ * related to it.
+ */
 const anyPortfolio = fc.record({
   positions: fc.array(
     fc.tuple(fc.constantFrom(1, 2), side, amount, price).map((parts) => held(...parts)),

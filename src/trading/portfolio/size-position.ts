@@ -14,14 +14,15 @@ const HEDGE_REDUCTION_USD_MIN = 0.01;
 const WALK_STEPS = 20;
 
 /**
- * Sizes a trade next to held positions. The stake maximises the expected logarithm of the wealth of the whole portfolio.
+ * Sizes a trade next to held positions. The stake maximises the expected logarithm of the wealth of the whole
+ * portfolio.
  *
  * - The bankroll is the whole capital, including the cost of the positions.
- * - The applied Kelly share and the shrinkage s for estimation error replace the candidate's probability p by the shaded
- *   probability p' = c + kellyShare · s · (p - c), for the cost c. A single bet then gets exactly
- *   kellyShare · s · (p - c) / (1 - c).
+ * - The applied Kelly share and the shrinkage s for estimation error replace the candidate's probability p by the
+ *   shaded probability p' = c + kellyShare · s · (p - c), for the cost c. A single bet then gets exactly kellyShare · s
+ *   · (p - c) / (1 - c).
  * - The stake is at most the cash, which is the bankroll minus the cost of the positions.
- * - Together with stakes on the same answer and on answers that exclude it, the stake is at most `positionMax`.
+ * - The stake plus the stakes on the same answer and on answers that exclude it is at most `positionMax`.
  * - A size above the base size is bought from the offers up to the target price, at their average cost.
  *
  * Tail loss, correlations and hedges are computed from the same outcomes, after the trade.
