@@ -26,7 +26,10 @@ interface AdapterEntry {
   readonly liveUrls: Urls;
   /** Whether the venue trades in play money. If so, it may only be configured as a reference venue. */
   readonly playMoney: boolean;
-  /** Kinds of membership at the venue, by which its fees differ. The first one is the default of `PARALLAX_<VENUE>_MEMBER`. */
+  /**
+   * Kinds of membership at the venue, by which its fees differ. The first one is the default of
+   * `PARALLAX_<VENUE>_MEMBER`.
+   */
   readonly members?: readonly string[];
   /** Imports the adapter on demand, because most commands do not need it. */
   readonly load: () => Promise<

@@ -8,7 +8,9 @@ import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from 
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
-/** Limit of pages per read of the changes. About 74,000 markets settle a day, so a page holds the changes of minutes. */
+/**
+ * Limit of pages per read of the changes. About 74,000 markets settle a day, so a page holds the changes of minutes.
+ */
 const CHANGES_PAGES_MAX = 100;
 const TICKERS_PER_REQUEST = 100;
 /**

@@ -10,8 +10,8 @@ const FEE_RATE = 0.07;
 const MULTIPLIER_MAX = 100;
 
 /**
- * Kinds of membership. The venue rounds every fee up to 0.0001 USD, and then the change of the balance: of direct members to
- * 0.0001 USD, of others to a cent.
+ * Kinds of membership. The venue rounds every fee up to 0.0001 USD, and then the change of the balance: of direct
+ * members to 0.0001 USD, of others to a cent.
  *
  * @see https://docs.kalshi.com/getting_started/fee_rounding
  */

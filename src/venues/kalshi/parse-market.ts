@@ -64,7 +64,9 @@ function parseOutcome(row: MarketWire, status: MarketStatus, countDrop: DropCoun
   return null;
 }
 
-/** Returns null for a market without ranges. An invalid range makes the grid unknown; the structure's name is not read. */
+/**
+ * Returns null for a market without ranges. An invalid range makes the grid unknown; the structure's name is not read.
+ */
 function parsePriceRanges(rows: readonly unknown[] | null | undefined, countDrop: DropCounter) {
   if (rows === null || rows === undefined || rows.length === 0) return null;
   const ranges = rows.flatMap((row) => {

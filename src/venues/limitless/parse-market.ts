@@ -64,7 +64,9 @@ export type ParseContext = Pick<LimitlessContext, "venue" | "countDrop" | "drift
   readonly receivedAt: number;
 };
 
-/** The group of a child. Slug and title are stored in `venueKeys`, because a child row alone does not name its group. */
+/**
+ * The group of a child. Slug and title are stored in `venueKeys`, because a child row alone does not name its group.
+ */
 export interface Parent {
   readonly slug: string;
   readonly title: string;

@@ -16,8 +16,8 @@ export interface TradePage {
 
 /**
  * Trades of an order-book market. NO trades are converted to YES price and side. The venue sends no trade id, so the id
- * consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Of the taker's profile, only the
- * account is read.
+ * consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Of the taker's profile, only
+ * the account is read.
  */
 export function parseTrades(
   rows: readonly unknown[],

@@ -41,7 +41,7 @@ export function parsePairPrice(pair: readonly unknown[] | null | undefined, coun
 
 /**
  * Replaces the venue's placeholders with null. Many books also have orders at these two prices, and a listing does not
- * tell them from placeholders, so such a price counts only if the spread gives the book a mid.
+ * distinguish them from placeholders, so such a price is used only if the spread gives the book a mid.
  */
 export function withoutPlaceholders(
   bid: number | null,

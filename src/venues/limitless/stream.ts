@@ -15,8 +15,8 @@ const STALL_CHECK_MS = 10_000;
 /** Maximum time between a subscription and its first snapshot. */
 const SNAPSHOT_MS_MAX = 20_000;
 /**
- * Age of a frame up to which it is the market's book. Ingest subscribes every 5 seconds, which returns a frame of every book,
- * so that a frame is older only if frames were lost. A lost frame is not noticed otherwise.
+ * Age of a frame up to which it is the market's book. Ingest subscribes every 5 seconds, which returns a frame of every
+ * book, so that a frame is older only if frames were lost. A lost frame is not noticed otherwise.
  */
 export const FRAME_BOOK_AGE_MS_MAX = 15_000;
 /** Limit of levels of a book that is kept, of both sides. The books of 1,000 markets then take about 25 MB. */

@@ -52,8 +52,8 @@ export interface BetQuery {
 /** Omits all redemptions, with or without shares: this filter takes precedence over the next one. */
 const WITHOUT_REDEMPTIONS = { filterRedemptions: true } as const;
 /**
- * Includes the redemptions with zero shares, by which a bet on one mutually exclusive answer moves the others. The venue
- * omits them by default.
+ * Includes the redemptions with zero shares, by which a bet on one mutually exclusive answer moves the others. The
+ * venue omits them by default.
  */
 const WITH_ZERO_SHARE_REDEMPTIONS = { includeZeroShareRedemptions: true } as const;
 

@@ -31,7 +31,6 @@ export interface PolymarketContext {
 /** For pages of a few hundred events with their markets and rules. */
 const GAMMA_BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Gamma has the markets. */
 export const GAMMA_LIMITS: RequestLimits = { perSecond: 15, burst: 15, concurrency: 4 };
 
 /**

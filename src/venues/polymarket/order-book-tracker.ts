@@ -71,8 +71,8 @@ export class OrderBookTracker {
   }
 
   /**
-   * Returns the book without the levels that the running burst has removed. Returns null without a complete book, and if
-   * the book lacks one of the burst's best prices. `lastPrice` is null: trades arrive separately.
+   * Returns the book without the levels that the running burst has removed. Returns null without a complete book, and
+   * if the book lacks one of the burst's best prices. `lastPrice` is null: trades arrive separately.
    */
   currentBook(receivedAt: number): OrderBook | null {
     if (!this.#book.isComplete) return null;

@@ -30,7 +30,10 @@ function bestOf(rows: readonly unknown[] | null, countDrop: DropCounter): readon
 /** The last price that the venue sends for a market without trades. */
 const NO_TRADE_PRICE = 0.5;
 
-/** Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty, and the best `LEVELS_MAX` levels of a side are kept. */
+/**
+ * Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty, and
+ * the best `LEVELS_MAX` levels of a side are kept.
+ */
 export function parseBook(row: Book, receivedAt: number, countDrop: DropCounter): OrderBook {
   const book = normaliseBook(
     parseLevels(bestOf(row.bids, countDrop), countDrop),

@@ -93,7 +93,10 @@ export class DriftDetector {
     return isValueAccepted;
   }
 
-  /** Parses and checks JSON text. Returns null if it is not JSON, is nested too deeply, or the adapter does not accept the value. */
+  /**
+   * Parses and checks JSON text. Returns null if it is not JSON, is nested too deeply, or the adapter does not accept
+   * the value.
+   */
   parse<Accepted>(text: string, isAccepted: (value: unknown) => value is Accepted): Accepted | null {
     try {
       const value = parseShallowJson(text);

@@ -67,7 +67,10 @@ export interface VenueCall {
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 /** Limit of the response with one order book. The largest recorded one has less than 0.1 MB. */
 export const BOOK_BODY_BYTES_MAX = 2 * 1024 * 1024;
-/** Limit of the values in a response above 256 KiB. The largest response, Kalshi's list of series, has fewer than a million. */
+/**
+ * Limit of the values in a response above 256 KiB. The largest response, Kalshi's list of series, has fewer than a
+ * million.
+ */
 const VALUES_MAX = 2_000_000;
 
 /**
@@ -101,8 +104,8 @@ const WAITING_PER_KIND_MAX = 1_000;
 const LOGGED_PATH_LENGTH_MAX = 200;
 
 /**
- * Who caused a request: a client of the API, or the service itself. The two kinds take turns at the limits of a venue, so
- * that neither the reads of clients nor a sweep use all requests.
+ * Who caused a request: a client of the API, or the service itself. The two kinds take turns at the limits of a venue,
+ * so that neither the reads of clients nor a sweep use all requests.
  */
 type RequestKind = "client" | "service";
 
@@ -309,7 +312,9 @@ export class VenueClient {
   }
 }
 
-/** Returns the delay of the header Retry-After, or of `retry_after_seconds` in a short JSON body; null without either. */
+/**
+ * Returns the delay of the header Retry-After, or of `retry_after_seconds` in a short JSON body; null without either.
+ */
 function findRetryAfter({ headers, body }: IncomingResponse, nowMs: number): number | null {
   const delayMs = parseRetryAfter(headers["retry-after"], nowMs);
   if (delayMs !== null || body.length > RETRY_AFTER_BODY_CHARS_MAX) return delayMs;
