@@ -15,8 +15,8 @@ export interface Principal {
 }
 
 /**
- * public: any caller. key: authenticated callers only; the request is rejected before its body is read. session: forms of
- * this site that a signed-in browser submits.
+ * public: any caller. key: authenticated callers only; the request is rejected before its body is read. session: forms
+ * of this site that a signed-in browser submits.
  */
 export type Access = "public" | "key" | "session";
 
@@ -128,7 +128,9 @@ function createUnauthorizedError(
   return new AppError("unauthorized", `${problem} Send the header "Authorization: Bearer YOUR_API_KEY".${source}`);
 }
 
-/** Returns all Authorization headers. Node's parsed headers contain only the first, which would hide a second header. */
+/**
+ * Returns all Authorization headers. Node's parsed headers contain only the first, which would hide a second header.
+ */
 function findAuthorizationHeaders(request: FastifyRequest): readonly string[] {
   const { rawHeaders } = request.raw;
   const values: string[] = [];

@@ -180,7 +180,7 @@ test("clients that pipeline requests for an asset and read nothing hold one resp
   assert.equal(server.limits.figures.open, 20);
 });
 
-test("a stream without waiting bytes and an idle connection are not cut", async (t) => {
+test("a stream without waiting bytes and an idle connection are not closed", async (t) => {
   const server = await startServer(t);
   const idle = await server.openReader();
   const stream = await server.openReader();
@@ -192,7 +192,7 @@ test("a stream without waiting bytes and an idle connection are not cut", async 
   assert.equal(server.limits.figures.open, 2);
 });
 
-test("a stream that ignores backpressure is cut above 8 MiB of unsent bytes", async (t) => {
+test("a stream that ignores backpressure is closed above 8 MiB of unsent bytes", async (t) => {
   const server = await startServer(t);
   const flooded = await server.open();
   flooded.client.socket.pause();

@@ -11,15 +11,19 @@ const CONNECTIONS_PER_ADDRESS_MAX = 256;
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 /** Requests that wait on one connection for the responses before them. */
 const WAITING_REQUESTS_MAX = 16;
-/** Large responses are written in pieces (`response/pieces.ts`), so only a stream that ignores backpressure reaches it. */
+/**
+ * Large responses are written in pieces (`response/pieces.ts`), so only a stream that ignores backpressure reaches it.
+ */
 const UNSENT_BYTES_MAX = 8 * 1024 * 1024;
 /**
- * Time without progress after which a connection with unsent bytes is closed. The kernel accepts the bytes of a slow client
- * in steps of up to 1.8 MB, so on Linux each byte that the client acknowledges is progress, too. Elsewhere a client must read
- * 40 kB/s.
+ * Time without progress after which a connection with unsent bytes is closed. The kernel accepts the bytes of a slow
+ * client in steps of up to 1.8 MB, so on Linux each byte that the client acknowledges is progress, too. Elsewhere a
+ * client must read 40 kB/s.
  */
 const STALLED_WRITE_MS_MAX = 60_000;
-/** If the kernel accepts no bytes of a connection for this time, the bytes that its client acknowledges are read, too. */
+/**
+ * If the kernel accepts no bytes of a connection for this time, the bytes that its client acknowledges are read, too.
+ */
 const SUSPECTED_MS = 10_000;
 const SWEEP_INTERVAL_MS = 2_000;
 /** Refused connections that stay open until the client has read the response, at most two sweeps. */
@@ -158,8 +162,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Returns the monotonic time of the last sweep that found newly acknowledged bytes on a connection without other progress;
-   * -Infinity if there was none.
+   * Returns the monotonic time of the last sweep that found newly acknowledged bytes on a connection without other
+   * progress; -Infinity if there was none.
    */
   acknowledgedAt(socket: Socket): number {
     return this.#connections.get(socket)?.acknowledgedAt ?? Number.NEGATIVE_INFINITY;
@@ -263,7 +267,9 @@ export class ConnectionLimits {
     }
   }
 
-  /** Reads which bytes the clients of suspected connections acknowledged, all at once, and closes stalled connections. */
+  /**
+   * Reads which bytes the clients of suspected connections acknowledged, all at once, and closes stalled connections.
+   */
   async #checkSuspected(): Promise<void> {
     const startedAt = this.#clock.monotonic();
     const suspected = new Map<Socket, number>();
@@ -320,8 +326,8 @@ function countSentBytes(socket: Socket): number {
 }
 
 /**
- * Stops Node's HTTP parser at the next request. Otherwise it creates the objects of every request in the received 64 KiB,
- * even on a destroyed socket, which takes 10 ms for 590 requests.
+ * Stops Node's HTTP parser at the next request. Otherwise it creates the objects of every request in the received 64
+ * KiB, even on a destroyed socket, which takes 10 ms for 590 requests.
  */
 function stopParsing(socket: Socket): void {
   const { parser } = socket as SocketInternals;

@@ -144,7 +144,7 @@ function listDocumentedErrors(route: RouteOptions): readonly ErrorCode[] {
   const { config, schema } = route;
   return [
     ...(config?.errors ?? []),
-    // A venue that cannot be reached and one whose requests are used up are reported by the same calls.
+    // The calls that report an unreachable venue also report a venue whose request limit is used up.
     ...(config?.errors?.includes("venue_unavailable") === true ? (["venue_busy"] as const) : []),
     "bad_request",
     "internal_error",

@@ -2,7 +2,9 @@ import { hash } from "node:crypto";
 import { InvalidRequestError } from "../domain/errors.ts";
 import { valueError } from "./validation/pydantic-errors.ts";
 
-/** Position of the last row of a page: its sort value and id. Unlike an offset, it stays valid when rows are inserted. */
+/**
+ * Position of the last row of a page: its sort value and id. Unlike an offset, it stays valid when rows are inserted.
+ */
 export interface Keyset {
   readonly value: number | string | null;
   readonly id: string;

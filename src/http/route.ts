@@ -52,8 +52,8 @@ declare module "fastify" {
     /** Cached `routeOptions.config`, because Fastify creates the object on every access. */
     routeConfig: FastifyContextConfig;
     /**
-     * Set by a handler if its response only refers to work in progress. The call is then not counted, and its payment can
-     * be used again.
+     * Set by a handler if its response only refers to work in progress. The call is then not counted, and its payment
+     * can be used again.
      */
     isDeferred: boolean;
     /** Header values, validated by the route's `headers` schema. */

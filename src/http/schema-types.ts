@@ -9,7 +9,10 @@ interface NumberOptions {
 const toOptions = <Options extends object>(options: string | Options) =>
   typeof options === "string" ? { description: options } : options;
 
-/** Creates the schema of a string with fixed values. One `enum` is shorter in the OpenAPI document than a union of literals. */
+/**
+ * Creates the schema of a string with fixed values. One `enum` is shorter in the OpenAPI document than a union of
+ * literals.
+ */
 export function oneOf<const Value extends string>(
   values: readonly Value[],
   options: string | { description?: string; default?: Value } = {},

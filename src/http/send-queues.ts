@@ -2,7 +2,9 @@ import { fstatSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Socket } from "node:net";
 
-/** Linux lists the connections of IPv4 and of IPv6 here, each line with the bytes that the client has not acknowledged. */
+/**
+ * Linux lists the connections of IPv4 and of IPv6 here, each line with the bytes that the client has not acknowledged.
+ */
 const CONNECTION_LISTS = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** A line has about 150 bytes, so that this is room for 27,000 connections. A longer list is not used. */
 const LIST_BYTES_MAX = 4 * 1024 * 1024;
@@ -17,8 +19,8 @@ interface SocketInternals {
 }
 
 /**
- * Returns the bytes of connections that the kernel has accepted and the client has not acknowledged. A connection is left
- * out if the number is unknown: on systems other than Linux, and while there are too many connections to list.
+ * Returns the bytes of connections that the kernel has accepted and the client has not acknowledged. A connection is
+ * left out if the number is unknown: on systems other than Linux, and while there are too many connections to list.
  *
  * @param lists  paths of files in the format of `/proc/net/tcp`
  */
@@ -56,7 +58,9 @@ function inodeOf(socket: Socket): string | null {
   }
 }
 
-/** Returns an empty text if the list does not exist or is too long. The kernel does not tell its length before. */
+/**
+ * Returns an empty text if the list does not exist or is too long. The kernel does not report its length in advance.
+ */
 async function readList(path: string): Promise<string> {
   const file = await open(path).catch(() => null);
   if (file === null) return "";

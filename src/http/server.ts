@@ -30,9 +30,13 @@ const HEADER_BYTES_MAX = 16 * 1024;
 /** Maximum time to receive a complete request. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 8_000;
-/** Short, because Node closes all connections that have timed out since the last check in one turn of the event loop. */
+/**
+ * Short, because Node closes all connections that have timed out since the last check in one turn of the event loop.
+ */
 const CONNECTION_CHECK_INTERVAL_MS = 25;
-/** Node closes an idle connection one second later, so that a client that waits exactly this long is not cut. */
+/**
+ * Node closes an idle connection one second later, so that a client that waits exactly this long is not disconnected.
+ */
 const KEEP_ALIVE_TIMEOUT_MS = 10_000;
 const REQUEST_ID_PATTERN = /^[A-Za-z0-9._-]{1,64}$/;
 /** A multiple of 3, so that each id of a batch starts at a base64 character boundary. */

@@ -11,7 +11,7 @@ import {
 } from "../../test/support/connection-server.ts";
 import { readSendQueues } from "./send-queues.ts";
 
-test("a client that reads nothing for 60 s is cut, and one that reads slowly is not", async (t) => {
+test("a client that reads nothing for 60 s is disconnected, and one that reads slowly is not", async (t) => {
   const server = await startServer(t);
   const stalled = await openPausedClient(server);
   const slow = await openPausedClient(server);
@@ -27,7 +27,7 @@ test("a client that reads nothing for 60 s is cut, and one that reads slowly is 
   await slow.client.close();
 });
 
-test("on Linux, a client that acknowledges bytes is not cut, even if the kernel accepts no more", {
+test("on Linux, a client that acknowledges bytes is not disconnected, even if the kernel accepts no more", {
   skip: process.platform !== "linux",
 }, async (t) => {
   const server = await startServer(t);

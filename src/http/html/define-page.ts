@@ -14,7 +14,9 @@ interface PageDefinition<Params extends TSchema, Query extends TSchema, Body ext
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** How the submissions of a form count towards the limits of the signed-in customer; omitted for pages for everybody. */
+  /**
+   * How the submissions of a form count towards the limits of the signed-in customer; omitted for pages for everybody.
+   */
   readonly metering?: Metering;
   /** The default is `createProblemPage`. */
   readonly problemPage?: ProblemPage;
@@ -28,9 +30,9 @@ interface PageDefinition<Params extends TSchema, Query extends TSchema, Body ext
 }
 
 /**
- * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address, and the handler checks
- * whether the user is signed in. With `metering`, only forms of signed-in browsers are accepted, and `request.principal` is
- * the customer.
+ * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address, and the handler
+ * checks whether the user is signed in. With `metering`, only forms of signed-in browsers are accepted, and
+ * `request.principal` is the customer.
  */
 export function definePage<
   Params extends TSchema = EmptyObject,

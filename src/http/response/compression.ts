@@ -2,13 +2,18 @@ import type { Transform } from "node:stream";
 import { promisify } from "node:util";
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 
-/** Minimum size of bodies that are compressed for each response. Compressing smaller bodies costs more than it saves. */
+/**
+ * Minimum size of bodies that are compressed for each response. Compressing smaller bodies costs more than it saves.
+ */
 const COMPRESS_FROM_BYTES = 8 * 1024;
 /** Minimum size of bodies that are compressed once. */
 const COMPRESS_ONCE_FROM_BYTES = 512;
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
-/** Base-2 logarithm of the window for streams: 256 KiB. The default window takes megabytes for as long as a client reads. */
+/**
+ * Base-2 logarithm of the window for streams: 256 KiB. The default window takes megabytes for as long as a client
+ * reads.
+ */
 const BROTLI_STREAM_WINDOW = 18;
 const ACCEPT_ENCODING_LENGTH_MAX = 512;
 

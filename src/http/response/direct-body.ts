@@ -33,8 +33,8 @@ const directSockets = new WeakSet<object>();
 export const hasDirectBody = (socket: object): boolean => directSockets.has(socket);
 
 /**
- * Sends the head and hands the connection to `body`. All hooks run first, so metering and payment are complete before the
- * first byte.
+ * Sends the head and hands the connection to `body`. All hooks run first, so metering and payment are complete before
+ * the first byte.
  */
 export function sendDirect(reply: FastifyReply, body: DirectBody): FastifyReply {
   reply.raw.once("close", () => body.close());

@@ -23,7 +23,10 @@ const pieceOf = (index: number, count: number): string => {
   return `${index === 0 ? "[" : ","}"${filler}"${index === count - 1 ? "]" : ""}`;
 };
 
-/** Starts a server with routes that send pieces, and counts the pieces that were produced and the bodies that were ended. */
+/**
+ * Starts a server with routes that send pieces, and counts the pieces that were produced and the bodies that were
+ * ended.
+ */
 async function startServer(t: TestContext) {
   const { app, lines } = await testServer();
   const counts = { produced: 0, ended: 0 };
@@ -144,7 +147,7 @@ test("a body is ended if the client disconnects, compressed or not, and this is 
   );
 });
 
-test("a connection is closed and an error logged if a body fails, so that no client takes it for complete", async (t) => {
+test("if a body fails, the connection is closed and an error is logged, so that no client treats the body as complete", async (t) => {
   const { call, lines } = await startServer(t);
   for (const encoding of ["identity", "gzip"]) {
     const response = await call("/failing", { "accept-encoding": encoding });

@@ -17,8 +17,8 @@ export const isInPieces = (payload: unknown): payload is Readable =>
 
 /**
  * Sends JSON that is produced in pieces. A body above 256 KiB is written in pieces, each of which is produced when the
- * client has read the pieces before it; such a response has neither an entity tag nor a length. A smaller body is sent as by
- * `sendPreserialised`.
+ * client has read the pieces before it; such a response has neither an entity tag nor a length. A smaller body is sent
+ * as by `sendPreserialised`.
  *
  * @param pieces  parts of the JSON text of at most a few hundred kilobytes each
  */
@@ -38,7 +38,7 @@ export async function sendJsonPieces(reply: FastifyReply, pieces: AsyncIterable<
   return reply.header("content-type", "application/json; charset=utf-8").send(body);
 }
 
-/** Yields the pieces in `first`, which it removes, and then those of the iterator. Ends the iterator if it is ended itself. */
+/** Removes and yields the pieces in `first`, then yields those of the iterator. If ended early, ends the iterator. */
 async function* continueFrom(first: Buffer[], iterator: AsyncIterator<string>): AsyncGenerator<Buffer> {
   try {
     for (let bytes = first.shift(); bytes !== undefined; bytes = first.shift()) yield bytes;
@@ -50,8 +50,8 @@ async function* continueFrom(first: Buffer[], iterator: AsyncIterator<string>): 
 }
 
 /**
- * Returns a body above 1 MiB as a stream of its slices, after it has set the length, and a smaller one unchanged. The slices
- * share the memory of a buffer.
+ * Returns a body above 1 MiB as a stream of its slices, after it has set the length, and a smaller one unchanged. The
+ * slices share the memory of a buffer.
  */
 export function sliceIfLarge(reply: FastifyReply, body: string | Buffer): string | Buffer | Readable {
   if (body.length <= SLICED_FROM_BYTES || reply.request.method === "HEAD") return body;

@@ -9,8 +9,8 @@ const STRING_BYTES_MAX = 4 * 1024;
 const preparedPayloads = new WeakMap<Buffer, { readonly entityTag: string; readonly payload: string | Buffer }>();
 
 /**
- * Sends JSON bytes unchanged. The buffer must not be modified afterwards. The response of a POST has no entity tag, because
- * nobody can revalidate it.
+ * Sends JSON bytes unchanged. The buffer must not be modified afterwards. The response of a POST has no entity tag,
+ * because nobody can revalidate it.
  *
  * @param entityTag  the body's entity tag (`weakEntityTag`), if already computed
  */

@@ -38,9 +38,9 @@ const HTML_HEADERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. A body above 1 MiB is written in
- * slices. A stream is compressed while it is sent and has no entity tag. A direct body gets the connection after all other
- * steps, including the settlement of a payment.
+ * Creates the `onSend` hook: cache headers, entity tag and 304, page headers, compression. A body above 1 MiB is
+ * written in slices. A stream is compressed while it is sent and has no entity tag. A direct body gets the connection
+ * after all other steps, including the settlement of a payment.
  *
  * @param paymentGate  settles the payment of a paid request before the response is sent
  */
@@ -49,7 +49,10 @@ export function createSendHook(
   { beforeSend, onSent, onSendError }: Listeners,
   paymentGate?: PaymentGate,
 ) {
-  /** Handles errors that Fastify does not catch in asynchronous code: closes the connection instead of crashing the process. */
+  /**
+   * Handles errors that Fastify does not catch in asynchronous code: closes the connection instead of crashing the
+   * process.
+   */
   const createAbortHandler = (request: FastifyRequest, reply: FastifyReply) => (error: unknown) => {
     onSendError(request, error);
     reply.raw.destroy();

@@ -47,7 +47,10 @@ function removeUnderscores(text: string): string {
   return /^_|_$|__/.test(text) ? "" : text.replaceAll("_", "");
 }
 
-/** Parses a boolean: 1, true, t, yes, y, on and their opposites, case-insensitive, not trimmed. Returns null for other texts. */
+/**
+ * Parses a boolean: 1, true, t, yes, y, on and their opposites, case-insensitive, not trimmed. Returns null for other
+ * texts.
+ */
 export function parseBooleanText(text: string): boolean | null {
   if (text.length > BOOLEAN_LENGTH_MAX) return null;
   const lowerCase = text.toLowerCase();

@@ -54,7 +54,9 @@ function compile(node: Node, rules: Rules): Check {
   }
 }
 
-/** Supports unions of literals and unions of one type with null. Other unions could report several errors for one value. */
+/**
+ * Supports unions of literals and unions of one type with null. Other unions could report several errors for one value.
+ */
 function compileUnion(members: readonly Node[], rules: Rules): Check {
   if (members.every((member) => Object.hasOwn(member, "const"))) {
     return compileLiteral(
