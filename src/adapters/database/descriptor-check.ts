@@ -8,7 +8,7 @@ export function canOpenFiles(count: number): boolean {
     while (descriptors.length < count) descriptors.push(openSync(devNull, "r"));
     return true;
   } catch (error) {
-    // Any other error says nothing about the number of open files.
+    // Other errors are unrelated to the number of open files.
     return !["EMFILE", "ENFILE"].includes((error as NodeJS.ErrnoException).code ?? "");
   } finally {
     for (const descriptor of descriptors) closeSync(descriptor);

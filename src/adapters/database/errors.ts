@@ -25,8 +25,9 @@ const CONNECTION_MESSAGE_PATTERN =
  * Damage of the embedded engine that a restart repairs.
  *
  * - `memory`: the WebAssembly machine failed or PostgreSQL panicked. Further statements might never return.
- * - `files`: the engine can no longer create some files. If the process has no free descriptor, the engine's file system
- *   registers a new file before it fails to create it. Until a restart the file can be neither created nor opened.
+ * - `files`: the engine can no longer create some files. If the process has no free descriptor, the engine's file
+ *   system registers a new file before it fails to create it. Until a restart the file can be neither created nor
+ *   opened.
  */
 export type EngineDamage = "memory" | "files";
 

@@ -59,7 +59,7 @@ test(
   },
 );
 
-test("the server limits the statements and locks of a request's transaction, and only of it", SKIP, async () => {
+test("only transactions of requests have the short statement and lock timeouts", SKIP, async () => {
   const TIMEOUTS = "select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock";
   const timeoutsIn = (priority: "request" | "background") =>
     database.transaction((transaction) => transaction.query(TIMEOUTS), priority);
@@ -87,7 +87,7 @@ test("the server ends a statement whose connection is closed", SKIP, async () =>
   await server.close();
 });
 
-test("a statement that the server refuses as temporarily impossible keeps the connection", SKIP, async () => {
+test("a statement that the server refuses with a temporary error keeps the connection", SKIP, async () => {
   const backendOf = async () => {
     const pids: number[] = [];
     const failing = database.transaction(async (transaction) => {

@@ -25,8 +25,8 @@ const WORKER_SEMI_SPACE_MIB = 4;
 /** Keeps an engine of the embedded store running in a worker thread. */
 export interface PgliteClient {
   /**
-   * Returns an open engine. Replaces an engine that has ended, or that can no longer create files. The caller must ensure
-   * that no statement or transaction is running. Throws `store_unavailable` between two restarts.
+   * Returns an open engine. Replaces an engine that has ended, or that can no longer create files. The caller must
+   * ensure that no statement or transaction is running. Throws `store_unavailable` between two restarts.
    */
   requireEngine(): Promise<PgliteEngine>;
   close(): Promise<void>;

@@ -26,7 +26,9 @@ export interface PgliteWorkerData {
   readonly folder: string | null;
   /** Whether every statement that writes fails; false by default. */
   readonly isReadOnly?: boolean;
-  /** For tests: size of the write-ahead log above which a checkpoint is made; `logCheckEveryMs` is the check interval. */
+  /**
+   * For tests: size of the write-ahead log above which a checkpoint is made; `logCheckEveryMs` is the check interval.
+   */
   readonly logBytesMax?: number;
   readonly logCheckEveryMs?: number;
 }

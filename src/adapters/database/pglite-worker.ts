@@ -29,10 +29,11 @@ const sendReply = (message: PgliteReply) => port.postMessage(message);
 
 /** Settings of the engine, which is part of the service's process. */
 const ENGINE_SETTINGS = {
-  // The default of 1000 can use up the process's descriptors, and the engine can then create no files. It needs 43 after
-  // its start. The smallest accepted value is 64.
+  // The default of 1000 can use up the process's descriptors, and the engine can then create no files. It needs 43
+  // after its start. The smallest accepted value is 64.
   max_files_per_process: 128,
-  // A store larger than the default of 128 MB would fill that cache, although the operating system caches its files, too.
+  // A store larger than the default of 128 MB would fill that cache, although the operating system caches its files,
+  // too.
   shared_buffers: "16MB",
   wal_buffers: "1MB",
   maintenance_work_mem: "16MB",

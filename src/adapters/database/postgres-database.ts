@@ -32,7 +32,9 @@ const BEGIN = {
   // One message, so that the timeouts cost no round trip.
   request: `start transaction; set local statement_timeout = ${REQUEST_STATEMENT_MS_MAX}; set local lock_timeout = ${REQUEST_LOCK_MS_MAX}`,
 } as const satisfies Record<StatementPriority, string>;
-/** The server ends a statement within this time after its connection is closed, for example by a client-side timeout. */
+/**
+ * The server ends a statement within this time after its connection is closed, for example by a client-side timeout.
+ */
 const CONNECTION_CHECK_MS = 1_000;
 const SCHEMA_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 

@@ -9,8 +9,8 @@ export class SecretKeyMismatchError extends UserFacingError {
 const META_KEY = "secret_key_id";
 
 /**
- * Stores the id of the key that seals secrets, if the store has none, otherwise compares it. If it is the second key of this
- * process, the first one replaces it.
+ * Stores the id of the key that seals secrets, if the store has none, otherwise compares it. If it is the second key of
+ * this process, the first one replaces it.
  *
  * @param keyIds  ids of the keys of this process; the first one seals
  * @param options.isKeyLost  replaces the id of the store by the first one

@@ -7,7 +7,10 @@ import { createStatementQueue, type StatementQueue } from "./statement-queue.ts"
 const WAIT_MS_MAX = 1_000;
 const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
-/** Acquires a slot for each caller, in order. Returns the callers in the order in which they get a slot, which they release. */
+/**
+ * Acquires a slot for each caller, in order. Returns the callers in the order in which they get a slot, which they
+ * release.
+ */
 function acquireInOrder(queue: StatementQueue, callers: readonly (string | null)[]) {
   const served: (string | null)[] = [];
   const serve = async (caller: string | null) => {

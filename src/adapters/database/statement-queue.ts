@@ -5,7 +5,10 @@ import { storeUnavailable } from "./errors.ts";
 /** Statements and transactions of one caller that wait. It leaves room in the queue for other callers. */
 const WAITING_PER_CALLER_MAX = 256;
 
-/** Slots for statements and transactions. Callers that wait take turns. Each call of the service itself has its own turn. */
+/**
+ * Slots for statements and transactions. Callers that wait take turns. Each call of the service itself has its own
+ * turn.
+ */
 export interface StatementQueue {
   /**
    * Resolves with a function that releases the slot, which is called once.

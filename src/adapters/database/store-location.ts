@@ -31,7 +31,7 @@ export async function findStoreLocation(database: Database, dataDir: string | nu
  * Compares the location with the stored one and stores it. If the store was restored, runs `onRestored` in the same
  * transaction. Of several nodes that start at the same time, one runs it.
  *
- * @param options.isRestored  what the operator says; null to decide by the location
+ * @param options.isRestored  set by the operator; null to decide by the location
  */
 export async function recordStoreLocation(
   database: Database,

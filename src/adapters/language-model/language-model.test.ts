@@ -81,7 +81,7 @@ test("names each failure, without the key, the prompt or the response, and never
   assert.equal(await failureOf(), "unavailable");
 });
 
-test("does not follow a redirect, which would send the key elsewhere", async () => {
+test("does not follow a redirect, which would send the key to another server", async () => {
   const other = await startLocalServer((_request, response) => respond(response, completion("Stolen")));
   try {
     handle = (_request, response) => void response.writeHead(307, { location: `${other.origin}/v1` }).end();

@@ -13,9 +13,9 @@ export interface LanguageModelSettings {
   /** compatible: any server that speaks the protocol of OpenAI's chat completions at `baseUrl`. */
   readonly provider: "anthropic" | "openai" | "compatible";
   readonly model: string;
-  /** Null: the provider's own. */
+  /** Null for the provider's own URL. */
   readonly baseUrl: string | null;
-  /** Null: none, for a local server. */
+  /** Null for a local server without a key. */
   readonly apiKey: string | null;
   readonly price: TokenPrice;
 }
@@ -27,8 +27,8 @@ const HOSTED_URLS: Readonly<Partial<Record<LanguageModelSettings["provider"], st
 const REDACTED = "[redacted]";
 
 /**
- * Creates a language model of any provider through the AI SDK. The SDK is loaded with the first call. Requests are never
- * repeated or redirected here. The key occurs in no answer and no error, even if a server sends it back.
+ * Creates a language model of any provider through the AI SDK. The SDK is loaded with the first call. Requests are
+ * never repeated or redirected here. The key occurs in no answer and no error, even if a server sends it back.
  */
 export function createLanguageModel(
   settings: LanguageModelSettings,

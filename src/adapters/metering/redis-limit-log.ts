@@ -54,7 +54,8 @@ interface LimitingRedis extends Redis {
  * disconnected, every call rejects immediately.
  *
  * @param options.prefix       prefix of the keys, equal for all nodes that share their limits
- * @param options.answerMsMax  milliseconds after which a call rejects, without the time in which the event loop is blocked
+ * @param options.answerMsMax  milliseconds after which a call rejects, without the time in which the event loop is
+ *   blocked
  */
 export function openRedisLimitLog(options: {
   readonly url: string;
@@ -91,8 +92,8 @@ export function openRedisLimitLog(options: {
 }
 
 /**
- * Settles like `response`, or rejects after a timeout. A response that arrives while the event loop is blocked is not late:
- * the timeout has several timers, and the event loop reads responses between them and after the last one.
+ * Settles like `response`, or rejects after a timeout. A response that arrives while the event loop is blocked is not
+ * late: the timeout has several timers, and the event loop reads responses between them and after the last one.
  */
 function rejectLate<Value>(response: Promise<Value>, timeoutMs: number): Promise<Value> {
   const { promise, resolve, reject } = Promise.withResolvers<Value>();

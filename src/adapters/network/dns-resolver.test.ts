@@ -66,7 +66,7 @@ test("returns all IPv4 and IPv6 addresses of a name, and asks for exactly that n
   ]);
 });
 
-test("a name with addresses of one family only has these", async () => {
+test("a name with addresses of one family returns only these", async () => {
   for (const address of [PUBLIC, PUBLIC_IPV6]) {
     const { resolveHost } = await openResolver(withAddresses(address));
     assert.deepEqual(await resolveHost("hooks.example"), [address]);

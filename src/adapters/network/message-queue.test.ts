@@ -107,7 +107,7 @@ test("the system clock resumes one yielded task per event-loop iteration", async
   assert.equal(new Set(iterations).size, 3);
 });
 
-test("a message whose processing throws closes its WebSocket, and the process goes on", async () => {
+test("a message whose processing throws closes its WebSocket, and the process continues", async () => {
   const server = new WebSocketServer({ host: "127.0.0.1", port: 0 });
   await once(server, "listening");
   server.on("connection", (peer) => peer.send("a message"));
@@ -128,7 +128,7 @@ test("a message whose processing throws closes its WebSocket, and the process go
   server.close();
 });
 
-test("an event whose processing throws closes its Socket.IO connection, and the process goes on", async () => {
+test("an event whose processing throws closes its Socket.IO connection, and the process continues", async () => {
   const server = new Server();
   server.listen(0);
   const address = server.httpServer?.address() as AddressInfo;

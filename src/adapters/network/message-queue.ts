@@ -9,7 +9,8 @@ const QUEUED_MESSAGES_MAX = 10_000;
  * Returns a function that queues the processing of a message. Messages are processed in order, in slices between which
  * the event loop runs: a burst of thousands of frames would otherwise delay every HTTP request.
  *
- * @param onError  called if the processing of a message throws. Nobody else catches the error, which would end the process
+ * @param onError  called if the processing of a message throws. Nobody else catches the error, which would end the
+ *   process
  */
 export function createMessageQueue(clock: Clock, onError: (error: unknown) => void): (work: () => void) => void {
   let queued: (() => void)[] = [];

@@ -73,7 +73,7 @@ for (const [name, read] of Object.entries(CLIENTS)) {
     await assert.rejects(read(await flood(INTERIM.repeat(5) + answer, "")), ResponseLimitError);
   });
 
-  test(`an endless row of interim responses ends the request (${name})`, async () => {
+  test(`an endless series of interim responses ends the request (${name})`, async () => {
     const url = await flood("", INTERIM);
     await assert.rejects(read(url), ResponseLimitError);
   });
@@ -147,7 +147,7 @@ test("after a change of the protocol, pieces of more than 512 bytes are read", a
   assert.ok(lengthMax > 512, `${lengthMax} bytes`);
 });
 
-test("frames that arrive with the response of a WebSocket handshake are read whole", async () => {
+test("frames that arrive with the response of a WebSocket handshake are read completely", async () => {
   const frame = Buffer.concat([Buffer.from([0x81, 126, 0x03, 0xe8]), Buffer.alloc(1_000, "a")]);
   const server = createServer((socket: Socket) => {
     socket.once("data", (head) => {
@@ -202,7 +202,7 @@ async function failSocketIo(url: string): Promise<void> {
   connection.close();
 }
 
-test("an endless row of interim responses ends a call of a model and the handshake of a WebSocket", async () => {
+test("an endless series of interim responses ends a call of a model and the handshake of a WebSocket", async () => {
   const url = await flood("", INTERIM);
   await assert.rejects(createLimitedFetch()(url));
   assert.match(await closeReasonOfWebSocket(url), /interim/);

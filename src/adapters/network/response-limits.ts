@@ -9,15 +9,15 @@ const INTERIM_RESPONSES_MAX = 4;
 const SMALL_PIECES_MAX = 256;
 const PIECE_BYTES_MIN = 16;
 /**
- * Bytes that a connection may receive in a quarter of a second. This also limits bytes that no other limit counts, such as
- * chunk extensions. The largest listing has 3 MB.
+ * Bytes that a connection may receive in a quarter of a second. This also limits bytes that no other limit counts, such
+ * as chunk extensions. The largest listing has 3 MB.
  */
 const BYTES_PER_PERIOD_MAX = 8 * 2 ** 20;
 const PERIOD_MS = 250;
 const CONNECT_MS_MAX = 10_000;
 /**
- * The parser of `node:http` gets at most this many bytes at once. A read of a socket has up to 64 KiB, which can hold 3,000
- * interim responses, and the parser reports all of them even if the request ends at the fifth.
+ * The parser of `node:http` gets at most this many bytes at once. A read of a socket has up to 64 KiB, which can hold
+ * 3,000 interim responses, and the parser reports all of them even if the request ends at the fifth.
  */
 const PARSED_BYTES_MAX = 512;
 
@@ -26,7 +26,7 @@ export class ResponseLimitError extends Error {
   override name = "ResponseLimitError";
 }
 
-/** Counts what one response consists of. */
+/** Counts the interim responses, pieces and bytes of one response. */
 class ResponseCount {
   #interim = 0;
   #pieces = 0;
@@ -126,7 +126,9 @@ function limitRate(socket: Socket): void {
   socket.once("close", () => clearInterval(timer));
 }
 
-/** Creates a connection pool that limits the interim responses, the pieces of the body and the data rate of responses. */
+/**
+ * Creates a connection pool that limits the interim responses, the pieces of the body and the data rate of responses.
+ */
 export function createLimitedAgent(options: Omit<Agent.Options, "connect"> = {}) {
   const connect = buildConnector({ timeout: CONNECT_MS_MAX, allowH2: false });
   const agent = new Agent({

@@ -9,7 +9,7 @@ const CONNECT_MS_MAX = 10_000;
 const GREETING_MS_MAX = 10_000;
 /** Longest time without data from the server while an e-mail is sent. */
 const SOCKET_IDLE_MS_MAX = 20_000;
-/** Longest time of an e-mail, however steadily the server sends. Then its connection is closed. */
+/** Longest time to send an e-mail, even if the server keeps sending data. Then the connection is closed. */
 const SEND_MS_MAX = 60_000;
 const POOL_IDLE_MS_MAX = 30_000;
 /** A reply of a server has a few lines. */

@@ -10,7 +10,9 @@ import { EARLY_EVENTS_MAX } from "./socket-io-packets.ts";
 const OPEN = '0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":1000000}';
 const CONNECTED = '40/markets,{"sid":"b"}';
 
-/** Frames by what is malformed. Each is sent as the first frame, after the open packet, and in a connected namespace. */
+/**
+ * Frames by what is malformed. Each is sent as the first frame, after the open packet, and in a connected namespace.
+ */
 const MALFORMED = new Map([
   ["an open packet that is not JSON", "0{bad"],
   ["an open packet without data", "0"],
@@ -46,8 +48,8 @@ const PHASES = new Map<string, readonly string[]>([
 ]);
 
 /**
- * Connects a client to a server that sends `frames` on the first connection and accepts the later ones. The client connects
- * again after `connectTimeoutMs` if `frames` have no open packet.
+ * Connects a client to a server that sends `frames` on the first connection and accepts the later ones. The client
+ * connects again after `connectTimeoutMs` if `frames` have no open packet.
  */
 async function reconnectAfter(frames: readonly string[]): Promise<string[]> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });

@@ -3,12 +3,14 @@ import { Decoder, isPacketValid, type Packet, PacketType } from "socket.io-parse
 import { isNestedDeeper, JSON_DEPTH_MAX, JsonBoundError } from "../../lib/json-depth.ts";
 import { endLimited } from "./response-limits.ts";
 
-/** Limit of events before the peer accepts the connection to the namespace. The library keeps these events in memory. */
+/**
+ * Limit of events before the peer accepts the connection to the namespace. The library keeps these events in memory.
+ */
 export const EARLY_EVENTS_MAX = 100;
 
 /**
- * WebSocket transport that limits the handshake and closes the connection if a packet is malformed or nested too deeply. The transport of the library throws instead,
- * within an event of the socket, which ends the process.
+ * WebSocket transport that limits the handshake and closes the connection if a packet is malformed or nested too
+ * deeply. The transport of the library throws instead, within an event of the socket, which ends the process.
  */
 export class CheckedWebSocket extends NodeWebSocket {
   /** Limits the response of the handshake. The library does not pass the option `finishRequest` of `ws` through. */
@@ -29,7 +31,8 @@ export class CheckedWebSocket extends NodeWebSocket {
 
 /**
  * Returns a Socket.IO decoder that refuses packets without the data that their type requires, and events above
- * `EARLY_EVENTS_MAX`. The client closes the connection then. The library itself fails later, outside its own error handling.
+ * `EARLY_EVENTS_MAX`. The client closes the connection then. The library itself fails later, outside its own error
+ * handling.
  *
  * @param countEarlyEvents number of events that the client keeps until the namespace is connected
  */
@@ -37,7 +40,7 @@ export function createDecoderClass(countEarlyEvents: () => number): typeof Decod
   return class CheckedDecoder extends Decoder {
     constructor() {
       super();
-      // The first listener: an error prevents that the client receives the packet.
+      // Registered first, so that an error keeps the packet from the client.
       this.on("decoded", (packet: Packet) => {
         if (!isPacketValid(packet)) throw new Error("a packet lacks data that its type requires");
         if (packet.type === PacketType.EVENT && countEarlyEvents() >= EARLY_EVENTS_MAX) {

@@ -92,7 +92,7 @@ test("accepts an empty body with a content encoding", async () => {
   assert.deepEqual([result.body, bytes], ["", [0, 0]]);
 });
 
-test("bad_body: stops to decode a body at the size limit, and to receive one", async () => {
+test("bad_body: stops decoding and receiving a body at the size limit", async () => {
   const zeros = Buffer.alloc(64 * MEBIBYTE);
   for (const [encoding, bomb] of [
     ["gzip", gzipSync(zeros)],

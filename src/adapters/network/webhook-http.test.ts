@@ -87,7 +87,7 @@ test("requests to slow receivers have slots of their own", async () => {
   }
 });
 
-test("a request that takes longer than 100 ms frees its slot, and a slow one keeps it until its end", async () => {
+test("a request frees its slot after 100 ms, but keeps it until its end if the receiver is known to be slow", async () => {
   const receiver = await startServer(() => {});
   for (const health of ["healthy", "slow"] as const) {
     const { out } = createSender({ limits: ONE_SLOT, slowLimits: ONE_SLOT });
@@ -324,7 +324,7 @@ test("the deadline and the duration of a request begin when it has its slot", as
   assert.deepEqual(await third, { answer: failed("timeout"), timing });
 });
 
-test("the wait for the rate of the host counts in no duration, and a forbidden URL has a duration of zero", async () => {
+test("no duration includes the wait for the rate of the host, and a forbidden URL has a duration of zero", async () => {
   const receiver = await startServer((_request, response) => void response.end());
   const { out } = createSender({ hostRate: 1 });
   const posts = Array.from({ length: 7 }, () => out.post(request(local(receiver.port))));

@@ -37,7 +37,10 @@ const TURN_WAIT_MS_MAX = 10_000;
  * delays others to the same host for at most this time.
  */
 const SLOT_MS_MAX = 100;
-/** Requests that wait or run, in total and of one customer. The webhooks of a customer have at most 40 attempts at a time. */
+/**
+ * Requests that wait or run, in total and of one customer. The webhooks of a customer have at most 40 attempts at a
+ * time.
+ */
 const RUNNING_MAX = 2_048;
 const RUNNING_PER_CUSTOMER_MAX = 128;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
@@ -62,8 +65,8 @@ export interface WebhookHttpOptions {
 
 /**
  * Creates the sender of webhooks. It connects to public addresses only, verifies certificates, follows no redirects and
- * decompresses nothing. Bounds the connections, the number and time of waiting requests, the rate of requests to each host,
- * and the size and time of each response.
+ * decompresses nothing. Bounds the connections, the number and time of waiting requests, the rate of requests to each
+ * host, and the size and time of each response.
  */
 export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
   const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS, slowLimits = SLOW_LIMITS } = options;
@@ -197,7 +200,10 @@ interface SendOptions {
 /** Thrown if a reused connection ended before a response. */
 class StaleConnectionError extends Error {}
 
-/** Sends again if a reused connection was already closed by the receiver. That connection is then gone, so this ends. */
+/**
+ * Sends again if a reused connection was already closed by the receiver. Each retry removes a connection, so the
+ * retries end.
+ */
 async function sendOnOpenConnection(url: URL, request: WebhookRequest, options: SendOptions): Promise<Received> {
   for (;;) {
     try {
@@ -263,6 +269,6 @@ function readHead(response: http.IncomingMessage): Promise<string> {
   });
 }
 
-/** Decodes UTF-8 without a character that the limit has cut. Replaces NUL, which a database does not store as text. */
+/** Decodes UTF-8 without an incomplete last character. Replaces NUL, which a database does not store as text. */
 const decodeHead = (bytes: Buffer): string =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes, { stream: true }).replaceAll("\0", "\ufffd");

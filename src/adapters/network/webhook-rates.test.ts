@@ -41,7 +41,9 @@ async function takeHost(rates: WebhookRates, host: string, customer: string, sig
   if (!rates.tryTakeHost(host)) await rates.waitForHost(host, customer, signal, async () => () => {});
 }
 
-/** Requests a turn for each customer. Returns the customers that got one and those that were refused; both lists grow. */
+/**
+ * Requests a turn for each customer. Returns the customers that got one and those that were refused; both lists grow.
+ */
 function takeHostOften(rates: WebhookRates, customers: readonly string[], signal = new AbortController().signal) {
   const counted: string[] = [];
   const refused: string[] = [];

@@ -6,16 +6,24 @@ import type { ReceiverHealth } from "../../ports/webhook-out.ts";
 
 /** Several hosts can share an address, so it may receive this multiple of the limit of a host name. */
 const ADDRESS_FACTOR = 4;
-/** Shares of the rate of a host name that its slow and its failing receivers get. Healthy receivers get at least the rest. */
+/**
+ * Shares of the rate of a host name that its slow and its failing receivers get. Healthy receivers get at least the
+ * rest.
+ */
 const UNHEALTHY_SHARE = 0.25;
 /** A bucket contains the requests of this time, so a bucket that was not used for this time is full. */
 const FULL_AFTER_MS = 1_000;
 /** About 10 MB. More hosts and addresses than that in one second are refused. */
 const BUCKETS_MAX = 65_536;
-/** Requests that wait for a token in one queue of a host name, in total and of one customer. Further ones are refused. */
+/**
+ * Requests that wait for a token in one queue of a host name, in total and of one customer. Further ones are refused.
+ */
 const WAITING_PER_HOST_MAX = 256;
 const WAITING_PER_CUSTOMER_MAX = 4;
-/** Tokens that a customer may get in a row if it used less than its share before, for example for the events of one moment. */
+/**
+ * Tokens that a customer may get in a row if it used less than its share before, for example for the events of one
+ * moment.
+ */
 const CREDIT = 50;
 
 /** Thrown instead of sending a request that would exceed a limit. */
@@ -39,8 +47,8 @@ export class WebhookRates {
   /** The bucket that was not used for the longest time is first. */
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly usedAt: number }>();
   /**
-   * The queues of requests that wait for a token: one per host name and health of the receiver. The request that has the one
-   * slot of a queue takes the next token; the others wait for the slot.
+   * The queues of requests that wait for a token: one per host name and health of the receiver. The request that has
+   * the one slot of a queue takes the next token; the others wait for the slot.
    */
   readonly #turns = new Map<string, FairSemaphore>();
 
@@ -113,7 +121,10 @@ export class WebhookRates {
     return [rate, { key: `${health} ${hostname}`, perSecond: Math.max(1, this.#perSecond * UNHEALTHY_SHARE) }];
   }
 
-  /** Takes the token after the slot. Otherwise requests with tokens would wait for slots and then exceed the rate together. */
+  /**
+   * Takes the token after the slot. Otherwise requests with tokens would wait for slots and then exceed the rate
+   * together.
+   */
   async #waitForToken(
     rates: readonly Rate[],
     signal: AbortSignal,
@@ -128,13 +139,18 @@ export class WebhookRates {
     }
   }
 
-  /** Counts a request for which any of the addresses can be dialled. @throws OverRateError if the limit of one is reached */
+  /**
+   * Counts a request for which any of the addresses can be dialled.
+   *
+   * @throws OverRateError if the limit of one is reached
+   */
   takeAddresses(addresses: readonly string[]): void {
     const rates = addresses.flatMap(limitedBlocks).map(({ block, factor }) => ({
       key: `address ${block}`,
       perSecond: this.#perSecond * ADDRESS_FACTOR * factor,
     }));
-    // If one address is at its limit, the others lose no token, so that nobody uses up the tokens of a host by its address.
+    // If one address is at its limit, the others lose no token, so that the tokens of a host cannot be used up through
+    // its address.
     if (this.#take(rates) > 0) throw new OverRateError(`one of ${addresses.join(", ")} is requested too often`);
   }
 
@@ -144,7 +160,9 @@ export class WebhookRates {
     return Math.max(0, ...rates.map(({ key }) => this.#buckets.get(key)?.bucket.waitMs(now) ?? 0));
   }
 
-  /** Takes a token of each bucket and returns 0. If one has none, takes none and returns the milliseconds until all do. */
+  /**
+   * Takes a token of each bucket and returns 0. If one has none, takes none and returns the milliseconds until all do.
+   */
   #take(rates: readonly Rate[]): number {
     const waitMs = this.#waitMs(rates);
     if (waitMs > 0) return waitMs;

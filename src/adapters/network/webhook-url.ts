@@ -4,7 +4,9 @@ import type { CheckWebhookUrl } from "../../ports/webhook-out.ts";
 import { isPublicAddress } from "./guarded-address.ts";
 
 const URL_CHARACTERS_MAX = 2_048;
-/** URL parsers remove or replace these characters, so that the customer would see another URL than the registered one. */
+/**
+ * URL parsers remove or replace these characters, so that the customer would see another URL than the registered one.
+ */
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 /** Port 443 is empty in a parsed https URL. */
 const PORTS = ["", "8443"];
@@ -13,11 +15,11 @@ const PRIVATE_SUFFIXES = [".localhost", ".local", ".internal", ".home.arpa"];
 const invalid = (problem: string) => ({ kind: "invalid", problem }) as const;
 
 /**
- * Creates the check of a webhook's URL. It accepts https on port 443 or 8443, to a public address or a full domain name.
- * The accepted URL is normalised and has no fragment.
+ * Creates the check of a webhook's URL. It accepts https on port 443 or 8443, to a public address or a full domain
+ * name. The accepted URL is normalised and has no fragment.
  *
- * @param options.allowsLoopback  also accepts http and https on any port of `localhost`, 127.0.0.0/8 and ::1. Only for a
- *   sandbox that no other machine can reach
+ * @param options.allowsLoopback  also accepts http and https on any port of `localhost`, 127.0.0.0/8 and ::1. Only for
+ *   a sandbox that no other machine can reach
  */
 export function createCheckWebhookUrl(options: { readonly allowsLoopback: boolean }): CheckWebhookUrl {
   return (text) => {

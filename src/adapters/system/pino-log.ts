@@ -5,7 +5,10 @@ const DEPTH_MAX = 6;
 const ITEMS_MAX = 50;
 const TEXT_LENGTH_MAX = 8_000;
 const NAME_LENGTH_MAX = 100;
-/** Limit of the fields of a line as JSON. A line also has the fields of its `child`, with the same limit, and its message. */
+/**
+ * Limit of the fields of a line as JSON. A line also has the fields of its `child`, with the same limit, and its
+ * message.
+ */
 const FIELDS_LENGTH_MAX = 6_000;
 /** Characters that are kept of longer fields. Their number at most doubles when they are written as a JSON string. */
 const CUT_FIELDS_LENGTH = 3_000;

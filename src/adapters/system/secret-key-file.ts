@@ -13,8 +13,8 @@ const OWNER_ONLY = 0o600;
 const KEY_PATTERN = /^[A-Za-z0-9+/]{43}=\s*$/;
 
 /**
- * Reads the secret key from the file `secret-key` in the data directory, or creates the file with a random key. Processes
- * that start at the same time get the same key. Only the owner may read the file.
+ * Reads the secret key from the file `secret-key` in the data directory, or creates the file with a random key.
+ * Processes that start at the same time get the same key. Only the owner may read the file.
  *
  * @param dataDir  an existing directory
  * @throws SecretKeyError if the file has other contents

@@ -4,7 +4,10 @@ import type { StateThread } from "../../ports/state-thread.ts";
 
 const RESPONSE_MS_MAX = 60_000;
 
-/** Starts a thread for a module that exports `createHandler` (`ports/state-thread.ts`). It does not keep the process alive. */
+/**
+ * Starts a thread for a module that exports `createHandler` (`ports/state-thread.ts`). It does not keep the process
+ * alive.
+ */
 export function openStateThread<Request, Response>(
   module: URL,
   { memoryMibMax }: { readonly memoryMibMax: number },

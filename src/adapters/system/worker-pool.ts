@@ -8,7 +8,7 @@ import type { WorkerPool } from "../../ports/worker-pool.ts";
 /** One thread: the event loop and the embedded store need the other cores. */
 const THREADS = 1;
 const WAITING_TASKS_MAX = 8;
-/** Waiting tasks of one caller, so that others find a place. */
+/** Maximum waiting tasks of one caller. It leaves room in the queue for other callers. */
 const WAITING_PER_CALLER_MAX = 4;
 const TASK_MS_MAX = 30_000;
 /** A thread without a task for this time ends, because it holds tens of megabytes. */
@@ -28,8 +28,8 @@ interface Thread {
 const createClosedError = () => new AppError("draining", "The service is shutting down");
 
 /**
- * Opens a pool of worker threads for a module that exports `runTask` (`ports/worker-pool.ts`). Callers whose tasks wait take
- * turns.
+ * Opens a pool of worker threads for a module that exports `runTask` (`ports/worker-pool.ts`). Callers whose tasks wait
+ * take turns.
  */
 export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "setTimeout">): WorkerPool<Task, Result> {
   const threads = new Set<Thread>();

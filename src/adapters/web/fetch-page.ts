@@ -48,8 +48,8 @@ export interface FetchPageOptions {
 
 /**
  * Requests a public web page. Every connection, also after a redirect, is refused unless all addresses of its host are
- * public: the check runs on the addresses that the socket connects to, so a name that changes its address is refused too.
- * Bounded in redirects, bytes (received and decoded) and time.
+ * public: the check runs on the addresses that the socket connects to, so a name that changes its address is refused
+ * too. Bounded in redirects, bytes (received and decoded) and time.
  *
  * @throws Error with a short message; nothing of the response is in it
  */
@@ -89,8 +89,8 @@ function parseAddress(text: string, rule: AccessRule): URL {
 }
 
 /**
- * Makes a resolver usable by sockets. `dns.lookup` would hold one of the few threads that also read files for as long as the
- * name's DNS server is silent.
+ * Makes a resolver usable by sockets. `dns.lookup` would hold one of the few threads that also read files for as long
+ * as the name's DNS server is silent.
  */
 const toLookup =
   (resolveHost: ResolveHost): LookupFunction =>

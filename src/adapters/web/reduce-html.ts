@@ -1,5 +1,5 @@
-// A single pass over hostile HTML. The parser takes quadratic time for deep nesting and overflows the stack, so it only gets
-// what the article needs, nested to a limited depth.
+// A single pass over hostile HTML. The parser takes quadratic time for deep nesting and overflows the stack, so it only
+// gets what the article needs, nested to a limited depth.
 
 const TAGS_MAX = 20_000;
 const ENTITIES_MAX = 20_000;
@@ -37,8 +37,8 @@ const SELF_CLOSING = new Set(["p", "li", "td", "th", "tr", "dt", "dd", "option"]
 const TAG_NAME = /^\/?([a-zA-Z][a-zA-Z0-9-]{0,30})/;
 
 /**
- * Returns the HTML without comments, scripts, styles and other elements that have no text, with at most 20,000 tags nested
- * at most 120 deep, and at most 20,000 entities. A `<` that begins no tag is a space. Linear in the length.
+ * Returns the HTML without comments, scripts, styles and other elements that have no text, with at most 20,000 tags
+ * nested at most 120 deep, and at most 20,000 entities. A `<` that begins no tag is a space. Linear in the length.
  */
 export function reduceHtml(source: string): string {
   let entities = 0;

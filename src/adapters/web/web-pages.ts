@@ -10,7 +10,7 @@ export const EXTRACT_MODULE = new URL("./extract-page.ts", import.meta.url);
 
 const TITLE_CHARACTERS = 200;
 
-/** Pages that wait for the worker thread. More are given up, so that hostile pages cannot fill the memory. */
+/** Pages that wait for the worker thread. Further ones are dropped, so that hostile pages cannot fill the memory. */
 const WAITING_MAX = 50;
 
 /** Reads public web pages: fetches within the limits of `fetchPage`, and extracts the main text, one page at a time. */

@@ -22,7 +22,7 @@ export function createGdeltSearch(
   baseUrl = GDELT_URL,
 ): WebSearch {
   let nextAt = 0;
-  /** Waits until the service accepts the next request. Requests of all runs wait in one line. */
+  /** Waits until the service accepts the next request. Requests of all runs wait in one queue. */
   const waitForTurn = async (signal: AbortSignal): Promise<void> => {
     const now = clock.monotonic();
     const startAt = Math.max(now, nextAt);
@@ -33,7 +33,7 @@ export function createGdeltSearch(
   return {
     name: "gdelt",
     async search({ query, publishedUntil, hitsMax, signal }) {
-      // The query language has operators; a question needs none.
+      // Only words, because punctuation could be an operator of the query language.
       const words = query.match(/[\p{L}\p{N}]{2,}/gu) ?? [];
       const parameters = new URLSearchParams({
         query: `${words.slice(0, 8).join(" ")} sourcelang:english`,

@@ -3,7 +3,11 @@ import type { HttpOut, OutgoingRequest } from "../../../ports/http-out.ts";
 const RESPONSE_BYTES_MAX = 1_048_576;
 const TIME_MS_MAX = 8_000;
 
-/** Requests JSON of a search engine. @throws Error for a failed request, another status than 200, or text that is no JSON */
+/**
+ * Requests JSON of a search engine.
+ *
+ * @throws Error for a failed request, another status than 200, or text that is no JSON
+ */
 export async function getJson(
   http: HttpOut,
   request: Pick<OutgoingRequest, "url" | "headers" | "method" | "body">,
