@@ -37,8 +37,8 @@ cross join lateral (
 ) as estimate`;
 
 /**
- * Returns for each market the last stored estimate before its resolution; null if there is none of the 72 hours before. If
- * the venue reports no time of the resolution, the time at which the result arrived is used.
+ * Returns for each market the last stored estimate before its resolution; null if there is none of the 72 hours before.
+ * If the venue reports no time of the resolution, the time at which the result arrived is used.
  */
 export async function readLastEstimates(
   transaction: Transaction,

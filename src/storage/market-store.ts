@@ -75,8 +75,8 @@ select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
 ${isFenced ? "where exists (select 1 from held)" : ""} on conflict do nothing`;
 
 /**
- * Of several versions of a trade, the largest is stored: a venue can report one trade in parts. `xmax` is 0 in rows that
- * were inserted and not updated.
+ * Of several versions of a trade, the largest is stored: a venue can report one trade in parts. `xmax` is 0 in rows
+ * that were inserted and not updated.
  */
 const INSERT_TRADES = `
 with added as (

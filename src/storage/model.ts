@@ -85,8 +85,8 @@ export interface PastPrices {
 export interface MissingHistory {
   /**
    * Fetches the history of up to 50 of those markets whose history was never fetched, and stores it. History of shorter
-   * intervals than `intervalMsMin` is not fetched: an hour needs one venue request per market, five minutes up to four more.
-   * Ends after `timeoutMs` at the latest, and ignores the failures of venues.
+   * intervals than `intervalMsMin` is not fetched: an hour needs one venue request per market, five minutes up to four
+   * more. Ends after `timeoutMs` at the latest, and ignores the failures of venues.
    */
   fetchMissing(
     markets: readonly BoardMarket[],

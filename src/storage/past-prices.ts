@@ -121,8 +121,8 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
   }
 
   /**
-   * Fetches the history of a market and stores it, unless it is stored already. Concurrent calls of a caller share one fetch,
-   * which goes on while one of them waits.
+   * Fetches the history of a market and stores it, unless it is stored already. Concurrent calls of a caller share one
+   * fetch, which continues while one of them waits.
    */
   async fetch(market: BoardMarket, signal: AbortSignal, ranges = this.#ranges): Promise<void> {
     const { storeKey } = market;
@@ -140,7 +140,7 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
       const end = () => {
         if (range.pendingFetches.get(id) === work) range.pendingFetches.delete(id);
       };
-      // After the last caller has gone, the next one starts another fetch.
+      // The signal aborts when no caller waits any more. A later caller then starts another fetch.
       signal.addEventListener("abort", end, { once: true });
       return this.#fetch(market, storeKey, range, signal).finally(end);
     });

@@ -150,8 +150,8 @@ async function readGrid(database: Database, marketKey: number, grid: Grid): Prom
     bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS),
     recentBars,
   ).map(toSample);
-  // The last bar in the list sets the quote if several end simultaneously. Bars that are longer than the bins only add a
-  // price where no shorter bar ends at the same time.
+  // The last bar in the list sets the quote if several end simultaneously. Bars that are longer than the bins only add
+  // a price where no shorter bar ends at the same time.
   const samples = isHourly
     ? [...hourlyBars, ...fiveMinuteBars]
     : withoutLongerBars([hourlyBars, fiveMinuteBars, minutes ?? []]);

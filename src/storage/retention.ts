@@ -3,7 +3,9 @@ import type { Database } from "../ports/database.ts";
 import { DAY_MS, HOUR_MS } from "./model.ts";
 import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
 
-/** Retention periods. Status changes and, unless the store's size is limited, hourly bars are deleted with their market. */
+/**
+ * Retention periods. Status changes and, unless the store's size is limited, hourly bars are deleted with their market.
+ */
 export interface RetentionDays {
   readonly tickDays: number;
   readonly tradeDays: number;
@@ -19,14 +21,14 @@ export const DEFAULT_RETENTION: RetentionDays = {
   settledMarketDays: null,
 };
 
-/** In a store of limited size. It has a partition per hour, and each query of the roll-up opens all partitions. */
+/** Maximum in a store of limited size: it has a partition per hour, and each query of the roll-up opens all of them. */
 const LIMITED_TICK_DAYS_MAX = 2;
 /** The board shows settled markets for 30 days. */
 const LIMITED_SETTLED_MARKET_DAYS = 31;
 
 /**
- * Returns the retention and the length of tick partitions. In a store of limited size, ticks are deleted by the hour, and
- * settled markets are not kept permanently.
+ * Returns the retention and the length of tick partitions. In a store of limited size, ticks are deleted by the hour,
+ * and settled markets are not kept permanently.
  */
 export function planRetention(days: RetentionDays, storeBytesMax: number | null) {
   if (storeBytesMax === null) return { retention: days, partitionMs: DAY_MS };
@@ -39,7 +41,7 @@ export function planRetention(days: RetentionDays, storeBytesMax: number | null)
 }
 
 const DELETE_ROWS_MAX = 20_000;
-/** Per table and run. */
+/** Maximum number of batches per table and run. */
 const DELETE_BATCHES_MAX = 100;
 
 /** Deletes rows of a table whose time in `column` is before `beforeMs`, in batches. Returns the number of rows. */
@@ -77,7 +79,9 @@ function deleteSettledMarkets(database: Database, beforeMs: number): Promise<num
   });
 }
 
-/** Deletes five-minute bars that start before `beforeMs`, and their coverage, so that the range can be fetched again. */
+/**
+ * Deletes five-minute bars that start before `beforeMs`, and their coverage, so that the range can be fetched again.
+ */
 export async function deleteFiveMinuteBars(database: Database, beforeMs: number) {
   const fiveMinuteBars = await deleteOldRows(database, "bars_5m", "start_at", beforeMs);
   const shorterThanHourCondition = `and interval_seconds < ${HOUR_MS / 1_000}`;

@@ -16,9 +16,9 @@ const SAMPLE_ROWS = 20_000;
 type DeleteBefore = (database: Database, beforeMs: number) => Promise<unknown>;
 
 /**
- * Tables whose files do not shrink: vacuum only makes the space of deleted rows usable for new ones. Their number of rows
- * is limited instead. `rowBytes` includes indexes that are not full, as after days of inserts and deletes. Ticks get the
- * rest of the space.
+ * Tables whose files do not shrink: vacuum only makes the space of deleted rows usable for new ones. Their number of
+ * rows is limited instead. `rowBytes` includes indexes that are not full, as after days of inserts and deletes. Ticks
+ * get the rest of the space.
  */
 const ROW_LIMITS: readonly {
   readonly table: string;

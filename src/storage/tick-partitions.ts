@@ -61,7 +61,7 @@ export function createTickPartitions(database: Database, clock: Clock, lengthMs 
   };
 }
 
-/** Creates the partitions of now and of the next two days or hours, even if no ticks are written. */
+/** Creates the partitions of the current and the next two days or hours, even if no ticks are written. */
 export async function createNextPartitions(database: Database, now: number, lengthMs = DAY_MS): Promise<void> {
   const current = Math.floor(now / lengthMs) * lengthMs;
   for (let ahead = 0; ahead <= PARTITIONS_AHEAD; ahead++)

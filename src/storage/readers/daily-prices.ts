@@ -36,7 +36,8 @@ cross join lateral (
 ) as bar`;
 
 /**
- * Returns the stored prices of markets at midnights, in no particular order. Midnights without a stored price are left out.
+ * Returns the stored prices of markets at midnights, in no particular order. Midnights without a stored price are left
+ * out.
  *
  * @param ranges  with about 10,000 days in total at most, because each takes about 10 µs
  */

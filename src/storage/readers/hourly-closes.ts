@@ -18,8 +18,8 @@ export interface StoredClose {
 }
 
 /**
- * Returns the stored hourly closes by market key, oldest first, of the hours from `fromMs` to `toMs`. Hours without a price
- * are left out.
+ * Returns the stored hourly closes by market key, oldest first, of the hours from `fromMs` to `toMs`. Hours without a
+ * price are left out.
  *
  * @param marketKeys  at most some hundreds: a market and week are up to 168 rows
  */

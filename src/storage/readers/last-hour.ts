@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS } from "../model.ts";
 import { findRollUpState } from "../roll-up.ts";
 import { toPrice } from "../storable.ts";
 
-/** What a market did in the last hour; null if unknown. */
+/** Price and volume of the last hour; null if unknown. */
 export interface LastHour {
   /** Last price at or before an hour ago, at most a day older. */
   readonly yesPriceBefore: number | null;
@@ -15,9 +15,9 @@ export interface LastHour {
 const ROLL_UP_AGE_MS_MAX = 15 * MINUTE_MS;
 
 /**
- * Reads the last hour of markets $1. $2 is an hour ago and $3 the end of the roll-up, in Unix milliseconds; $4 is whether
- * all ticks since an hour before $3 are recorded, in which case a market without bars was not traded. Each market needs
- * three look-ups in primary keys.
+ * Reads the last hour of markets $1. $2 is an hour ago and $3 the end of the roll-up, in Unix milliseconds; $4 is
+ * whether all ticks since an hour before $3 are recorded, in which case a market without bars was not traded. Each
+ * market needs three look-ups in primary keys.
  */
 const SELECT_LAST_HOUR = `
 select key as "marketKey", price.yes_close as "yesPriceBefore",

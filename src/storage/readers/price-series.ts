@@ -5,8 +5,8 @@ import { findRollUpState } from "../roll-up.ts";
 export type SeriesPeriod = "48h" | "7d" | "30d";
 
 /**
- * Steps of the common grid. Every store has hourly bars of 30 days and five-minute bars of two days; on a finer grid the
- * hourly prices of one market would be compared with the quarter-hourly ones of another.
+ * Steps of the common grid. Every store has hourly bars of 30 days and five-minute bars of two days; on a finer grid
+ * the hourly prices of one market would be compared with the quarter-hourly ones of another.
  */
 const GRIDS: Readonly<
   Record<SeriesPeriod, { readonly periodMs: number; readonly stepMs: number; readonly barMs: number }>
@@ -41,7 +41,9 @@ const lastBarBeforeSql = (table: string, lengthMs: number) => `
      and start_at <= to_timestamp(($2::float8 - ${lengthMs}) / 1000)
    order by start_at desc limit 1)`;
 
-/** Selects, for each market of $1, the last prices before $2 and those of the bars of one length that end in ($2, $3]. */
+/**
+ * Selects, for each market of $1, the last prices before $2 and those of the bars of one length that end in ($2, $3].
+ */
 const selectSamplesSql = (table: string, lengthMs: number) => `
 select wanted.position::int4 as position, bars.samples
 from unnest($1::int4[]) with ordinality as wanted (key, position) cross join lateral (

@@ -21,8 +21,8 @@ export interface QuoteTicks {
 const BEFORE_DAYS_MAX = 7;
 
 /**
- * The last tick of each minute in ($2, $3] of market $1, and the last one before. Ticks are read in the order of the primary
- * key; at most one row per minute is returned, however busy the market is.
+ * The last tick of each minute in ($2, $3] of market $1, and the last one before. Ticks are read in the order of the
+ * primary key; at most one row per minute is returned, however busy the market is.
  */
 const SELECT_QUOTE_TICKS = `
 select * from (
