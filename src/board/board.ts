@@ -195,8 +195,8 @@ export class MarketBoard {
   }
 
   /**
-   * Sets the edge by which `sort=edge` orders a market: the distance of our estimate from the price, at least 0. Null without
-   * an estimate.
+   * Sets the edge by which `sort=edge` orders a market: the distance of our estimate from the price, at least 0. Null
+   * without an estimate.
    */
   setEdge({ row, listing }: BoardMarket, edge: number | null): void {
     if (this.#markets[row]?.listing.marketId === listing.marketId) this.#marketIndex.setEdge(row, edge);
@@ -248,16 +248,16 @@ export class MarketBoard {
   }
 
   /**
-   * Returns the row of every market that has a price and matches the filter, in ascending order. It creates no objects per
-   * market, so it finds 300,000 rows in a few milliseconds. The next call overwrites the result.
+   * Returns the row of every market that has a price and matches the filter, in ascending order. It creates no objects
+   * per market, so it finds 300,000 rows in a few milliseconds. The next call overwrites the result.
    */
   findRows({ text, ...filters }: MarketFilter): Uint32Array {
     return this.#marketIndex.findRows({ ...filters, candidates: text === null ? null : this.#textIndex.find(text) });
   }
 
   /**
-   * Returns the markets that are most similar to a question, best first: the markets of these venues with this status and a
-   * price. Equal similarity is decided by 24-hour volume.
+   * Returns the markets that are most similar to a question, best first: the markets of these venues with this status
+   * and a price. Equal similarity is decided by 24-hour volume.
    *
    * @returns  similarity in (0, 1]; 1 if title, outcome and event title have the words of the question and no others
    */

@@ -4,7 +4,7 @@ import { CategoryTotals } from "./category-totals.ts";
 
 const sports = (volume24hUsd: number | null, venue = "alpha") => ({ venue, category: "Sports" as const, volume24hUsd });
 
-test("sums are exact after any number of changes, and rows that leave do not count", () => {
+test("sums are exact after any number of changes, and removed rows do not count", () => {
   const totals = new CategoryTotals();
   for (let change = 0; change < 1_000; change++)
     for (const row of [0, 1, 2]) totals.set(row, sports(0.1 * ((change * 7 + row) % 11)));
@@ -27,7 +27,7 @@ test("adds up the requested venues only, and the volume is null if no market's v
   ]);
 });
 
-test("an absurd volume counts as unknown and does not spoil the sum", () => {
+test("a volume above the maximum counts as unknown and does not change the sum", () => {
   const totals = new CategoryTotals();
   totals.set(0, sports(1.25));
   for (const volume of [1e308, Number.POSITIVE_INFINITY, 1.1e11]) totals.set(1, sports(volume));

@@ -3,10 +3,10 @@ import type { EventListing } from "../domain/market.ts";
 import type { BoardMarket } from "./model.ts";
 
 /**
- * Why markets do not cover every possibility of their event. not_guaranteed: the venue does not guarantee that its markets
- * do. children_unknown: the venue does not say how many markets the event has. children_left_out: a market of the event was
- * not read and is not settled NO. children_missing: the markets are fewer or more than those that were read.
- * outcome_not_open: a market is neither usable nor settled NO.
+ * Why markets do not cover every possibility of their event. not_guaranteed: the venue does not guarantee that its
+ * markets do. children_unknown: the venue does not say how many markets the event has. children_left_out: a market of
+ * the event was not read and is not settled NO. children_missing: the markets are fewer or more than those that were
+ * read. outcome_not_open: a market is neither usable nor settled NO.
  */
 export const SET_GAPS = [
   "not_guaranteed",
@@ -33,7 +33,8 @@ export function findSetGap(
   if (children === null) return "children_unknown";
   if (children.total !== children.read + (children.leftOut.settled_no ?? 0)) return "children_left_out";
   const unsettled = markets.filter(({ listing }) => !isSettledNo(listing));
-  // A market that was read may have been settled since. A market that is no longer listed is neither.
+  // A market that was read may have been settled since, so fewer may be unsettled. If one is no longer listed, it is
+  // missing.
   if (unsettled.length > children.read || markets.length < children.read) return "children_missing";
   return unsettled.length > 0 && unsettled.every(isUsable) ? null : "outcome_not_open";
 }

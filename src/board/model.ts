@@ -82,7 +82,9 @@ export function isInCategory(venueCategory: string | null, filter: string): bool
   return venueCategory?.toLowerCase() === filter || categoryOf(venueCategory)?.toLowerCase() === filter;
 }
 
-/** Maintains figures per row outside the board. Called synchronously after each change; it must not change the board. */
+/**
+ * Maintains figures per row outside the board. Called synchronously after each change; it must not change the board.
+ */
 export interface MarketObserver {
   /** A market was added or changed. */
   onSet(market: BoardMarket): void;

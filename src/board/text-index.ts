@@ -81,10 +81,10 @@ export class TextIndex {
   }
 
   /**
-   * Returns the rows that share words with the query, and how similar they are: 5 w(query and row) / (4 w(query) + w(row)),
-   * where the weight of a word in n of N rows is ln(1 + N / n). It is the F2 score: words of the query that a row lacks count
-   * four times as much as other words of the row, because queries are short. Only rows with one of the rarest words of the
-   * query are found, at most 20,000.
+   * Returns the rows that share words with the query, and how similar they are: 5 w(query and row) / (4 w(query) +
+   * w(row)), where the weight of a word in n of N rows is ln(1 + N / n). It is the F2 score: words of the query that a
+   * row lacks count four times as much as other words of the row, because queries are short. Only rows with one of the
+   * rarest words of the query are found, at most 20,000.
    */
   rank(query: string): { readonly row: number; readonly similarity: number }[] {
     const queryWords = [...new Set(splitWords(query).slice(0, QUERY_WORDS_MAX))];
