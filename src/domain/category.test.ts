@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CATEGORIES, categoryOf } from "./category.ts";
 
-/** Category names that venues have been seen to use, from recordings, fixtures and their documentation. */
+/** Category names of venues, from recordings, fixtures and their documentation. */
 const VENUE_NAMES: Readonly<Record<string, (typeof CATEGORIES)[number]>> = {
   Politics: "Politics",
   Elections: "Politics",

@@ -15,7 +15,7 @@ test("a close time that is not after now is unknown until trading has ended", ()
   }
 });
 
-test("an expected result in the past gives way to a close time in the future", () => {
+test("a close time in the future replaces an expected result time in the past", () => {
   const at = (closeAt: number | null, expectedResolutionAt: number | null) =>
     openResolutionTime({ status: "active", closeAt, expectedResolutionAt }, NOW);
   assert.equal(at(NOW + 5, NOW + 9), NOW + 9);

@@ -1,8 +1,8 @@
 import type { MarketListing } from "./market.ts";
 
 /**
- * Returns the close time as decisions may use it; null if it is unknown. A close time that is not after `now` is unknown
- * while the venue lists the market as active or pending: some venues publish an approximate end date, and trading continues
+ * Returns the close time for decisions; null if it is unknown. A close time that is not after `now` is unknown while
+ * the venue lists the market as active or pending: some venues publish an approximate end date, and trading continues
  * after it. Once trading has ended, the published time is kept.
  *
  * @param now  Unix milliseconds
@@ -40,8 +40,8 @@ export function openExpectedTime(
 }
 
 /**
- * Whether the venue accepts orders in a market, as far as is known. A close time in the past counts only if the market has
- * not been confirmed since: the venue may have closed it. After a later confirmation, the close time was wrong.
+ * Whether the venue accepts orders in a market, as far as is known. A close time in the past counts only if the market
+ * has not been confirmed since: the venue may have closed it. After a later confirmation, the close time was wrong.
  *
  * @param confirmedAt  when the market was last confirmed, Unix milliseconds
  * @param now  Unix milliseconds

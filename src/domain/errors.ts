@@ -98,7 +98,11 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** Creates the 422 error for an `Idempotency-Key` that belongs to a different request. @param request  noun of the request */
+/**
+ * Creates the 422 error for an `Idempotency-Key` that belongs to a different request.
+ *
+ * @param request  noun of the request
+ */
 export function idempotencyKeyReused(key: string | null, request: string): InvalidRequestError {
   const msg = `Value error, this key was sent with a different ${request}`;
   return new InvalidRequestError([

@@ -34,7 +34,7 @@ interface Settlement {
   readonly outcome: { readonly kind: string } | null;
 }
 
-/** Whether the market is settled NO for good, so the event happens elsewhere. */
+/** Whether the market is finally settled NO, so it is not the outcome of its event. */
 export function isSettledNo({ status, outcome }: Settlement): boolean {
   return status === "finalized" && outcome?.kind === "no";
 }

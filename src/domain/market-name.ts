@@ -1,8 +1,8 @@
 import type { VenueId } from "./market.ts";
 
 /**
- * Splits a market's name in a request: `platform/market_id`, or an id at the venue `platform`. A name that does not start with
- * the id of one of `venues` is an id, even if it contains a slash.
+ * Splits a market's name in a request: `platform/market_id`, or an id at the venue `platform`. A name that does not
+ * start with the id of one of `venues` is an id, even if it contains a slash.
  *
  * @param platform  the venue of names without one; null if the request names none
  * @returns  null if the venue is missing

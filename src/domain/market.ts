@@ -45,8 +45,8 @@ export type TakerFee =
   /** Fee: rate * (p * (1 - p)) ^ exponent. */
   | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number; readonly rounding?: FeeRounding }
   /**
-   * Fee of a purchase: p * b / (1 - b). b is the share of `buyPoints` for the price; the venue deducts it from the contracts
-   * bought. Fee of a sale: p * s, with the share s of `sellPoints`.
+   * Fee of a purchase: p * b / (1 - b). b is the share of `buyPoints` for the price; the venue deducts it from the
+   * contracts bought. Fee of a sale: p * s, with the share s of `sellPoints`.
    */
   | { readonly kind: "value_table"; readonly buyPoints: PriceShares; readonly sellPoints: PriceShares }
   /** Fee: rate * p. */
@@ -81,7 +81,7 @@ export interface MarketListing {
   readonly minOrderContracts: number | null;
   /** Contracts of an order are a multiple of this. */
   readonly contractStep: number | null;
-  /** How long the venue holds an order that takes, before it matches it. */
+  /** How long the venue delays a taker's order before it matches it. */
   readonly takerDelayMs: number | null;
   /** Version of the trading protocol, as the venue names it. */
   readonly protocolVersion: string | null;
@@ -131,8 +131,8 @@ export interface EventListing {
   /** True if at most one market of the event resolves YES. */
   readonly mutuallyExclusive: boolean;
   /**
-   * True only if the venue guarantees that all its markets of the event cover every possibility. Whether the markets on the
-   * board do, `findSetGap` of the board decides.
+   * True only if the venue guarantees that all its markets of the event cover every possibility. `findSetGap` decides
+   * whether the markets on the board do.
    */
   readonly exhaustive: boolean;
   /** The event's rows in the response; null if the response does not show them all. */

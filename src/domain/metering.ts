@@ -1,6 +1,6 @@
 import type { Plan, RateClass, Tier } from "./plan.ts";
 
-/** Reads of one's own account have a limit of their own: a caller over its other limits can see when they reset. */
+/** Reads of the own account have a separate limit, so that a caller over its other limits can see when they reset. */
 export type MinuteClass = RateClass | "account";
 /** Reads of the own account per caller and minute, on every plan. */
 export const ACCOUNT_READS_PER_MINUTE = 60;

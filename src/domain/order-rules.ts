@@ -10,7 +10,9 @@ export interface PriceRange {
 const ONE = 1_000_000;
 /** A binary rounding error of a price is less than this part of a micro. */
 const MICRO_TOLERANCE = 1e-3;
-/** Part of a step by which a binary rounding error may make a number of contracts smaller than a multiple of the step. */
+/**
+ * Part of a step by which a binary rounding error may make a number of contracts smaller than a multiple of the step.
+ */
 const CONTRACT_TOLERANCE = 1e-6;
 
 /**
@@ -24,7 +26,9 @@ export function uniformGrid(step: number | null): readonly PriceRange[] | null {
   return step !== null && toMicros(step) >= 1 && step < 1 ? [{ from: 0, to: 1, step }] : null;
 }
 
-/** Whether each range has a positive step and size, lies in [0, 1], and starts where the range before it ends or later. */
+/**
+ * Whether each range has a positive step and size, lies in [0, 1], and starts where the range before it ends or later.
+ */
 export function isPriceGrid(ranges: readonly PriceRange[]): boolean {
   let end = 0;
   for (const { from, to, step } of ranges) {
@@ -35,8 +39,8 @@ export function isPriceGrid(ranges: readonly PriceRange[]): boolean {
 }
 
 /**
- * Returns the step of the range that contains a price. A price at which one range ends and the next begins belongs to the
- * next one.
+ * Returns the step of the range that contains a price. A price at which one range ends and the next begins belongs to
+ * the next one.
  *
  * @param price  in [0, 1]; null if it is unknown
  * @returns  null outside all ranges, without ranges, and for an unknown price if the ranges have several steps
@@ -106,7 +110,8 @@ export function ceilNoToGrid(ranges: readonly PriceRange[], price: number): numb
 }
 
 /**
- * Returns the price of a limit order that buys a side from an offer: the lowest price of the grid that is at least the offer's.
+ * Returns the price of a limit order that buys a side from an offer: the lowest price of the grid that is at least the
+ * offer's.
  *
  * @param ranges  the grid of YES prices; null if it is unknown. The offer's own price is then the best known one
  * @param price  of the side, in (0, 1)

@@ -10,8 +10,8 @@ export interface Trade {
   /** The side that the taker bought (selling YES counts as buying NO); null if unknown. */
   readonly takerSide: "yes" | "no" | null;
   /**
-   * Pseudonym of the taker, equal for all trades of one taker at the venue. Absent if the venue does not name the taker. It is
-   * neither stored nor shown.
+   * Pseudonym of the taker, equal for all trades of one taker at the venue. Absent if the venue does not name the
+   * taker. It is neither stored nor shown.
    */
   readonly taker?: string;
 }

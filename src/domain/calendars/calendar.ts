@@ -1,6 +1,6 @@
 /**
- * How sure a computed date is. published: the publisher announced it. rule: computed by a rule that gives every regular
- * date of the past (the tests compare them). expected: computed by a rule that is only near the past dates.
+ * How certain a date is. published: the publisher announced it. rule: computed by a rule that gives every regular
+ * date of the past (the tests compare them). expected: computed by a rule that only approximates past dates.
  */
 export type Certainty = "published" | "rule" | "expected";
 
@@ -27,7 +27,7 @@ export interface Calendar {
 
 const CALENDAR_YEAR_MIN = 1990;
 const CALENDAR_YEAR_MAX = 2200;
-/** The most years that `listOccurrences` looks at. */
+/** Maximum number of years that `listOccurrences` covers. */
 const YEARS_MAX = 12;
 
 /** @throws RangeError when the year is not an integer from 1990 to 2200 */
@@ -49,8 +49,8 @@ function occurrencesOf(calendar: Calendar, year: number): readonly Occurrence[] 
 }
 
 /**
- * Lists the occurrences that end at or after `from` and begin at or before `to`, in order of time, at most `limit`, within
- * twelve calendar years. Returns none outside the years 1990 to 2200.
+ * Lists the occurrences that end at or after `from` and begin at or before `to`, in order of time, at most `limit`,
+ * within twelve calendar years. Returns none outside the years 1990 to 2200.
  */
 export function listOccurrences(
   calendar: Calendar,

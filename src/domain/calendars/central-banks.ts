@@ -4,7 +4,9 @@ import type { Calendar } from "./calendar.ts";
 
 type MonthDay = readonly [month: number, day: number];
 
-/** Where the eight meetings of a year usually are. A meeting without a published date is on the nearest usual weekday. */
+/**
+ * Where the eight meetings of a year usually are. A meeting without a published date is on the nearest usual weekday.
+ */
 interface MeetingPattern {
   readonly weekday: Weekday;
   readonly targets: readonly MonthDay[];

@@ -23,7 +23,9 @@ interface SeriesWindow {
   readonly last: CivilDate;
 }
 
-/** From the first Thursday of June. Contains the whole series of 2022 to 2025; 2019 and 2026 began within a week of it. */
+/**
+ * From the first Thursday of June. Contains the whole series of 2022 to 2025; 2019 and 2026 began within a week of it.
+ */
 export function nbaFinalsWindow(year: number): SeriesWindow {
   const first = nthOfMonth(year, 6, THURSDAY, 1);
   return { first, last: first + 17 };
@@ -34,7 +36,9 @@ export function stanleyCupFinalWindow(year: number): SeriesWindow {
   return { first: civilDate(year, 6, 1), last: civilDate(year, 6, 27) };
 }
 
-/** From the fourth Friday of October. It gives the first day of 2022 to 2026; 2018 to 2021 began within 4 days of it. */
+/**
+ * From the fourth Friday of October. It gives the first day of 2022 to 2026; 2018 to 2021 began within 4 days of it.
+ */
 export function worldSeriesWindow(year: number): SeriesWindow {
   const first = nthOfMonth(year, 10, FRIDAY, 4);
   return { first, last: first + 8 };

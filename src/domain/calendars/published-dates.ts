@@ -4,8 +4,8 @@ import { type CivilDate, civilDate } from "../../lib/civil-date.ts";
 type PublishedYears = Readonly<Record<number, string>>;
 
 /**
- * Second day of each FOMC meeting. The meeting of 17 and 18 March 2020 was held on 15 March; the unscheduled one of 3 March
- * 2020 is not listed. Source: Federal Reserve, meeting calendars.
+ * Second day of each FOMC meeting. The meeting of 17 and 18 March 2020 was held on 15 March; the unscheduled one of 3
+ * March 2020 is not listed. Source: Federal Reserve, meeting calendars.
  */
 const FOMC: PublishedYears = {
   2018: "1-31 3-21 5-2 6-13 8-1 9-26 11-8 12-19",
@@ -64,8 +64,8 @@ const CPI: PublishedYears = {
 };
 
 /**
- * Employment Situation, in the years in which government shutdowns moved or cancelled releases. The rule gives the dates of
- * all other years. Source: BLS release schedule.
+ * Employment Situation, in the years in which government shutdowns moved or cancelled releases. The rule gives the
+ * dates of all other years. Source: BLS release schedule.
  */
 const JOBS_REPORT: PublishedYears = {
   2025: "1-10 2-7 3-7 4-4 5-2 6-6 7-3 8-1 9-5 11-20 12-16",
@@ -73,8 +73,8 @@ const JOBS_REPORT: PublishedYears = {
 };
 
 /**
- * Personal Income and Outlays (PCE). After the shutdown of 2025 the schedule was regular again in April 2026. Source: BEA
- * release schedule.
+ * Personal Income and Outlays (PCE). After the shutdown of 2025 the schedule was regular again in April 2026. Source:
+ * BEA release schedule.
  */
 const PCE: PublishedYears = {
   2020: "1-31 2-28 3-27 4-30 5-29 6-26 7-31 8-28 10-1 10-30 11-25 12-23",
@@ -98,8 +98,8 @@ const GDP: PublishedYears = {
 };
 
 /**
- * Ceremonies. Sources: Academy of Motion Picture Arts and Sciences; Recording Academy; Television Academy. Those before 2024
- * and the Grammys of 2027 are not confirmed.
+ * Ceremonies. Sources: Academy of Motion Picture Arts and Sciences; Recording Academy; Television Academy. Those before
+ * 2024 and the Grammys of 2027 are not confirmed.
  */
 const OSCARS: PublishedYears = {
   2018: "3-4",

@@ -26,7 +26,9 @@ const parseDates = (year: number, dates: string): readonly CivilDate[] =>
 const years = fc.integer({ min: 1990, max: 2200 });
 const months = fc.integer({ min: 1, max: 12 });
 
-/** BLS release schedules. Of 2025 and 2026 as they were before the government shutdowns, which moved or cancelled releases. */
+/**
+ * BLS release schedules; for 2025 and 2026 those before the government shutdowns, which moved or cancelled releases.
+ */
 const JOBS_REPORTS: Readonly<Record<number, string>> = {
   2019: "1-4 2-1 3-8 4-5 5-3 6-7 7-5 8-2 9-6 10-4 11-1 12-6",
   2020: "1-10 2-7 3-6 4-3 5-8 6-5 7-2 8-7 9-4 10-2 11-6 12-4",
@@ -139,7 +141,7 @@ test("releases are at 8:30 in New York, in summer and winter", () => {
   assert.deepEqual([times[0], times[6], times[11]], ["01-09T13:30", "07-02T12:30", "12-04T13:30"]);
 });
 
-test("dates of a table are published, those of an exact rule are a rule, all others are only expected", () => {
+test("the certainty is `published` for dates of a table, `rule` for those of an exact rule, and else `expected`", () => {
   const certaintyOf = (calendar: Calendar, year: number) =>
     [...new Set(calendar.occurrencesOf(year).map(({ certainty }) => certainty))].join();
   assert.equal(certaintyOf(CPI, 2026), "published");

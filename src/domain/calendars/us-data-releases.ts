@@ -28,9 +28,9 @@ function onOrBeforeWeekday(date: CivilDate): CivilDate {
 }
 
 /**
- * The jobs report (Employment Situation): the third Friday after the week, Sunday to Saturday, that contains the 12th of the
- * previous month; a week later if that is 1 to 3 January; on Thursday if the Friday is a federal holiday. It gives every
- * scheduled date of 2019 to 2026; a government shutdown can delay or cancel a release.
+ * The jobs report (Employment Situation): the third Friday after the week, Sunday to Saturday, that contains the 12th
+ * of the previous month; a week later if that is 1 to 3 January; on Thursday if the Friday is a federal holiday. It
+ * gives every scheduled date of 2019 to 2026; a government shutdown can delay or cancel a release.
  *
  * @param month  1 to 12
  * @see https://www.bls.gov/schedule/
@@ -44,7 +44,10 @@ export function jobsReportDate(year: number, month: number): CivilDate {
   return isFederalHoliday(release) ? release - 1 : release;
 }
 
-/** The CPI without a published date: the weekday nearest to the 12th that is not a Monday. Within 4 days for 2018 to 2024. */
+/**
+ * The CPI without a published date: the weekday nearest to the 12th that is not a Monday. Within 4 days for 2018 to
+ * 2024.
+ */
 export function expectedCpiDate(year: number, month: number): CivilDate {
   const middle = civilDate(year, month, 12);
   const weekday = weekdayOf(middle);
@@ -53,8 +56,9 @@ export function expectedCpiDate(year: number, month: number): CivilDate {
 }
 
 /**
- * Personal Income and Outlays (PCE): together with the GDP since 2026; before, the last Friday of the month, in November the
- * last Wednesday, and in December the last weekday up to the 23rd. Within 7 days for 2020 to 2024 and since April 2026.
+ * Personal Income and Outlays (PCE): together with the GDP since 2026; before, the last Friday of the month, in
+ * November the last Wednesday, and in December the last weekday up to the 23rd. Within 7 days for 2020 to 2024 and
+ * since April 2026.
  */
 export function expectedPceDate(year: number, month: number): CivilDate {
   if (year >= 2026) return expectedGdpDate(year, month);
@@ -63,8 +67,8 @@ export function expectedPceDate(year: number, month: number): CivilDate {
 }
 
 /**
- * Gross Domestic Product: the last Thursday of the month; in November the last Wednesday; in December the last weekday up
- * to the 22nd. Within 6 days for 2020 to 2024 and since April 2026.
+ * Gross Domestic Product: the last Thursday of the month; in November the last Wednesday; in December the last weekday
+ * up to the 22nd. Within 6 days for 2020 to 2024 and since April 2026.
  */
 export function expectedGdpDate(year: number, month: number): CivilDate {
   if (month === 11) return lastOfMonth(year, 11, WEDNESDAY);
@@ -75,8 +79,8 @@ export function expectedGdpDate(year: number, month: number): CivilDate {
 const NO_CLAIMS = { first: civilDate(2025, 10, 2), last: civilDate(2025, 11, 13) };
 
 /**
- * Weekly jobless claims: each Thursday, or the Wednesday before a Thursday that is a federal holiday. A government shutdown
- * suspends them.
+ * Weekly jobless claims: each Thursday, or the Wednesday before a Thursday that is a federal holiday. A government
+ * shutdown suspends them.
  */
 export function joblessClaimsDates(year: number): readonly CivilDate[] {
   const dates: CivilDate[] = [];
