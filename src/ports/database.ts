@@ -7,8 +7,8 @@ export interface Database {
    * Runs one statement. Parameters are scalars or arrays (`$1::int8[]` with UNNEST). Returns timestamps as `Date` and
    * int8 as number. Throws `AppError("store_unavailable")` if the store is unreachable or refuses writes.
    *
-   * @param priority  `request` for reads that a caller waits for, with a timeout of seconds; `background` by default, with
-   *   a longer timeout
+   * @param priority  `request` for reads that a caller waits for, with a timeout of seconds; `background` by default,
+   *   with a longer timeout
    */
   query<Row extends Record<string, unknown>>(
     text: string,

@@ -5,18 +5,18 @@ export interface Job {
   readonly id: string;
   /** Which fetch of the job this is. Calls with an older one change nothing. */
   readonly attempt: number;
-  /** What `enqueue` was given, after a round trip through JSON. */
+  /** The data passed to `enqueue`, serialised to JSON and parsed. */
   readonly data: unknown;
 }
 
 /**
- * A queue of jobs in the store, shared by all nodes. A job is run at least once: if its worker stops renewing it, another
- * worker fetches it. Handlers must therefore be idempotent.
+ * A queue of jobs in the store, shared by all nodes. A job is run at least once: if its worker stops renewing it,
+ * another worker fetches it. Handlers must therefore be idempotent.
  */
 export interface JobQueue {
   /**
-   * Creates the queue if it does not exist. Call it before a transaction that calls `enqueue` or `complete`: on the embedded
-   * store, which runs nothing beside a transaction, creating it there would never end.
+   * Creates the queue if it does not exist. Call it before a transaction that calls `enqueue` or `complete`: on the
+   * embedded store, which runs nothing beside a transaction, creating it there would never end.
    */
   prepare(): Promise<void>;
   /**
@@ -27,7 +27,9 @@ export interface JobQueue {
   enqueue(transaction: Transaction, job: { readonly data: object; readonly priority: number }): Promise<void>;
   /** Wakes the workers of all nodes. */
   announce(): void;
-  /** Calls `wake` when jobs may be waiting. It can be lost, so workers also poll. Returns a function that unsubscribes. */
+  /**
+   * Calls `wake` when jobs may be waiting. It can be lost, so workers also poll. Returns a function that unsubscribes.
+   */
   onAnnounced(wake: () => void): () => void;
   /** Takes the first waiting jobs, at most `countMax`. The returned list is in no particular order. */
   fetch(countMax: number): Promise<readonly Job[]>;

@@ -1,6 +1,8 @@
 import type { LimitDecision } from "../domain/metering.ts";
 
-/** A sliding-window counter of requests shared by several nodes: no time window contains more requests than the limit. */
+/**
+ * A sliding-window counter of requests shared by several nodes: no time window contains more requests than the limit.
+ */
 export interface SharedLimitLog {
   /**
    * Counts one request of `caller` if `limit` allows it, by the clock of the counter's server. Rejects after a short

@@ -11,11 +11,16 @@ export interface JournalEntry {
 export interface QuotaJournal {
   /** Entries of the previous process; the caller settles them with the store, then calls `clear`. */
   readonly recovered: readonly JournalEntry[];
-  /** Id of the previous node with this journal; null if none. That node's blocks that are not in `recovered` are unspent. */
+  /**
+   * Id of the previous node with this journal; null if none. That node's blocks that are not in `recovered` are
+   * unspent.
+   */
   readonly predecessor: string | null;
   /** Empties the journal and assigns it to `nodeId`. Must precede the first `open`. */
   clear(nodeId: string): void;
-  /** Reserves a slot for a block. Returns null if none is free; the block must not be spent. Throws if it cannot write. */
+  /**
+   * Reserves a slot for a block. Returns null if none is free; the block must not be spent. Throws if it cannot write.
+   */
   open(blockId: number): number | null;
   /** Sets the spent units of the block in a slot; durable when `committed` has resolved. */
   write(slot: number, entry: JournalEntry): void;

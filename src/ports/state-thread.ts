@@ -6,7 +6,8 @@ export interface StateThread<Request, Response> {
   /**
    * Sends a request and returns the response. Await it before the next request.
    *
-   * @throws Error if the thread has ended, runs out of memory, fails, or does not respond in time. Its state is then lost.
+   * @throws Error if the thread has ended, runs out of memory, fails, or does not respond in time. Its state is then
+   *   lost.
    */
   request(request: Request): Promise<Response>;
   /** Ends the thread. A request without a response fails. */

@@ -54,9 +54,9 @@ export interface VenueStream {
   /** Replaces the subscribed markets with the first `streamMarketsMax` of `markets`. */
   follow(markets: readonly MarketListing[]): void;
   /**
-   * Returns the market's complete order book as of now, or null if the stream does not track it, has lost a message or is
-   * down. A stream that sends whole books cannot notice a lost message, so its book can be up to 15 seconds old. `receivedAt`
-   * is the latest proof that the stream delivers. Absent if the adapter keeps no complete books.
+   * Returns the market's current, complete order book, or null if the stream does not track it, has lost a message or
+   * is down. A stream that sends whole books cannot notice a lost message, so its book can be up to 15 seconds old.
+   * `receivedAt` is the latest proof that the stream delivers. Absent if the adapter keeps no complete books.
    */
   bookOf?(marketId: string): OrderBook | null;
   close(): void;
@@ -108,7 +108,7 @@ export type DriftKind = "unknown_value" | "missing" | "new";
  */
 export type DriftCounter = (kind: DriftKind, field: string, value: unknown) => void;
 
-/** What clients may know of a market's venue-specific data. */
+/** The venue-specific data of a market that clients may see. */
 export interface ListingDetails {
   /** clob: an order book. amm: an automated market maker, which has no order book. */
   readonly bookType: "clob" | "amm";
@@ -122,18 +122,18 @@ export interface VenueAdapter {
   /** True for a reference venue: it is not allowed in paths or filters, and its amounts are not USD. */
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
-  /** Returns the venue-specific data of a market that clients may know. */
+  /** Returns the venue-specific data of a market that clients may see. */
   detailsOf(listing: MarketListing): ListingDetails;
   /** Returns the markets that are open or about to open, page by page, with their events. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;
   /**
-   * Returns the markets, open or not, that were listed or changed at `sinceMs` (Unix milliseconds) or later, page by page.
-   * Which changes count depends on the venue; trades and quotes may not. Absent if the venue cannot list changes.
+   * Returns the markets, open or not, that were listed or changed at `sinceMs` (Unix milliseconds) or later, page by
+   * page. Which changes count depends on the venue; trades and quotes may not. Absent if the venue cannot list changes.
    */
   listChangedMarkets?(sinceMs: number, signal: AbortSignal): AsyncIterable<ListingPage>;
   /**
-   * Returns the current state of the given markets, whether open, closed or settled. Omits markets unknown to the venue.
-   * `venueKeys` is empty for a market that has only been announced.
+   * Returns the current state of the given markets, whether open, closed or settled. Omits markets unknown to the
+   * venue. `venueKeys` is empty for a market that has only been announced.
    */
   getMarkets(
     listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],

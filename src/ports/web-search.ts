@@ -1,9 +1,9 @@
-/** A page that a search engine proposes. All texts come from third parties. */
+/** A result of a search engine. All texts come from third parties. */
 export interface SearchHit {
   /** http or https. */
   readonly url: string;
   readonly title: string;
-  /** Unix milliseconds; null if the engine does not say. */
+  /** Unix milliseconds; null if unknown. */
   readonly publishedAt: number | null;
 }
 

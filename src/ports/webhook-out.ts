@@ -1,13 +1,13 @@
 /**
  * Why no response arrived. The reason is only logged. Customers see only that the attempt failed.
- * - `unavailable`: this node has too many requests, in total or to this host, or is stopping. It says nothing about the
+ * - `unavailable`: this node has too many requests, in total or to this host, or is stopping. It is unrelated to the
  *   receiver, so it is not a failure of the webhook. Unless the node is stopping, the receiver got no byte.
  */
 export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response" | "unavailable";
 
 /**
- * How the receiver answered before. Requests to slow receivers have slots of their own. Slow receivers of a host get at most a
- * quarter of its rate, and so do failing ones.
+ * How the receiver answered before. Requests to slow receivers have slots of their own. Slow receivers of a host get at
+ * most a quarter of its rate, and so do failing ones.
  */
 export type ReceiverHealth = "healthy" | "slow" | "failing";
 
@@ -17,9 +17,13 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes that are signed, as UTF-8 text. */
   readonly body: string;
-  /** Longest time from the start of the request to the last byte that is read of the response. Includes the name lookup. */
+  /**
+   * Longest time from the start of the request to the last byte that is read of the response. Includes the name lookup.
+   */
   readonly deadlineMs: number;
-  /** Connections are reused only for requests of the same customer. Without an id, each request has its own connection. */
+  /**
+   * Connections are reused only for requests of the same customer. Without an id, each request has its own connection.
+   */
   readonly customerId?: string;
   /** `healthy` by default. */
   readonly health?: ReceiverHealth;
@@ -35,8 +39,8 @@ export type WebhookAnswer =
       /** Unix milliseconds until which the receiver asks for no further requests; null without a valid Retry-After. */
       readonly retryAt: number | null;
       /**
-       * The first 1 KiB of the response body, read as UTF-8 and not decompressed. NUL and invalid bytes are U+FFFD. Shorter
-       * than the body if it ended too early: the status alone decides whether the request was accepted.
+       * The first 1 KiB of the response body, read as UTF-8 and not decompressed. NUL and invalid bytes are U+FFFD.
+       * Shorter than the body if it ended too early: the status alone decides whether the request was accepted.
        */
       readonly bodyHead: string;
     }
