@@ -49,9 +49,9 @@ const SELECT_HEAD = `
 select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) as dropped_through from event_log_head`;
 
 /**
- * Reads the head row and the events from the same snapshot, so no event up to the head is missing. The scan begins at the
- * next event, so that ids without events cost nothing. It never ends within a range of unassigned ids, because a reader that
- * continues from there would be told that it has missed events.
+ * Reads the head row and the events from the same snapshot, so no event up to the head is missing. The scan begins at
+ * the next event, so that ids without events cost nothing. It never ends within a range of unassigned ids, because a
+ * reader that continues from there would be told that it has missed events.
  */
 const READ_AFTER = `
 with head as (${SELECT_HEAD}), start as (
@@ -143,8 +143,8 @@ export async function selectStartOfNewest(database: Database, count: number): Pr
 }
 
 /**
- * Raises the last id to at least `firstId`, and stores the range of ids that are never assigned because of it. Each call
- * stores a range of its own: readers may have continued to the last id of an earlier call, which must stay a valid
+ * Raises the last id to at least `firstId`, and stores the range of ids that are never assigned because of it. Each
+ * call stores a range of its own: readers may have continued to the last id of an earlier call, which must stay a valid
  * position. Returns the last id.
  */
 export async function raiseLastId(transaction: Transaction, firstId: number): Promise<number> {
