@@ -6,7 +6,7 @@ import { print } from "./terminal.ts";
 /**
  * Opens the log on standard output: lines for people on a terminal, else JSON lines.
  *
- * @param environment  tells whether the terminal shows colours
+ * @param environment  decides whether the output has colours
  */
 export function openLog(level: string, environment: NodeJS.ProcessEnv): Log {
   if (!process.stdout.isTTY) return createPinoLog(level);

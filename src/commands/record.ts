@@ -12,7 +12,10 @@ import { RECORDING_MEGABYTES_MAX } from "./usage.ts";
 /** Interval of progress lines if standard error is not a terminal. */
 const PROGRESS_INTERVAL_MS = 5_000;
 
-/** Records the venues until the duration ends, the file reaches its size limit, or the process receives SIGINT or SIGTERM. */
+/**
+ * Records the venues until the duration ends, the file reaches its size limit, or the process receives SIGINT or
+ * SIGTERM.
+ */
 export async function runRecord(
   environment: Environment,
   options: {

@@ -13,7 +13,8 @@ const FIRST_PORT_MAX = 65_500;
 /**
  * Runs the simulated venues and prints their base URLs as one JSON line.
  *
- * @param options.isChild  the service started this process and sends the start of the simulated world over standard input
+ * @param options.isChild  the service started this process and sends the start of the simulated world over standard
+ *   input
  */
 export async function runSandbox(
   config: Config,

@@ -38,7 +38,9 @@ const READY_WAIT_MS_MAX = 8_000;
 /** Shorter after a restore, because the restored board already has data before the first sweeps. */
 const READY_WAIT_RESTORED_MS_MAX = 1_500;
 const READY_POLL_INTERVAL_MS = 20;
-/** Time limit for open requests at shutdown. With grace period and last e-mails it stays below the 10 s of `onSignal`. */
+/**
+ * Time limit for open requests at shutdown. With grace period and last e-mails it stays below the 10 s of `onSignal`.
+ */
 const DRAIN_TIMEOUT_MS = 3_000;
 /** Start timeout of the simulated venues; 500,000 markets need about 10 s. */
 const SANDBOX_START_TIMEOUT_MS = 60_000;
@@ -134,7 +136,8 @@ export async function startService(options: {
     if (!isReadOnly) await app.metering.start();
     const restoredMarkets = await app.ingest.restore();
     if (restoredMarkets > 0) log.info({ markets: restoredMarkets }, "markets restored from the store");
-    // On a database server, several processes may share the data directory, and each has a journal directory of its own.
+    // On a database server, several processes may share the data directory, and each has a journal directory of its
+    // own.
     const socketDir = config.databaseUrl === null ? config.dataDir : journalDir?.path;
     if (socketDir !== undefined) closers.push(await listenOnOperatorSocket(socketDir, createCommandHandler(app), log));
     await listenForMetrics(app, config, closers, log);
@@ -222,7 +225,9 @@ function readWorldSeed({ sandbox }: Config): Promise<number> | number {
   return sandbox.recording === null ? sandbox.seed : recordingFingerprint(sandbox.recording);
 }
 
-/** On a shared database the key names contain a hash of host and directory, because every machine creates its own keys. */
+/**
+ * On a shared database the key names contain a hash of host and directory, because every machine creates its own keys.
+ */
 function openDemoKeys({ dataDir, databaseUrl }: Config, database: Database): Promise<DemoKeys> {
   const machineHash = hash("sha256", `${hostname()} ${resolve(dataDir)}`, "hex").slice(0, 8);
   return ensureDemoKeys(database, dataDir, {
@@ -242,7 +247,9 @@ async function listenForMetrics({ metricsHttp }: App, config: Config, closers: C
   log.info({ url: `${url}/metrics` }, "metrics server started");
 }
 
-/** Marks the service ready when every venue's first sweep has ended, whether it succeeded or failed, or after `waitMs`. */
+/**
+ * Marks the service ready when every venue's first sweep has ended, whether it succeeded or failed, or after `waitMs`.
+ */
 async function markReady(app: App, waitMs: number, log: Log): Promise<number> {
   const startedAt = systemClock.monotonic();
   while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < waitMs)

@@ -12,7 +12,10 @@ export function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** Prints text for people: to standard error if standard output is not a terminal and holds only the JSON lines of the log. */
+/**
+ * Prints text for people: to standard error if standard output is not a terminal and holds only the JSON lines of the
+ * log.
+ */
 export function printForPeople(text: string): void {
   (process.stdout.isTTY ? process.stdout : process.stderr).write(text);
 }
@@ -47,8 +50,8 @@ const realEnvironment: SignalEnvironment = {
 };
 
 /**
- * The first SIGTERM or SIGINT calls `close`, which has 10 s to finish. Further signals are ignored for 2 s. After that, a
- * signal exits immediately.
+ * The first SIGTERM or SIGINT calls `close`, which has 10 s to finish. Further signals are ignored for 2 s. After that,
+ * a signal exits immediately.
  */
 export function onSignal(
   close: (signal: StopSignal) => Promise<void>,

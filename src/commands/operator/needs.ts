@@ -20,8 +20,8 @@ export interface ProvidedNeeds {
 }
 
 /**
- * Reads the input file, and asks for the confirmation on the terminal. Returns the result of the command if the operator
- * does not confirm.
+ * Reads the input file, and asks for the confirmation on the terminal. Returns the result of the command if the
+ * operator does not confirm.
  *
  * @throws StartupError if the file cannot be read, is too large or is not UTF-8
  */

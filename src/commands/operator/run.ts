@@ -196,7 +196,9 @@ async function createForwardError(dataDir: string, { failure }: OperatorSocketEr
   return new StartupError(`${processDescription} is using ${dataDir}: ${FORWARD_FAILURE_MESSAGES[failure]}.`);
 }
 
-/** Asks the nodes that use this data directory and a database server. Returns the first response; null if there is none. */
+/**
+ * Asks the nodes that use this data directory and a database server. Returns the first response; null if there is none.
+ */
 async function askNodes(request: ForwardedCommand, { dataDir }: Config): Promise<CommandResult | null> {
   for (const path of await listJournalDirs(dataDir)) {
     try {
@@ -209,8 +211,8 @@ async function askNodes(request: ForwardedCommand, { dataDir }: Config): Promise
 }
 
 /**
- * Sends the command to the service that listens in the directory. If the service replies with what the command needs, the
- * command is sent again with that.
+ * Sends the command to the service that listens in the directory. If the service replies with `CommandNeeds`, reads
+ * them from the operator and sends the command again.
  *
  * @throws OperatorSocketError
  */
