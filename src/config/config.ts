@@ -43,7 +43,9 @@ export interface Config extends VenueOverrides {
   readonly connections: { readonly total: number; readonly perAddress: number };
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
-  /** Keys of 32 bytes. The first one encrypts stored secrets, all decrypt. If empty, the key is in the data directory. */
+  /**
+   * Keys of 32 bytes. The first one encrypts stored secrets, all decrypt. If empty, the key is in the data directory.
+   */
   readonly secretKeys: readonly Uint8Array[];
   /** Whether the key of the secrets in the store is lost, and may be replaced. */
   readonly isSecretKeyLost: boolean;

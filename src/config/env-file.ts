@@ -12,7 +12,9 @@ const QUOTE_PATTERN = /^["'`]/;
 /** `parseEnv` ends an unquoted value at the first `#`, a shell only at one after a space. */
 const UNQUOTED_HASH_PATTERN = /^[^#]*[^\s#]#/;
 
-/** The file with settings cannot be read or is malformed. The message contains no values, because they may be secrets. */
+/**
+ * The file with settings cannot be read or is malformed. The message contains no values, because they may be secrets.
+ */
 export class EnvFileError extends UserFacingError {
   override readonly name = "EnvFileError";
 }
@@ -38,7 +40,9 @@ function readText(path: string, isOptional: boolean): string {
   }
 }
 
-/** `parseEnv` skips what it cannot parse, so each line is checked first. Values over several lines are not supported. */
+/**
+ * `parseEnv` skips what it cannot parse, so each line is checked first. Values over several lines are not supported.
+ */
 function parseLines(path: string, text: string): Environment {
   for (const [index, line] of text.split("\n").entries()) {
     const error = findLineError(line.trimEnd());

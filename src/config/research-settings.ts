@@ -25,7 +25,10 @@ export interface ResearchSettings {
   readonly search: { readonly engines: readonly (typeof SEARCH_ENGINES)[number][]; readonly apiKey: string | null };
 }
 
-/** Reads `PARALLAX_LLM_*` and `PARALLAX_SEARCH_*`. Returns null if PARALLAX_LLM_MODEL is unset. Errors never repeat a key. */
+/**
+ * Reads `PARALLAX_LLM_*` and `PARALLAX_SEARCH_*`. Returns null if PARALLAX_LLM_MODEL is unset. Errors never repeat a
+ * key.
+ */
 export function parseResearchSettings(reader: SettingsReader): ResearchSettings | null {
   const name = reader.text("PARALLAX_LLM_MODEL");
   if (name === "") return null;

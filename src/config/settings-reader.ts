@@ -52,7 +52,10 @@ export class SettingsReader {
     return choice ?? choices[0];
   }
 
-  /** Returns a URL without a trailing slash, or null if the setting is empty. `address` overrides the environment's value. */
+  /**
+   * Returns a URL without a trailing slash, or null if the setting is empty. `address` overrides the environment's
+   * value.
+   */
   url(name: string, schemes: readonly string[], address = this.text(name)): string | null {
     if (address === "") return null;
     if (URL.canParse(address) && schemes.includes(new URL(address).protocol)) return address.replace(/\/+$/, "");

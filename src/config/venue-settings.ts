@@ -3,8 +3,8 @@ import { SETTINGS } from "./settings.ts";
 import type { Environment, SettingsReader } from "./settings-reader.ts";
 
 /**
- * Names of settings that contain a venue: base URLs (`PARALLAX_<VENUE>_<SERVICE>_URL`), API keys, and kinds of membership. The
- * default URLs are the sandbox's URLs in sandbox mode and the venue's public URLs in live mode.
+ * Names of settings that contain a venue: base URLs (`PARALLAX_<VENUE>_<SERVICE>_URL`), API keys, and kinds of
+ * membership. The default URLs are the sandbox's URLs in sandbox mode and the venue's public URLs in live mode.
  */
 const VENUE_SETTING_PATTERN = /^PARALLAX_([A-Z]+)_(?:(?:([A-Z]+)_)?URL|(KEY_ID|PRIVATE_KEY_FILE)|(MEMBER))$/;
 
