@@ -59,7 +59,7 @@ export interface PeerView {
   readonly volume24hUsd: number | null;
 }
 
-/** A market of the same event. The market at hand is one of them. */
+/** A market of the event. The analysed market is one of them. */
 export interface LegView {
   readonly marketId: string;
   /** Name of the outcome within the event. */

@@ -103,7 +103,7 @@ export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number 
 
 /**
  * Whether a quote only bounds the probability: one side is missing, and the other leaves more than 0.10 open. An ask of
- * 0.02 without a bid leaves [0, 0.02] and is nearly a price; an ask of 0.99 says nothing.
+ * 0.02 without a bid leaves [0, 0.02] and is nearly a price; an ask of 0.99 has almost no information.
  */
 export function isBound({ bid, ask }: Pick<QuotePoint, "bid" | "ask">): boolean {
   if ((bid === null) === (ask === null)) return false;

@@ -3,7 +3,7 @@ import type { Guards } from "./request-pipeline.ts";
 
 const READING_METHODS = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Rejects every request that may change something or that a venue would have to answer. */
+/** Guards of a process that checks a backup: requests that may change data are rejected. */
 export const READ_ONLY_GUARDS: Guards = {
   beforeAuthentication({ method }) {
     if (!READING_METHODS.has(method))

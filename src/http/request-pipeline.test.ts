@@ -5,7 +5,7 @@ import { CUSTOMER, KEY_ROUTE, PUBLIC_ROUTE, testServer, VALID_KEY } from "../../
 import { currentCaller } from "../lib/current-caller.ts";
 import { defineRoute } from "./route.ts";
 
-test("a handler, and what it starts, runs for the customer, or for the address block of a caller without an account", async () => {
+test("handlers and their asynchronous work run for the customer or, without an account, for the address block", async () => {
   const { app } = await testServer();
   const handler = async () => {
     await new Promise(setImmediate);

@@ -80,7 +80,8 @@ export function netSpread(legs: readonly { readonly price: number; readonly fee:
  * @param payout  smallest payout in USD of one contract of every leg, above 0: 1 for complementary contracts
  * @throws RangeError when there is no leg, or a price, a size or the payout is outside its range
  * @example
- * const legs = [{ offers: [{ price: 0.4, size: 10 }], fee: { kind: "none" } }, { offers: [{ price: 0.5, size: 20 }], fee: { kind: "none" } }];
+ * const fee = { kind: "none" };
+ * const legs = [{ offers: [{ price: 0.4, size: 10 }], fee }, { offers: [{ price: 0.5, size: 20 }], fee }];
  * walkArbitrage(legs, 1); // 10 contracts, capital 9, profit 1
  */
 export function walkArbitrage(legs: readonly ArbitrageLeg[], payout: number): ArbitrageWalk {
@@ -202,7 +203,8 @@ export interface ArbitrageScore {
  *
  * @throws RangeError when a figure is outside its range
  * @example
- * scoreArbitrage({ netSpread: 0.05, executableUsd: 99, matchConfidence: 0.9, bidAskSpread: 0.02, ageShare: 0.5 }).score;
+ * const figures = { netSpread: 0.05, executableUsd: 99, matchConfidence: 0.9, bidAskSpread: 0.02, ageShare: 0.5 };
+ * scoreArbitrage(figures).score;
  * // 0.4 * 100 + 0.2 * 50 + 0.2 * 90 + 0.2 * 40 = 76
  */
 export function scoreArbitrage(figures: ArbitrageFigures): ArbitrageScore {

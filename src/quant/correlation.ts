@@ -159,7 +159,7 @@ function countBits(word: number): number {
 }
 
 /**
- * The relationship that a coefficient stands for: at least 0.7 `strong_positive`, at least 0.3 `positive`, above -0.3
+ * The relationship of a coefficient: at least 0.7 `strong_positive`, at least 0.3 `positive`, above -0.3
  * `neutral`, above -0.7 `negative`, else `strong_negative`.
  *
  * @param correlation  in [-1, 1]; null if the data is insufficient

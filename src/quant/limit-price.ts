@@ -9,7 +9,7 @@ const SHIFT_BY_TREND: Readonly<Record<SpreadTrend, number>> = { tightening: -0.2
 
 /**
  * Price of a limit order that buys or sells YES: the mid moved by a quarter of the spread. If the spread tightens, the
- * order can wait for a better price (a purchase: mid - spread / 4). If it widens, the order gives way to be filled (a
+ * order can wait for a better price (a purchase: mid - spread / 4). If it widens, the order pays more to be filled (a
  * purchase: mid + spread / 4). If the trend is `stable` or unknown, it is the mid. A sale moves in the opposite
  * direction.
  *
@@ -21,7 +21,9 @@ const SHIFT_BY_TREND: Readonly<Record<SpreadTrend, number>> = { tightening: -0.2
  * @param priceRanges  prices that orders for YES may have
  * @returns  in (0, 1), on the grid; null if no price of the grid lies between 0 and the target
  * @throws RangeError when a price is outside [0, 1], or the ask is not above the bid
- * @example limitPrice({ bid: 0.4, ask: 0.44, priceRanges: [{ from: 0, to: 1, step: 0.01 }], trend: "widening", action: "buy" }); // 0.43
+ * @example
+ * const priceRanges = [{ from: 0, to: 1, step: 0.01 }];
+ * limitPrice({ bid: 0.4, ask: 0.44, priceRanges, trend: "widening", action: "buy" }); // 0.43
  */
 export function limitPrice(quote: {
   readonly bid: number;

@@ -8,11 +8,11 @@ const MONEY_WEIGHT_MIN = 0.1;
 /** Weight of a play-money market, whatever its size: half of the smallest real-money market. */
 const PLAY_MONEY_WEIGHT = 0.05;
 
-/** The price of a market that asks the same question as the market at hand, or the opposite one. */
+/** The price of a market that asks the same question as the priced market, or the opposite one. */
 export interface ReferenceQuote {
   /** In [0, 1]. */
   readonly yesPrice: number;
-  /** True if YES of this market is NO of the market at hand. */
+  /** True if YES of this market is NO of the priced market. */
   readonly isInverse: boolean;
   readonly isPlayMoney: boolean;
   /** At least 0; null if unknown. Ignored for play money. */

@@ -74,7 +74,8 @@ export function spreadTrend(recentMean: number, earlierMean: number): SpreadTren
  * @throws RangeError when the lists differ in length, the times decrease, the bounds of the period are out of order, or
  *   a spread is negative or not finite
  * @example
- * spreadStatistics({ times: [0, 30], spreads: [0.01, 0.03] }, 0.02, { from: 0, recentFrom: 20, to: 40, observedMsMin: 5 });
+ * const period = { from: 0, recentFrom: 20, to: 40, observedMsMin: 5 };
+ * spreadStatistics({ times: [0, 30], spreads: [0.01, 0.03] }, 0.02, period);
  * // { mean: 0.015, percentile: 75, trend: "widening" }
  */
 export function spreadStatistics(

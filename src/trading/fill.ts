@@ -36,7 +36,7 @@ export function buyForUsd(offers: readonly Offer[], fee: TakerFee, usd: number):
     const bought = Math.min(size, (usd - spentUsd) / cost);
     contracts += bought;
     spentUsd += bought * cost;
-    // The last offer takes the whole rest, so spentUsd is exactly usd despite floating-point errors.
+    // The last offer gets the whole remaining amount, so spentUsd is exactly usd despite floating-point errors.
     if (bought < size)
       return { contracts, spentUsd: usd, averageCost: costOf(best, fee, contracts, usd), isComplete: true };
   }
@@ -52,7 +52,9 @@ const costOf = ({ price }: Offer, fee: TakerFee, contracts: number, usd: number)
  *
  * @param contracts  may be fractional
  * @returns  null for no contracts, and if the offers are not enough
- * @example buy([{ price: 0.5, size: 10 }], { kind: "none" }, 4); // { contracts: 4, averagePrice: 0.5, feeUsd: 0, costUsd: 2 }
+ * @example
+ * buy([{ price: 0.5, size: 10 }], { kind: "none" }, 4);
+ * // { contracts: 4, averagePrice: 0.5, feeUsd: 0, costUsd: 2 }
  */
 export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number): Fill | null {
   if (!(contracts > 0)) return null;

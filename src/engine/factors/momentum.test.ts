@@ -9,7 +9,7 @@ import { momentum } from "./momentum.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Reads daily prices with these log-odds; the last one is of now. */
+/** Reads daily prices with these log-odds; the last one is the current price. */
 function readDaily(logOdds: readonly number[]) {
   const prices = logOdds.map((value, index) => ({
     at: AS_OF - (logOdds.length - 1 - index) * DAY_MS,

@@ -3,7 +3,7 @@ import { toLogOdds } from "../log-odds.ts";
 import type { Factor, MarketView, PricePoint } from "../model.ts";
 
 const DAY_MS = 86_400_000;
-/** The hazard is taken from the price of about a week ago; a price of less than a day ago says nothing about it. */
+/** The hazard is taken from the price of about a week ago, or a later one that is at least a day old. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 const LOOK_BACK_MS_MIN = DAY_MS;
 /** With less time left there is no reading, because the log-odds of the model diverge towards the deadline. */

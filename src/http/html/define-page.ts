@@ -15,7 +15,7 @@ interface PageDefinition<Params extends TSchema, Query extends TSchema, Body ext
   readonly query?: Query;
   readonly body?: Body;
   /**
-   * How the submissions of a form count towards the limits of the signed-in customer; omitted for pages for everybody.
+   * How the submissions of a form count towards the limits of the signed-in customer; omitted for public pages.
    */
   readonly metering?: Metering;
   /** The default is `createProblemPage`. */

@@ -4,7 +4,7 @@ import { hostWithoutPort, isLoopbackAddress, isLoopbackHost } from "../../lib/lo
 /** Shown if the origin of the API is not known. `docs.js` replaces it in samples. */
 export const UNKNOWN_ORIGIN = "https://YOUR_HOST";
 
-/** Where the example requests of a page go. */
+/** The target of a page's example requests. */
 interface ExampleSite {
   /** Origin of the API, for example `https://api.example.org`. */
   readonly origin: string;

@@ -10,7 +10,7 @@ const preparedPayloads = new WeakMap<Buffer, { readonly entityTag: string; reado
 
 /**
  * Sends JSON bytes unchanged. The buffer must not be modified afterwards. The response of a POST has no entity tag,
- * because nobody can revalidate it.
+ * because no client can revalidate it.
  *
  * @param entityTag  the body's entity tag (`weakEntityTag`), if already computed
  */

@@ -89,7 +89,9 @@ export interface TimedAmount {
  * the earliest of equal sums. Empty without trades.
  *
  * @param trades  oldest first
- * @example largestBurst([{ executedAt: 0, usd: 5 }, { executedAt: 50, usd: 1 }, { executedAt: 90, usd: 5 }], 60); // the last two
+ * @example
+ * const trades = [{ executedAt: 0, usd: 5 }, { executedAt: 50, usd: 1 }, { executedAt: 90, usd: 5 }];
+ * largestBurst(trades, 60); // the last two
  */
 export function largestBurst<T extends TimedAmount>(trades: readonly T[], windowMs: number): readonly T[] {
   let best = { usd: Number.NEGATIVE_INFINITY, from: 0, to: 0 };

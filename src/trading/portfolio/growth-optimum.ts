@@ -19,7 +19,8 @@ export interface GrowthProblem {
  * @returns  the optimum within 1e-8
  * @throws RangeError when `max` is below 0 or NaN, a list differs in length, or a wealth is not above 0
  * @example // Even bet at 60%: the Kelly fraction 0.2
- * growthOptimum({ wealth: Float64Array.of(1, 1), gain: Float64Array.of(1, -1), weights: Float64Array.of(0.6, 0.4) }, 1);
+ * const gain = Float64Array.of(1, -1);
+ * growthOptimum({ wealth: Float64Array.of(1, 1), gain, weights: Float64Array.of(0.6, 0.4) }, 1);
  */
 export function growthOptimum(problem: GrowthProblem, max: number): number {
   const { wealth, gain, weights } = problem;

@@ -5,7 +5,7 @@ import { listOf, plausibleTime, textOf, timeOf } from "./parse-values.ts";
 import type { GammaMarket, Resolution } from "./wire.ts";
 
 /**
- * What is known of the resolution of one question. open: nothing is proposed. proposed: a proposal that nobody has
+ * State of the resolution of one question. open: nothing is proposed. proposed: a proposal that no one has
  * contested. contested: a disputed proposal. settled: final. unavailable: the oracle's feed could not be read.
  */
 export interface ParsedResolution {

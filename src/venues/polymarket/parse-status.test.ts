@@ -66,7 +66,7 @@ test("a market is final once the oracle is settled, with the oracle's result, wh
   ]);
 });
 
-test("pinned prices of a closed market are no result while the oracle is contested, proposed or open", () => {
+test("final prices of a closed market are no result while the oracle is contested, proposed or open", () => {
   const states = ["proposed", "disputed", "requested", "posed", "arbitration", "a new status"];
   for (const gamma of states) {
     const isContestable = !["requested", "posed", "a new status"].includes(gamma);
@@ -127,7 +127,7 @@ test("a market that the oracle has settled before the venue closes it is not act
   ]);
 });
 
-test("pinned prices make a closed market final if no source has an oracle state", () => {
+test("final prices settle a closed market if no source has an oracle state", () => {
   expectAll([
     [{ row: PINNED }, "finalized yes"],
     [{ row: { ...PINNED, outcomePrices: '["0", "1"]' } }, "finalized no"],

@@ -3,7 +3,7 @@ import { oracleStateOfRow, outcomeOfPrices, type ParsedResolution } from "./pars
 import { timeOf } from "./parse-values.ts";
 import type { GammaMarket } from "./wire.ts";
 
-/** What each source says about the resolution of one market. */
+/** The resolution of one market by source. */
 export interface ResolutionSources {
   /** The row of the oracle's feed; null if the feed has none or was not read. */
   readonly feed: ParsedResolution | null;
@@ -24,14 +24,14 @@ export interface MarketState {
  * Reads the status of a market (docs/decisions/0021). In order of precedence:
  *
  * 1. The oracle: a row of its feed, except that the stream's settlement replaces a row that is only behind; then the
- *   market row's oracle status. Only a settled oracle makes a market final. The market row may say so before it closes
- *   the market; then the market is determined until the feed or the flag follows.
+ *    market row's oracle status. Only a settled oracle makes a market final. The market row may say so before it closes
+ *    the market; then the market is determined until the feed or the flag follows.
  * 2. Orders: a proposal or a dispute does not end trading. A market with one is determined only if it accepts no
- *   orders.
+ *    orders.
  * 3. Prices of exactly 0, 0.5 or 1 make a closed market final only if no source has an oracle state: questions that
  *    another resolver than the oracle decides have none.
- * 4. Dates decide only whether a market that accepts no orders has not opened yet. An end date in the past says
- *   nothing.
+ * 4. Dates decide only whether a market that accepts no orders has not opened yet. An end date in the past has
+ *    no effect.
  *
  * @param now  Unix milliseconds
  */

@@ -272,7 +272,7 @@ describe("polymarket stream: bursts", () => {
     assert.deepEqual([sent().length, drops], [1, {}]);
   });
 
-  test("believes a frame whose bid is at a local ask, and removes that ask without a new subscription", async () => {
+  test("accepts a frame whose bid is at a local ask, and removes that ask without a new subscription", async () => {
     const { clock, receive, quotes, sent, drops } = setUpFollowing();
     receive(change({ price: "0.44", size: "78.68", best_bid: "0.44", best_ask: "0.47" }));
     const eventAt = Number(BURST_AT);
