@@ -168,7 +168,6 @@ export class MarketBoard {
     return createQuoteChange(this.#put(current, { ...current, quote }), current, true);
   }
 
-  /** Iterates over the current markets in these rows. */
   *rows(rows: Iterable<number>): IterableIterator<BoardMarket> {
     for (const row of rows) {
       const market = this.#markets[row];

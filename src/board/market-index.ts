@@ -41,7 +41,6 @@ export class MarketIndex {
   readonly #categoryOfRow: (string | null | undefined)[] = [];
   readonly #categoryNumbers = new StringInterner();
   readonly #venueNumbers = new Map<VenueId, number>();
-  /** Venues by number. */
   readonly #venues: VenueId[] = [];
   readonly #ourCategoryOfRow: (Category | null)[] = [];
   readonly #categoryTotals = new CategoryTotals();

@@ -38,7 +38,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "of processes that start at the same time with different keys, those with one key start",
+  "of processes that start at the same time with different keys, only those with one of the keys start",
   async (database) => {
     const keys = Array.from({ length: 6 }, () => systemRandom.bytes(32));
     const results = await Promise.allSettled(
@@ -54,7 +54,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "a new key before the old one replaces it, and the old one alone does not start any more",
+  "a new key listed before the old one replaces it, and a process with only the old key then does not start",
   async (database) => {
     await openSecretBox(configured(oldKey), database);
     await openSecretBox(configured(oldKey, newKey), database);

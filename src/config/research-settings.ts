@@ -7,7 +7,6 @@ const DAILY_BUDGET_USD_MAX = 100_000;
 const PRICE_USD_MAX = 10_000;
 const KEY_PATTERN = /^[\x21-\x7e]{1,500}$/;
 
-/** Research with a language model. */
 export interface ResearchSettings {
   readonly model: {
     readonly provider: "anthropic" | "openai" | "compatible";

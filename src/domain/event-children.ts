@@ -28,7 +28,6 @@ export function countChildren(rows: Iterable<LeftOutReason | null>): EventChildr
   return { total, read, leftOut };
 }
 
-/** Status and outcome of a market. */
 interface Settlement {
   readonly status: string;
   readonly outcome: { readonly kind: string } | null;

@@ -111,7 +111,6 @@ export function estimate(
   });
 }
 
-/** Adds changes of the log-odds to a prior. */
 export function createEstimate(
   prior: Prior,
   marketPrice: number,

@@ -15,7 +15,6 @@ const ITERATIONS_MAX = 200;
  */
 export type EventLogic = { readonly kind: "ladder" } | { readonly kind: "exclusive"; readonly isExhaustive: boolean };
 
-/** The price of one of the markets. */
 export interface LegPrice {
   /** In [0, 1]. */
   readonly yesPrice: number;

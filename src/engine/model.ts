@@ -2,7 +2,6 @@ import type { Category } from "../domain/category.ts";
 import type { TakerFee, VenueId } from "../domain/market.ts";
 import type { BookLevel } from "../domain/order-book.ts";
 
-/** A price at a time. */
 export interface PricePoint {
   /** Unix milliseconds. */
   readonly at: number;

@@ -199,7 +199,7 @@ eachDatabase("a reader gets `hasGap` for an unassigned position, not for ids of 
 });
 
 eachDatabase(
-  "after a start, ids are above all ids that were assigned before it, also by a lost state",
+  "after a start, ids are above all ids that were assigned before it, including those of a lost state",
   async (database) => {
     const log = createLog(database);
     await appendInTransaction(database, createEvents("a", "b"));
@@ -223,7 +223,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("a reader misses nothing when other nodes start, also without events in between", async (database) => {
+eachDatabase("a reader misses no event when other nodes start, even without events in between", async (database) => {
   const log = createLog(database);
   await appendInTransaction(database, createEvents("a"));
   const positions = [1];
@@ -259,7 +259,7 @@ eachDatabase("a reader of few events misses nothing when its scan reaches the id
   assert.deepEqual(keys, ["c"]);
 });
 
-eachDatabase("one read crosses a range of unassigned ids, and retention forgets it", async (database) => {
+eachDatabase("one read crosses a range of unassigned ids, and retention deletes the range", async (database) => {
   const log = createLog(database);
   await appendInTransaction(database, createEvents("a"));
   await startEpoch(database, OCCURRED_AT);

@@ -38,7 +38,6 @@ const isApiPath = (url: string): boolean => url.startsWith("/v1/") || url === "/
 const isPublicRead = (method: string, access: Access | undefined): boolean =>
   access === "public" && (method === "GET" || method === "HEAD");
 
-/** Adds a field name to the Vary header. */
 function addVary(reply: FastifyReply, field: string): void {
   const existing = reply.getHeader("vary");
   if (existing === undefined) reply.header("vary", field);

@@ -2,7 +2,6 @@ import type { FastifyReply } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError, VenueError } from "../domain/errors.ts";
 import { encodeJson } from "../lib/round-numbers.ts";
 
-/** HTTP status of every error code. */
 export const STATUS: Record<ErrorCode, number> = {
   bad_request: 400,
   malformed_payment: 400,
@@ -68,7 +67,6 @@ declare module "fastify" {
   }
 }
 
-/** A serialised error response. */
 export interface Problem {
   readonly status: number;
   readonly code: ErrorCode | "invalid_request";

@@ -5,7 +5,6 @@ import type { Access } from "./auth.ts";
 /** Minimum time between the deprecation of a route and its sunset. */
 const SUNSET_NOTICE_MONTHS = 6;
 
-/** The routes of the server. */
 export class RouteTable {
   /** Routes in the OpenAPI document, in order of definition. HEAD routes are omitted. */
   readonly entries: RouteEntry[] = [];

@@ -1,4 +1,3 @@
-/** An e-mail to one recipient. */
 export interface OutgoingMail {
   /** An e-mail address in canonical form. */
   readonly to: string;

@@ -2,7 +2,6 @@ import type { EventListing, MarketListing, MarketSnapshot, Quote, VenueId } from
 import type { OrderBook } from "../domain/order-book.ts";
 import type { HistoryPoint, Trade } from "../domain/trade.ts";
 
-/** One page of a listing. */
 export interface ListingPage {
   readonly markets: readonly MarketSnapshot[];
   readonly events: readonly EventListing[];

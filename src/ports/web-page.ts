@@ -8,7 +8,6 @@ export interface WebPage {
   readonly publishedAt: number | null;
 }
 
-/** Reads public web pages. */
 export interface WebPages {
   /** Rejects if the address is not public, the page is too large, not text, or the signal aborts. */
   read(url: string, signal: AbortSignal): Promise<WebPage>;

@@ -15,7 +15,6 @@ export interface SearchRequest {
   readonly signal: AbortSignal;
 }
 
-/** A search engine for web pages. */
 export interface WebSearch {
   readonly name: string;
   /** Returns the best hits first. Rejects if the engine fails or the signal aborts. */

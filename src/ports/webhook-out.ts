@@ -53,7 +53,6 @@ export interface RequestTiming {
   readonly durationMs: number;
 }
 
-/** The result of a request. */
 export interface WebhookAttempt {
   readonly answer: WebhookAnswer;
   /** Null if, and only if, the failure is `unavailable`. A URL that is refused has a duration of zero. */

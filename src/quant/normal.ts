@@ -14,7 +14,6 @@ const DENOMINATOR = [
 const polynomial = (coefficients: readonly number[], x: number): number =>
   coefficients.reduce((sum, coefficient) => sum * x + coefficient, 0);
 
-/** Density of the standard normal distribution. */
 const normalDensity = (x: number): number => Math.exp(-(x * x) / 2) / SQRT_2PI;
 
 /**

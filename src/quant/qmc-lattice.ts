@@ -1,4 +1,3 @@
-/** Number of points of the lattice. */
 export const QMC_LATTICE_POINTS = 4_096;
 
 /**
@@ -19,7 +18,6 @@ const GENERATING_VECTOR: readonly number[] = [
 /** Fractional part of the golden ratio. Modulo 1, its multiples are evenly spread. */
 const GOLDEN = 0.618_033_988_749_894_9;
 
-/** Number of dimensions of the lattice. */
 export const QMC_LATTICE_DIMENSIONS = GENERATING_VECTOR.length;
 
 /**

@@ -21,7 +21,6 @@ export interface ReferenceQuote {
   readonly volume24hUsd: number | null;
 }
 
-/** A pooled price. */
 export interface ReferencePrice {
   /** In [0.005, 0.995], the range of `logOdds`. */
   readonly probability: number;

@@ -14,7 +14,6 @@ export interface SpreadSeries {
   readonly spreads: readonly (number | null)[];
 }
 
-/** The period of the statistics. */
 export interface SpreadPeriod {
   readonly from: number;
   /** Start of the recent part, whose mean is compared with that of the part before. */

@@ -24,7 +24,6 @@ function shareAt(points: PriceShares, price: number): number {
 /** Whether an order buys contracts, or sells contracts that the trader holds. */
 export type OrderAction = "buy" | "sell";
 
-/** Contracts traded at a price. */
 export interface PriceFill {
   readonly price: number;
   readonly contracts: number;

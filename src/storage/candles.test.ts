@@ -96,7 +96,7 @@ test("candles of every interval equal those computed from the ticks, before and 
   );
 });
 
-eachDatabase("points of a period have open, high and low as well", async (database) => {
+eachDatabase("points of a period have open, high and low prices", async (database) => {
   const history = createHistoryStore(database);
   const ticks = [0.4, 0.7, 0.2, 0.5].map((price, index) => ({ at: NOON - (50 - 10 * index) * MINUTE_MS, price }));
   await writeTicks(database, 1, ticks);
@@ -188,7 +188,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "a market without ticks and bars has no candles, and neither has a range that lies in the future",
+  "there are no candles for a market without ticks and bars, or for a range in the future",
   async (database) => {
     const history = createHistoryStore(database);
     await writeTicks(database, 2, [{ at: NOON, price: 0.5 }]);

@@ -72,7 +72,7 @@ eachDatabase("logs one `market_resolved` event if a market settles", async (data
 });
 
 eachDatabase(
-  "the event contains our last estimate of the 72 hours before the resolution, with the price of its time",
+  "the event contains our last estimate of the 72 hours before the resolution, and the price at the time of the estimate",
   async (database) => {
     const { store, loggedEvents } = openHarness(database);
     const minute = 60_000;

@@ -11,7 +11,6 @@ export interface VenueFence {
   readonly fence: number;
 }
 
-/** Name of the lease for a venue. */
 export const venueLeaseName = (venue: VenueId) => `venue:${venue}`;
 
 /** The prices of a market from a timestamp until the next tick. Prices are in [0, 1]. */

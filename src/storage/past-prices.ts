@@ -30,7 +30,6 @@ const FETCHED_RANGES = [
   { intervalMs: FIVE_MINUTES_MS, pastMs: 2 * DAY_MS },
 ] as const;
 
-/** The fetches of one interval. */
 interface FetchedRange {
   readonly intervalMs: number;
   readonly pastMs: number;

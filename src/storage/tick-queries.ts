@@ -85,7 +85,6 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
   return fenceNumbers.filter((number) => !acceptedNumbers.has(number)).length;
 }
 
-/** Lengths of the bars that are made from ticks. */
 export type TickBarLength = "1 minute" | "5 minutes";
 
 /**

@@ -91,7 +91,6 @@ export function matchLots(trades: readonly Trade[], settlements: readonly Settle
   return lots;
 }
 
-/** The lots of one market. */
 class MarketLots {
   readonly #all: MutableLot[];
   /** Oldest first; all of one side. Those before `#head` are closed. */

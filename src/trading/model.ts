@@ -55,7 +55,6 @@ export interface DayTotals {
   readonly wonTrades: number;
 }
 
-/** Totals of a book of trades. */
 export interface BookTotals {
   readonly totalTrades: number;
   readonly resolvedTrades: number;
@@ -69,7 +68,6 @@ export interface BookTotals {
   readonly averageEdge: number | null;
 }
 
-/** Performance of a book of trades. */
 export interface Performance {
   readonly totalTrades: number;
   readonly resolvedTrades: number;
@@ -113,7 +111,6 @@ export interface Fill {
 /** Bankroll in USD of the shadow book, and of signals whose caller names none. */
 export const REFERENCE_BANKROLL_USD = 1_000;
 
-/** How a position is sized. */
 export interface SizingOptions {
   readonly bankrollUsd: number;
   /** Applied share of the Kelly fraction, in [0, 1]. */

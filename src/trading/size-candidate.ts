@@ -5,7 +5,6 @@ import type { Candidate, Fill, SizeCap, SizingOptions } from "./model.ts";
 
 const ROOT_STEPS = 60;
 
-/** The size of a trade. */
 export interface CandidateSize {
   /** Share of the bankroll, in (0, 1]. */
   readonly sizePct: number;

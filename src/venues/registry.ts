@@ -7,7 +7,6 @@ import type { SocketIoOut } from "../ports/socket-io-out.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import type { VenuePorts } from "./shared/venue-ports.ts";
 
-/** A configured venue. */
 export interface VenueSetting {
   readonly id: VenueId;
   readonly adapter: string;
@@ -170,7 +169,6 @@ export type CreateVenue = (
   account: VenueAccount,
 ) => VenueAdapter;
 
-/** Loads the adapter of a configured venue. */
 export async function loadVenue(setting: Pick<VenueSetting, "id" | "adapter">): Promise<CreateVenue> {
   const entry = ADAPTERS[setting.adapter];
   if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);

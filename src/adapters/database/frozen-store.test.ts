@@ -40,7 +40,7 @@ test("a transaction of a request ends before one of the background if the server
 });
 
 test(
-  "a request waits a shorter time than the background for a connection to a server that does not answer",
+  "a request waits for a connection to an unresponsive server for a shorter time than background work",
   SKIP,
   async () => {
     const unused = await openPostgresDatabase({ url: proxy.url, log: quietLog });

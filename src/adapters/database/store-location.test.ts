@@ -47,7 +47,7 @@ test("a copied data directory is another location, and a renamed one is not", as
   assert.equal(await findStoreLocation(unused, renamed), location);
 });
 
-onPostgres("tables that are created again are another location", async (database) => {
+onPostgres("recreated tables count as another location", async (database) => {
   const location = await findStoreLocation(database, null);
   assert.equal(await findStoreLocation(database, null), location);
   await database.query("create table meta_copy (like meta including all)");

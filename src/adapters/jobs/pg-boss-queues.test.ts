@@ -35,7 +35,7 @@ eachDatabase("jobs are fetched once by all nodes together, in the order of prior
   assert.deepEqual(await open(database).open("others").fetch(5), []);
 });
 
-eachDatabase("a job and its end belong to the transaction of the caller", async (database) => {
+eachDatabase("a job is added and completed in the transaction of the caller", async (database) => {
   const queue = open(database).open("letters");
   await queue.prepare();
   const rolledBack = database.transaction(async (transaction) => {

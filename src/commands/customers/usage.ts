@@ -5,7 +5,6 @@ import {
   RATE_LIMIT_MAX,
 } from "../../capabilities/accounts/customers/index.ts";
 
-/** The output of `customers --help`. */
 export const CUSTOMERS_USAGE = `Manage customers, their API keys and their limits.
 
   npx parallax customers <command> [options]

@@ -3,7 +3,6 @@ import { DECISIONS_MAX, NOTE_LENGTH_MAX } from "../../capabilities/markets/match
 /** Largest number of pairs that `list` shows. */
 export const LIST_PAIRS_MAX = 1_000;
 
-/** The output of `matches --help`. */
 export const MATCHES_USAGE = `Show which markets match across venues, and decide about pairs of them.
 
   npx parallax matches <command> [options]

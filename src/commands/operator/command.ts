@@ -12,7 +12,6 @@ export interface CommandResult {
   readonly err: string;
 }
 
-/** Who runs a command. */
 export interface Operator {
   readonly kind: "operator";
   readonly id: string;

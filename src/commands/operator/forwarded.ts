@@ -5,7 +5,6 @@ export interface ForwardedCommand {
   /** Name of the program, such as `customers`. */
   readonly command: string;
   readonly argv: readonly string[];
-  /** Name of the operator. */
   readonly operator: string;
   /** Whether the operator has confirmed the command. */
   readonly isConfirmed?: boolean;

@@ -1,7 +1,6 @@
 import type { Verification } from "../../capabilities/strategy/track-record/index.ts";
 import { type CommandResult, type OperatorCommand, parseCommand, type Subcommand } from "../operator/command.ts";
 
-/** The output of `track-record --help`. */
 const USAGE = `Check the track record of the signals.
 
   npx parallax track-record <command> [options]

@@ -3,7 +3,6 @@ import { verifyShadowBook } from "../../capabilities/strategy/track-record/index
 import type { OperatorProgram } from "../operator/run.ts";
 import { parseTrackRecordCommand, type TrackRecordContext } from "./commands.ts";
 
-/** `parallax track-record`. */
 export const TRACK_RECORD_PROGRAM: OperatorProgram<TrackRecordContext> = {
   parse: parseTrackRecordCommand,
   open: (database) => ({ verify: () => verifyShadowBook(database, systemClock.now()) }),

@@ -76,11 +76,9 @@ export function shareOfVolume(usd: number, volume24hUsd: number | null): number 
   return usd / Math.max(volume24hUsd, usd);
 }
 
-/** A trade's time and amount. */
 export interface TimedAmount {
   /** Unix milliseconds. */
   readonly executedAt: number;
-  /** USD. */
   readonly usd: number;
 }
 

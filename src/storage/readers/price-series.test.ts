@@ -26,7 +26,7 @@ const describe = (series: readonly { readonly times: Float64Array; readonly pric
   series.map(({ times, prices }) => Array.from(times, (time, index) => [(time - NOON) / MINUTE_MS, prices[index]]));
 
 eachDatabase(
-  "reads the bars of several markets in the requested order, and the last price before",
+  "reads the bars of several markets in the requested order, and the last price before the period",
   async (database) => {
     await insertBars(database, "bars_1h", [
       [1, NOON - 9 * DAY_MS, 0.1],
@@ -52,7 +52,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "48 hours are read from five-minute bars; of two prices at one time the finer comes last",
+  "48 hours are read from five-minute bars; of two prices at one time, that of the shorter bar comes last",
   async (database) => {
     await insertBars(database, "bars_1h", [
       [1, NOON - 3 * DAY_MS, 0.5],

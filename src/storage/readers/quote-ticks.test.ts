@@ -44,7 +44,7 @@ eachDatabase("returns the quotes of the period and the one that holds at its sta
 });
 
 eachDatabase(
-  "a quote at the start of the period is before it, and one older than a week before is not used",
+  "a quote at the start of the period counts as before it, and a quote more than a week older is not used",
   async (database) => {
     await writeTicks(database, 1, [[48 * HOUR_MS, 0.2, 0.3]]);
     await writeTicks(database, 2, [[48 * HOUR_MS + 7 * DAY_MS, 0.2, 0.3]]);

@@ -21,7 +21,6 @@ export interface UncertainMarket {
   readonly importance: number;
 }
 
-/** A position that is held. */
 export interface HeldPosition {
   /** Index of its market; null if the market is settled. */
   readonly market: number | null;

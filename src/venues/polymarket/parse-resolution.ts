@@ -29,7 +29,6 @@ const STATES: Readonly<Record<string, ParsedResolution["state"]>> = {
 
 const PAYOUT_UNIT = 1_000_000;
 
-/** Parses a resolutions row. */
 export function parseResolution(row: Resolution, countDrop: DropCounter): ParsedResolution {
   const state = stateOf(row.status);
   if (state !== "settled") return { state, outcome: null, resolvedAt: null };

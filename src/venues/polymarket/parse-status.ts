@@ -11,7 +11,6 @@ export interface ResolutionSources {
   readonly streamed: ParsedResolution | null;
 }
 
-/** Status and result of a market. */
 export interface MarketState {
   readonly status: MarketStatus;
   /** Null unless finalized. */

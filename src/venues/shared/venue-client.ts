@@ -10,7 +10,6 @@ import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
 import type { Random } from "../../ports/random.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 
-/** Request limits of a venue. */
 export interface RequestLimits {
   readonly perSecond: number;
   /** Requests that may be sent immediately after an idle period. */
