@@ -40,7 +40,7 @@ export function openExpectedTime(
 }
 
 /**
- * Whether the venue accepts orders in a market, as far as is known. A close time in the past counts only if the market
+ * Whether the venue accepts orders in a market, as far as known. A close time in the past counts only if the market
  * has not been confirmed since: the venue may have closed it. After a later confirmation, the close time was wrong.
  *
  * @param confirmedAt  when the market was last confirmed, Unix milliseconds

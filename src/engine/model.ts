@@ -80,7 +80,7 @@ export interface EventView {
   readonly legs: readonly LegView[];
   /**
    * Ids of markets whose probability cannot increase from one to the next: each implies the one before ("by March",
-   * then "by February"). Null if the event is no ladder or this market is not on it.
+   * then "by February"). Null if the event is not a ladder or the market is not on it.
    */
   readonly ladder: readonly string[] | null;
 }

@@ -31,7 +31,7 @@ const later = (changes: Partial<MarketView> = {}) =>
   createView({ asOf: AS_OF + HOUR_MS, quote: createQuote(0.49, 0.51, AS_OF + HOUR_MS), ...changes });
 const sumOf = (changes: readonly LogOddsChange[]) => changes.reduce((sum, each) => sum + each.change, 0);
 
-test("known value: at a price of 0.50, odds times 1.5 are a probability of 0.60, whatever the price was before", () => {
+test("known value: at a price of 0.50, odds times 1.5 are a probability of 0.60, regardless of the earlier price", () => {
   const moved = reestimate(createAnalysis(), later(), null, mid);
   assert.ok(moved !== null);
   assertNear(moved.probability, 0.6);

@@ -59,9 +59,9 @@ function encodePayload({ type, key, payload }: NewEvent): string {
 }
 
 /**
- * Makes all later ids higher than every id that was assigned before `now`, also by a later state of a store that was
- * restored from a backup: the ids continue at the current time in microseconds, and no store appends a million events a
- * second. Each process calls it at its start. Idempotent.
+ * Makes all later ids higher than every id that was assigned before `now`, including those of the lost state of a store
+ * that was restored from a backup: the ids continue at the current time in microseconds, and no store appends a million
+ * events a second. Each process calls it at its start. Idempotent.
  *
  * @param now  Unix milliseconds
  * @returns the last id, which all later ids exceed

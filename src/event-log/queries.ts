@@ -144,7 +144,7 @@ export async function selectStartOfNewest(database: Database, count: number): Pr
 
 /**
  * Raises the last id to at least `firstId`, and stores the range of ids that are never assigned because of it. Each
- * call stores a range of its own: readers may have continued to the last id of an earlier call, which must stay a valid
+ * call stores a separate range: readers may have continued to the last id of an earlier call, which must stay a valid
  * position. Returns the last id.
  */
 export async function raiseLastId(transaction: Transaction, firstId: number): Promise<number> {

@@ -2,7 +2,7 @@
 export const CONNECTIONS_PER_HOST_MAX = 16;
 
 /**
- * Called once per request, also if it fails, with the bytes of the response body: as received (compressed), and
+ * Called once per request, even if it fails, with the bytes of the response body: as received (compressed), and
  * decoded. Headers are not included.
  */
 export type ByteCounter = (receivedBytes: number, decodedBytes: number) => void;

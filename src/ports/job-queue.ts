@@ -16,7 +16,7 @@ export interface Job {
 export interface JobQueue {
   /**
    * Creates the queue if it does not exist. Call it before a transaction that calls `enqueue` or `complete`: on the
-   * embedded store, which runs nothing beside a transaction, creating it there would never end.
+   * embedded store, which runs nothing else during a transaction, creating it there would never end.
    */
   prepare(): Promise<void>;
   /**

@@ -34,7 +34,7 @@ export class LanguageModelError extends Error {
     this.failure = failure;
   }
 
-  /** Whether the same call may succeed a moment later. */
+  /** Whether a retry of the same call may succeed. */
   get isRetryable(): boolean {
     return this.failure === "rate_limited" || this.failure === "unavailable" || this.failure === "bad_response";
   }

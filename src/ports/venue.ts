@@ -86,7 +86,7 @@ export interface VenueProfile {
   readonly takersFromTrades: boolean;
 }
 
-/** Longest usual pause between two sweeps, however many markets the venue lists. */
+/** Longest usual pause between two sweeps, for any number of markets. */
 const SWEEP_PAUSE_MS_MAX = 30 * 60_000;
 
 /** Returns the usual pause after a sweep that read `markets` markets. */

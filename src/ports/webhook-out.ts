@@ -6,7 +6,7 @@
 export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response" | "unavailable";
 
 /**
- * How the receiver answered before. Requests to slow receivers have slots of their own. Slow receivers of a host get at
+ * How the receiver answered before. Requests to slow receivers have separate slots. Slow receivers of a host get at
  * most a quarter of its rate, and so do failing ones.
  */
 export type ReceiverHealth = "healthy" | "slow" | "failing";

@@ -1,6 +1,6 @@
 /**
- * Runs the function `runTask` of one module on threads beside the event loop. Tasks and results are values that can be
- * cloned; buffers are moved, not copied.
+ * Runs the function `runTask` of one module on threads other than the event loop's. Tasks and results are values that
+ * can be cloned; buffers are moved, not copied.
  */
 export interface WorkerPool<Task, Result> {
   /**

@@ -72,7 +72,7 @@ test("the Wilson interval narrows as the count grows, and a share of 1 - p has t
   );
 });
 
-/** Returns the forecasts, each in a group of its own. */
+/** Returns the forecasts, each in a separate group. */
 const grouped = (list: readonly ScoredForecast[]) =>
   list.map(({ probability, outcome }, group) => ({ probability, outcome, group }));
 

@@ -12,7 +12,7 @@ test("known values: three prices of 1.25 in all, and the example of a violated o
   assert.deepEqual(isotonicRegression([0.2, 0.4, 0.1], [1, 1, 1]), [0.30000000000000004, 0.30000000000000004, 0.1]);
 });
 
-test("closed form: n equal prices become 1 / n each, whatever their sum", () => {
+test("closed form: n equal prices become 1 / n each, for every sum", () => {
   for (const q of [0.1, 0.4, 0.9])
     for (const probability of removeOverround([q, q, q, q], 1)) assert.ok(Math.abs(probability - 0.25) < 1e-12);
 });

@@ -92,7 +92,7 @@ test("the coefficient does not depend on the order, the scale or the offset of t
   );
 });
 
-test("a pair without enough joint moves has no coefficient, however often each market moves", () => {
+test("a pair without enough joint moves has no coefficient, even if each market moves often", () => {
   const alternate = (offset: number) => wave.map((value, index) => (index % 2 === offset ? value : 0));
   assert.equal(correlationOf(movesOf(alternate(0)), movesOf(alternate(1))), null);
   const jointMoves = (count: number) => movesOf(wave.map((value, index) => (index < count ? value : 0)));

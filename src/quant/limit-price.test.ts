@@ -32,7 +32,7 @@ test("known values: a quarter of the spread below the mid, at the mid, and above
   assert.deepEqual(prices, [0.41, 0.42, 0.43, 0.42]);
 });
 
-test("closed form: with a spread of one tick the order joins the bid, whatever the trend", () => {
+test("closed form: with a spread of one tick the order has the price of the bid, for every trend", () => {
   for (const trend of TRENDS) assert.equal(priceOf(0.4, 0.41, trend), 0.4);
   assert.equal(priceOf(0.4, 0.43, "stable"), 0.41);
 });

@@ -106,7 +106,7 @@ test("the figure does not depend on the unit of volume, and NO mirrors YES", () 
   );
 });
 
-test("5 agents have equal weights, whatever their volumes", () => {
+test("5 agents have equal weights, for any volumes", () => {
   const views = [10, 1e6, 3, 500, 77].map((usd, index) => view(0.5 + 0.02 * index, usd));
   assert.ok(Math.abs(estimate(views) - 0.54) < 1e-12);
   assert.equal(robustConsensus(views)?.effectiveAgents, 5);

@@ -27,7 +27,7 @@ const BISECTION_STEPS = 60;
 const PULL_TOLERANCE = 1e-12;
 
 /**
- * Consensus of agents that a few of them cannot move far, whatever volume they report: Huber's location estimate of the
+ * Consensus of agents that a few of them cannot move far, even with large volumes: Huber's location estimate of the
  * agents' probabilities, in which volume above the fifth percentile of all agents' volumes adds no weight.
  *
  * weight w_i = sqrt(min(usd_i, cap) / cap). At least 5 agents have the largest weight, 1, so no agent has more than 20%

@@ -70,7 +70,7 @@ test("a set without one ask does not cover every outcome, and one market is not 
   );
 });
 
-test("a ladder has a violation exactly if a narrower market is bid above a wider one's ask", () => {
+test("a ladder has a violation if and only if a narrower market is bid above a wider one's ask", () => {
   const rung = fc.record({ bid: maybePrice, ask: maybePrice });
   fc.assert(
     fc.property(fc.array(rung, { maxLength: 8 }), (rungs) => {

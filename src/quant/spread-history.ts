@@ -1,7 +1,7 @@
 import { assertNotNegative } from "./assert.ts";
 import { percentileRank, weightedMean } from "./weighted.ts";
 
-/** Spreads closer than this ratio to each other count as equal. */
+/** Spreads with a smaller ratio to each other count as equal. */
 const TREND_RATIO = 1.1;
 
 export type SpreadTrend = "tightening" | "widening" | "stable";

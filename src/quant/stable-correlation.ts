@@ -34,7 +34,7 @@ export interface StableCorrelation extends PairCorrelation {
  * difference, whose variance is that of the longer horizon minus that of the shorter one, because the shorter one is
  * efficient if it is unbiased (Hausman 1978).
  *
- * A pair has a coefficient exactly if `pairCorrelations` gives it one.
+ * A pair has a coefficient if and only if `pairCorrelations` returns one for it.
  *
  * @param series  moves on one common grid
  * @param horizons  in steps, increasing, the first one 1

@@ -81,7 +81,7 @@ export interface Performance {
   /** Largest decline of the cumulative profit from an earlier maximum (at least 0), in USD; 0 or negative. */
   readonly maxDrawdownUsd: number;
   /**
-   * Mean daily profit divided by its standard deviation, times the square root of 365. Only days that are over count.
+   * Mean daily profit divided by its standard deviation, times the square root of 365. Only completed days count.
    * Null with fewer than 30 such days, or if all profits are equal. Profits need no capital as a base, because a
    * constant capital cancels out.
    */

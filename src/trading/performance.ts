@@ -9,7 +9,7 @@ const SHARPE_DAYS_MIN = 30;
  * Summarises a book of trades. The definitions are in `Performance`.
  *
  * @param days  in ascending order without gaps, as `replayBook` returns them
- * @param endedDays  the days that are over, for the Sharpe ratio: a part of a day varies less than a whole day
+ * @param endedDays  the completed days, for the Sharpe ratio: a part of a day varies less than a whole day
  * @throws RangeError if the counts of the totals contradict each other, or a profit is not finite
  * @example summarise(totals, []).winRate; // null without resolved trades, never 0
  */

@@ -241,7 +241,7 @@ const anyInput = fc
     }),
   );
 
-test("there is no trade in a closed market, within a minute of the close or at an old price, and no size that the book cannot fill", () => {
+test("there is no trade in a closed market, within a minute of the close, at an old price or beyond the size of the book", () => {
   let trades = 0;
   fc.assert(
     fc.property(anyInput, (input) => {

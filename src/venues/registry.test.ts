@@ -30,7 +30,7 @@ test("creates every adapter with its configured id", async () => {
   }
 });
 
-test("rejects an adapter before the semicolon exactly if it uses play money", async () => {
+test("rejects an adapter before the semicolon if and only if it uses play money", async () => {
   for (const adapter of Object.keys(VENUE_SERVICES)) {
     const isRefused = parseVenues(adapter).faults.some((fault) => fault.includes("play money"));
     assert.equal((await create("x", adapter)).venue.playMoney, isRefused, adapter);

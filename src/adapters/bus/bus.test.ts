@@ -138,7 +138,7 @@ function recordHints(bus: Bus, topic: string) {
   return { hints, unsubscribe };
 }
 
-/** Opens two connected buses and waits until the wake-ups caused by connecting are over. */
+/** Opens two connected buses and waits until the wake-ups caused by connecting have arrived. */
 async function openPair(kind: Kind, options: { here?: ConnectOptions; there?: ConnectOptions } = {}) {
   const here = kind.open(options.here);
   const there = kind.serverUrl === null ? here : kind.open(options.there);

@@ -22,7 +22,7 @@ function acquireInOrder(queue: StatementQueue, callers: readonly (string | null)
   return { served, ended: Promise.all(ended) };
 }
 
-test("callers whose statements wait take turns, and each statement of the service has a turn of its own", async () => {
+test("callers whose statements wait take turns, and each statement of the service has its own turn", async () => {
   const queue = createStatementQueue({ running: 1, waiting: 10 });
   const release = await queue.acquire(WAIT_MS_MAX);
   const { served, ended } = acquireInOrder(queue, ["ann", "ann", "ann", "bob", "bob", null, null]);

@@ -26,7 +26,7 @@ function createTimerlessClock(clock: Pick<Clock, "now">) {
 }
 
 /**
- * Job queues of pg-boss in the store, embedded or on a server, in a schema of their own beside the store's. The schema
+ * Job queues of pg-boss in the store, embedded or on a server, in a separate schema. The schema
  * is created at the first use, unless an administrator has created it for a user who may not.
  */
 export function createPgBossQueues(ports: {

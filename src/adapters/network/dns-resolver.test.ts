@@ -100,7 +100,7 @@ test("does not read /etc/hosts", async () => {
   assert.deepEqual([...new Set(questions.map(({ name }) => name))], ["localhost"]);
 });
 
-test("a request reaches a host with public addresses, also if one family has no answer", async () => {
+test("a request reaches a host with public addresses, even if one family has no answer", async () => {
   const { post, dialled } = await openSender(withAddresses(PUBLIC, PUBLIC_IPV6));
   assert.equal((await post()).kind, "answered");
   assert.deepEqual(dialled, [[PUBLIC, "2606:2800:21f:cb07:0:0:0:1"]]);
@@ -111,7 +111,7 @@ test("a request reaches a host with public addresses, also if one family has no 
   assert.equal((await silent.post()).kind, "answered");
 });
 
-test("a host with any address that is not public is refused without dialling, whatever the record is", async () => {
+test("a host with any address that is not public is refused without dialling, for every kind of record", async () => {
   const answers: readonly (readonly string[])[] = [
     [PUBLIC, "127.0.0.1"],
     ["127.0.0.1", PUBLIC],

@@ -88,8 +88,8 @@ export interface GuardedRequestOptions {
 type ConnectOptions = http.ClientRequestArgs & GuardedRequestOptions;
 
 /**
- * An agent that connects to public addresses only. Every connection resolves the host anew and is refused if any of its
- * addresses is forbidden. The address of the peer is checked again before the first byte is written.
+ * An agent that connects to public addresses only. Every connection resolves the host again and is refused if any of
+ * its addresses is forbidden. The address of the peer is checked again before the first byte is written.
  *
  * The agent does not limit the connections in use. Requests need the options of `GuardedRequestOptions`.
  */

@@ -57,7 +57,7 @@ export function limitResponse(outgoing: ClientRequest): void {
     limitRate(socket);
     parseInParts(socket);
   });
-  // The frames of a WebSocket have limits of their own.
+  // The frames of a WebSocket have separate limits.
   outgoing.on("upgrade", (_response, socket) => pushWhole(socket));
   outgoing.on("information", () => endIfThrown(outgoing, () => count.addInterim()));
   outgoing.on("response", (response: IncomingMessage) => {

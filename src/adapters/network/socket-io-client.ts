@@ -52,7 +52,7 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
       };
       // All events share one queue, so that events of the old connection precede `onUp` of the new connection.
       socket.on("connect", () => {
-        // The library reports this also if the connection was closed between the peer's acceptance and this event.
+        // The library reports this even if the connection was closed between the peer's acceptance and this event.
         if (socket.io.engine.readyState === "open") enqueue(() => handlers.onUp(emit));
       });
       socket.on("disconnect", (reason) => enqueue(() => onDown(reason)));

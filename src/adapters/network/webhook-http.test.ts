@@ -67,7 +67,7 @@ test("sends the headers and the exact body, and returns the status and the start
   assert.equal(received?.headers["accept-encoding"], undefined);
 });
 
-test("requests to slow receivers have slots of their own", async () => {
+test("requests to slow receivers have separate slots", async () => {
   // Without a place to wait, a request that finds no slot is refused at once.
   const limits = { total: 1, perHost: 1, waiting: 0, waitingPerHost: 0 };
   for (const [health, otherHealth] of [
@@ -391,7 +391,7 @@ test("close ends pending requests and refuses new ones", async () => {
   assert.equal(receiver.requests.length, 1);
 });
 
-test("never throws, also for a header that HTTP does not allow", async () => {
+test("never throws, even for a header that HTTP does not allow", async () => {
   const receiver = await startServer((_request, response) => void response.end());
   const outgoing = { ...request(local(receiver.port)), headers: { "x-a": "a\r\nb: c" } };
   assert.deepEqual(await sender.post(outgoing), failed("connection_failed"));

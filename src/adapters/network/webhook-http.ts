@@ -264,7 +264,7 @@ function readHead(response: http.IncomingMessage): Promise<string> {
   });
   return new Promise((resolve) => {
     const finish = () => resolve(decodeHead(Buffer.concat(head)));
-    // The status alone decides, so an early end of the body is no failure.
+    // The status alone decides, so an early end of the body is not a failure.
     for (const event of ["end", "error", "close"]) response.on(event, finish);
   });
 }

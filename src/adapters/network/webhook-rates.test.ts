@@ -97,7 +97,7 @@ test("at most 256 requests wait for the rate of a host, four of one customer, an
   assert.deepEqual([others.counted.length, rates.waitingQueues], [252, 0]);
 });
 
-test("a customer that sends less than its share gets the next token, however much another one sends", async () => {
+test("a customer that sends less than its share gets the next token, even if another one sends much more", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 10 });
   takeHostOften(rates, Array<string>(10).fill("ann"));

@@ -39,7 +39,7 @@ interface Rate {
   readonly perSecond: number;
 }
 
-/** Limits the requests per second to each host name and to each address, whoever the customer is. */
+/** Limits the requests per second to each host name and to each address, for all customers together. */
 export class WebhookRates {
   readonly #clock: Pick<Clock, "monotonic" | "sleep">;
   readonly #perSecond: number;

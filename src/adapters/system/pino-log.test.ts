@@ -46,7 +46,7 @@ test("omits lines below the level, and logs circular objects, bigints and bytes 
   assert.equal(lines.length, 1);
 });
 
-test("a line has at most 16 Ki characters, whatever its fields, their names and its message are", () => {
+test("a line has at most 16 Ki characters, for any fields, names and message", () => {
   const { log, lines } = createCapturedLog();
   const texts = ["x", "\u0000", '"', "\\", "\ud800"].map((character) => character.repeat(100_000));
   for (const text of texts) {

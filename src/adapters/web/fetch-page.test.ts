@@ -122,7 +122,7 @@ test("names of pages are resolved by the DNS servers, not on the threads that re
   lookup.mock.restore();
 });
 
-test("checks every redirect anew, also a name that resolves to another address the second time", async () => {
+test("checks every redirect again, even if a name resolves to another address the second time", async () => {
   const targets = [
     "http://169.254.169.254/latest",
     `http://[::1]:${port}/`,

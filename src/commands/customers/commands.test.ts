@@ -236,7 +236,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("`show` names the calls of this month beside the quotas and what is left", async (database) => {
+eachDatabase("`show` prints the calls, the quotas and the remaining calls of this month", async (database) => {
   const { runCustomers } = setUp(database);
   const { json: created } = await runCustomers("create", "usage@example.org", "--json");
   await database.query(

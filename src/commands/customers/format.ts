@@ -46,7 +46,7 @@ export function formatAccount(account: ReturnType<typeof presentAccount>): strin
   return `${summary}\n${keyTable}`;
 }
 
-/** Formats an account, and the calls of this month beside their quotas. */
+/** Formats an account with the calls and quotas of this month. */
 export function formatAccountWithUsage(
   account: ReturnType<typeof presentAccount> & {
     readonly usage: Readonly<Record<string, number>>;

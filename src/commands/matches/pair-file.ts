@@ -6,7 +6,7 @@ const FIELDS: readonly string[] = ["market_a", "market_b", "decision", "note"];
 /** One cell with the comma after it or the end of the line: quoted, with doubled quotes inside, or plain. */
 const CELL_PATTERN = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
 
-/** The values of a file's lines that name none of their own. */
+/** The values of lines that omit them. */
 export interface PairDefaults {
   readonly decision: MatchDecision["decision"];
   readonly note: string | null;

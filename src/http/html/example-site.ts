@@ -14,7 +14,7 @@ interface ExampleSite {
 
 /**
  * Returns the origin and key for example requests. Without a public URL only a loopback Host header is used, because
- * clients can forge it. Only users of this machine see the demo key, because whoever has it can revoke it.
+ * clients can forge it. Only users of this machine see the demo key, because anyone who has it can revoke it.
  */
 export function resolveExampleSite(
   { ip, headers: { host = "" } }: Pick<FastifyRequest, "ip" | "headers">,

@@ -41,7 +41,7 @@ export interface Page {
   readonly section?: (typeof NAVIGATION)[number]["section"];
   /** Content of a column left of the main content; above it on narrow screens. */
   readonly sidebar?: Html;
-  /** Content of the header beside the navigation, for example a sign-out button. */
+  /** Content of the header next to the navigation, for example a sign-out button. */
   readonly corner?: Html;
   /** Extra elements for the document's `<head>`, for example the stylesheet of one capability. */
   readonly head?: Html;

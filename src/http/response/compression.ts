@@ -72,7 +72,7 @@ export function compress(body: Buffer, encoding: Encoding): Promise<Buffer> {
   return forms[encoding];
 }
 
-/** Creates a stream that compresses off the main thread, as far as its output is read. */
+/** Creates a stream that compresses off the main thread, only as fast as its output is read. */
 export function createCompressor(encoding: Encoding): Transform {
   if (encoding === "gzip") return createGzip({ level: GZIP_LEVEL });
   return createBrotliCompress({

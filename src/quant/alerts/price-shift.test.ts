@@ -16,7 +16,7 @@ test("known values: a move from 0.5 to 0.75 is ln 3, and the weight of a move ha
   isNear(shiftSigmas(0.75, 0.5, 0, 0.04), -25 * Math.log(3));
 });
 
-test("equal moves have the standard deviation of one move, whatever the half-life", () => {
+test("equal moves have the standard deviation of one move, for every half-life", () => {
   for (const halfLife of [1, 48, 1_000]) {
     const prices = Array.from({ length: 100 }, (_, hour) => (hour % 2 === 0 ? 0.5 : 0.55));
     isNear(hourlySigma(closesOf(prices), halfLife, 24), Math.log(0.55 / 0.45), `half-life ${halfLife}`);

@@ -21,7 +21,7 @@ export interface StoredClose {
  * Returns the stored hourly closes by market key, oldest first, of the hours from `fromMs` to `toMs`. Hours without a
  * price are left out.
  *
- * @param marketKeys  at most some hundreds: a market and week are up to 168 rows
+ * @param marketKeys  at most a few hundred: a market has up to 168 rows a week
  */
 export async function readHourlyCloses(
   database: Pick<Database, "query">,

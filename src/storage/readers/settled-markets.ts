@@ -18,7 +18,7 @@ join markets using (venue, market_id) where status = 'finalized'`;
 /**
  * Returns the given markets that are finalized in the store with a known outcome.
  *
- * @param markets  at most a few hundred, because each one's listing is read
+ * @param markets  at most a few hundred, because the listing of each is read
  */
 export async function readSettledMarkets(
   database: Pick<Database, "query"> | Transaction,

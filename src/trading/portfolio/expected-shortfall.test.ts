@@ -52,7 +52,7 @@ test("brute force: no stake on a grid has a smaller tail loss, and the stake is 
   );
 });
 
-test("a contract that pays only when the portfolio gains is no hedge", () => {
+test("a contract that pays only when the portfolio gains is not a hedge", () => {
   const distribution = lossDistribution(Float64Array.of(-40, 60), Float64Array.of(0.6, 0.4));
   assert.deepEqual(bestHedge(distribution, { wins: Uint8Array.of(1, 0), cost: 0.6 }, 100), { stake: 0, reduction: 0 });
 });

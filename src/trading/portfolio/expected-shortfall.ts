@@ -34,7 +34,7 @@ export function expectedShortfall({ losses, weights, order }: LossDistribution):
   return sum / (TAIL_SHARE - left);
 }
 
-/** A contract that could be bought beside the portfolio. */
+/** A contract that could be added to the portfolio. */
 export interface HedgeOffer {
   /** 1 by outcome if the contract pays, else 0. */
   readonly wins: Uint8Array;

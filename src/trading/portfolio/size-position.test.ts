@@ -67,7 +67,7 @@ test("closed form: without positions, both sides get the size of the single bet"
   );
 });
 
-test("an order under the smallest one, and one whose rounded fee leaves no edge, is no trade", () => {
+test("an order below the smallest size, or whose rounded fee leaves no edge, is not a trade", () => {
   const sizeOf = (options: Partial<CandidateTrade>, probability = 0.6) =>
     sizePosition(taskOf([probability], { candidate: candidateAt(0.5, probability, options) }));
   const { fill, share } = sizeOf({ contractStep: 0.01 });

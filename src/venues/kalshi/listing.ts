@@ -48,7 +48,7 @@ export async function* listChangedMarkets(
 ): AsyncGenerator<ListingPage> {
   const listedEvents = new Set<string>();
   await options.events.refresh(signal);
-  // The venue allows no status filter beside `min_updated_ts`.
+  // The venue allows no status filter together with `min_updated_ts`.
   const query = { min_updated_ts: Math.floor(sinceMs / 1_000), limit: MARKETS_PER_PAGE, mve_filter: "exclude" };
   for await (const page of listMarketPages(options, "/markets", query, CHANGES_PAGES_MAX, signal)) {
     yield await toListingPage(options, page, listedEvents, signal);

@@ -167,7 +167,7 @@ test("drops and counts prices in cents, above 1 and below 0, and does not rescal
   assert.deepEqual(drops, { price_out_of_range: 3 });
 });
 
-test("reads price ranges whatever the structure's name is, and has no grid without valid ranges", () => {
+test("reads price ranges regardless of the structure's name, and has no grid without valid ranges", () => {
   const { market: row } = readFixture("market/active") as { market: object };
   const ranges = [
     { start: "0.0000", end: "0.0100", step: "0.0001" },

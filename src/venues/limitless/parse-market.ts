@@ -231,7 +231,7 @@ function parseOutcome(row: MarketRow): Outcome | null {
   return index === 1 ? { kind: "no" } : null;
 }
 
-/** `prices` of an order-book market is not read: it is the mid of the quotes, also if they are placeholders. */
+/** `prices` of an order-book market is not read: it is the mid of the quotes, even if they are placeholders. */
 function parseQuote(row: MarketRow, isAmm: boolean, { countDrop, receivedAt }: ParseContext): Quote {
   return {
     ...(isAmm ? NO_PRICES : parseBestPrices(row, countDrop)),

@@ -300,7 +300,7 @@ test("a payout outside [0, 1] is counted and gives no outcome", () => {
   assert.deepEqual(drops, { payout_out_of_range: 3 });
 });
 
-test("an independent answer without a resolution of its own has no outcome, whatever other answers pay", () => {
+test("an independent answer without its own resolution has no outcome, regardless of the payouts of other answers", () => {
   const row = fixture("market/independent-partly-settled") as { answers: object[] };
   const resolved = { ...row, isResolved: true, resolution: "MKT", resolutions: undefined };
   const { drops, parse } = setUp({ probabilities: { ansA: 1, ansB: 0, ansC: 0, ansD: 0 } });

@@ -112,7 +112,7 @@ test("a bet becomes a trade and a quote with the venue's time, and only a quote 
   assert.deepEqual(drops, {});
 });
 
-test("a redemption at an unchanged probability is no quote", () => {
+test("a redemption at an unchanged probability is not a quote", () => {
   const { sockets, follow, broadcast, quotes } = setUp();
   follow("cupFinal7Xq:ansRed1");
   sockets.last.accept();

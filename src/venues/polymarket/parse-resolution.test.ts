@@ -36,7 +36,7 @@ test("parses payouts to outcomes; a proposal has none", () => {
   assert.deepEqual(drops, { bad_payouts: 1 });
 });
 
-test("reads the time of a resolution as ISO text and as Unix seconds; other text is no time", () => {
+test("reads the time of a resolution as ISO text and as Unix seconds; other text is not a time", () => {
   const at = Date.UTC(2026, 8, 30, 14, 5, 7);
   for (const [resolved_at, expected] of [
     ["2026-09-30T14:05:07Z", at],

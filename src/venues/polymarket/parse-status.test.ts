@@ -48,7 +48,7 @@ const expectAll = (cases: readonly (readonly [Case, string])[]) => {
   for (const [given, expected] of cases) assert.equal(read(given), expected, JSON.stringify(given));
 };
 
-test("a market is final once the oracle is settled, with the oracle's result, whatever its flags say", () => {
+test("a market is final once the oracle is settled, with the oracle's result, regardless of its flags", () => {
   for (const row of [{}, HALTED, CLOSED, { ...PINNED, outcomePrices: '["0", "1"]' }, { active: false }])
     expectAll([
       [{ row, feed: resolution("settled", "yes") }, "finalized yes"],
@@ -66,7 +66,7 @@ test("a market is final once the oracle is settled, with the oracle's result, wh
   ]);
 });
 
-test("final prices of a closed market are no result while the oracle is contested, proposed or open", () => {
+test("final prices of a closed market are not a result while the oracle is contested, proposed or open", () => {
   const states = ["proposed", "disputed", "requested", "posed", "arbitration", "a new status"];
   for (const gamma of states) {
     const isContestable = !["requested", "posed", "a new status"].includes(gamma);

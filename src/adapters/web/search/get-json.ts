@@ -6,7 +6,7 @@ const TIME_MS_MAX = 8_000;
 /**
  * Requests JSON of a search engine.
  *
- * @throws Error for a failed request, another status than 200, or text that is no JSON
+ * @throws Error for a failed request, another status than 200, or text that is not JSON
  */
 export async function getJson(
   http: HttpOut,
