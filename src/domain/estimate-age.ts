@@ -1,2 +1,2 @@
-/** An analysis is `stale` up to this age. Then its estimate has expired: it is neither shown nor used. */
+/** An analysis is `stale` up to this age. An older estimate has expired: it is neither shown nor used. */
 export const STALE_MS_MAX = 72 * 3_600_000;

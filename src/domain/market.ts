@@ -72,7 +72,7 @@ export interface MarketListing {
   readonly openAt: number | null;
   /** When the venue stops accepting orders. */
   readonly closeAt: number | null;
-  /** When the venue expects the result, or its deadline for it. */
+  /** Time at which the venue expects the result, or the venue's deadline for it. */
   readonly expectedResolutionAt: number | null;
   readonly resolvedAt: number | null;
   /** Prices that orders may have, ascending and without overlaps; null if the venue does not publish them. */

@@ -5,7 +5,7 @@ import type { MarketView, QuotePoint } from "./model.ts";
 /** What it costs to buy one contract of a side at the best price, and what the model expects to earn with it. */
 export interface ExecutableEdge {
   readonly side: "yes" | "no";
-  /** Price of the side at which it can be bought, in (0, 1). */
+  /** Price at which the side can be bought, in (0, 1). */
   readonly price: number;
   /** Taker fee in USD per contract. */
   readonly fee: number;

@@ -56,7 +56,7 @@ export async function readLastEstimates(
 /**
  * Creates the `market_resolved` event of a market.
  *
- * @param estimate  our last one before the resolution; null if there is none
+ * @param estimate  our last estimate before the resolution; null if there is none
  */
 export function createMarketResolvedEvent(
   { listing, quote }: MarketSnapshot,

@@ -65,7 +65,7 @@ export async function startPgliteClient(options: {
   let engine = startEngine();
   let startedAt = monotonic();
   let restartPauseMs = 0;
-  /** When the engine was first seen to be unable to create files. */
+  /** Time at which the engine was first found unable to create files. */
   let damagedAt: number | null = null;
   let isClosed = false;
 

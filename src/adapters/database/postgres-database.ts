@@ -9,7 +9,7 @@ import { runTransaction, type SqlSession } from "./session.ts";
 import { createStatementQueue } from "./statement-queue.ts";
 
 const CONNECTIONS_MAX = 10;
-/** Connections of one caller, so that others find a free one. */
+/** Maximum connections of one caller, so that others find a free one. */
 const CONNECTIONS_PER_CALLER_MAX = 8;
 /** Limit of statements and transactions that wait for a connection. Further ones fail with `store_unavailable`. */
 const WAITING_CALLERS_MAX = 1_024;

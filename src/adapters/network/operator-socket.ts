@@ -8,7 +8,7 @@ const SOCKET_FILE = "operator.sock";
 /** Longest path of a Unix socket that all systems accept. */
 const PATH_BYTES_MAX = 100;
 const CONNECTIONS_MAX = 8;
-/** Largest size of a request and of a response. A file of a command and a list of all pairs fit. */
+/** Largest size of a request and of a response. A command with its input file and a list of all pairs fit. */
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 const WAIT_MS_MAX = 30_000;
 /** Pause between attempts to connect. A service that is starting listens within seconds. */

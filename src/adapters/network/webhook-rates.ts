@@ -13,7 +13,7 @@ const ADDRESS_FACTOR = 4;
 const UNHEALTHY_SHARE = 0.25;
 /** A bucket contains the requests of this time, so a bucket that was not used for this time is full. */
 const FULL_AFTER_MS = 1_000;
-/** About 10 MB. More hosts and addresses than that in one second are refused. */
+/** Limits the memory to about 10 MB. Further hosts and addresses in one second are refused. */
 const BUCKETS_MAX = 65_536;
 /**
  * Requests that wait for a token in one queue of a host name, in total and of one customer. Further ones are refused.

@@ -39,7 +39,7 @@ cross join lateral (
  * Returns the stored prices of markets at midnights, in no particular order. Midnights without a stored price are left
  * out.
  *
- * @param ranges  with about 10,000 days in total at most, because each takes about 10 µs
+ * @param ranges  at most about 10,000 days in total, because each takes about 10 µs
  */
 export async function readDailyPrices(
   database: Pick<Database, "query">,

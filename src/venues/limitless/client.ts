@@ -13,7 +13,7 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import { isMarketId } from "./ids.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
 
-/** Rows per page of the market list. The venue returns no rows for a larger page, or 400. */
+/** Rows per page of the market list. For a larger page, the venue returns no rows or status 400. */
 export const LIST_ROWS_MAX = 25;
 export const TRADE_ROWS_MAX = 100;
 const FEED_ROWS = 50;
