@@ -5,9 +5,9 @@ import { gunzipSync } from "node:zlib";
 const GZIP_MAGIC = 0x1f8b;
 
 /**
- * Reads a file of rows. Empty lines are left out.
+ * Reads a file of rows. Empty lines are skipped.
  *
- * @param name  what a row is, for the error: "a pair"
+ * @param name  name of a row for the error, such as "a pair"
  * @throws Error that names the line if a line is not valid JSON or not a row
  */
 export async function readLines<Row>(

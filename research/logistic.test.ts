@@ -6,13 +6,13 @@ import { fitLogistic } from "./logistic.ts";
 const assertClose = (actual: number, expected: number, tolerance = 1e-6) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
 
-/** Number of examples of each outcome, at x = 0 and at x = 1. */
+/** Repeats each example `count` times. */
 function createExamples(counts: readonly (readonly [x: number, outcome: number, count: number])[]) {
   const examples = counts.flatMap(([x, outcome, count]) => Array.from({ length: count }, () => [x, outcome] as const));
   return { inputs: examples.map(([x]) => [x]), outcomes: examples.map(([, outcome]) => outcome) };
 }
 
-test("without features the intercept is the log-odds of the share", () => {
+test("without features the intercept is the log-odds of the share of positive outcomes", () => {
   const outcomes = [1, 1, 1, 0];
   const { intercept, weights } = fitLogistic(
     outcomes.map(() => []),
@@ -64,7 +64,7 @@ test("the gradient of the penalised log-likelihood is zero at the fitted coeffic
   );
 });
 
-test("a larger ridge gives smaller weights, also for data that a line separates", () => {
+test("a larger ridge gives smaller weights, also for separable data", () => {
   const { inputs, outcomes } = createExamples([
     [0, 0, 5],
     [1, 1, 5],
@@ -75,7 +75,7 @@ test("a larger ridge gives smaller weights, also for data that a line separates"
   assert.ok(weightAt(10) > 0);
 });
 
-test("an offset is added with weight 1: the fit finds what it leaves, also without an intercept", () => {
+test("an offset has the weight 1, with and without an intercept", () => {
   const { inputs, outcomes } = createExamples([
     [1, 1, 60],
     [1, 0, 20],
@@ -95,7 +95,7 @@ test("an offset is added with weight 1: the fit finds what it leaves, also witho
   );
 });
 
-test("refuses data in which only one outcome occurs, and no data", () => {
+test("rejects empty data and data with only one outcome", () => {
   assert.throws(() => fitLogistic([[1], [2]], [1, 1], 1), /both outcomes must occur/);
   assert.throws(() => fitLogistic([], [], 1), /both outcomes must occur/);
 });

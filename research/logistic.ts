@@ -7,7 +7,7 @@ export interface LogisticFit {
 }
 
 export interface LogisticOptions {
-  /** Known part of the log-odds of each example; 0 if absent. */
+  /** Fixed part of the log-odds of each example; 0 if absent. */
   readonly offsets?: readonly number[];
   /** Default true. */
   readonly hasIntercept?: boolean;
@@ -16,7 +16,7 @@ export interface LogisticOptions {
 const ITERATIONS_MAX = 50;
 const STEP_MAX = 2;
 const CONVERGED = 1e-8;
-/** Keeps the system solvable if an intercept has no curvature. */
+/** Keeps the Hessian invertible where the penalty is 0. */
 const INTERCEPT_RIDGE = 1e-9;
 
 /**
@@ -57,7 +57,7 @@ export function fitLogistic(
   return hasIntercept ? { intercept: weights[0] ?? 0, weights: weights.slice(1) } : { intercept: 0, weights };
 }
 
-/** Adds the part of one example to the gradient and to the Hessian. */
+/** Adds one example to the gradient and the Hessian. */
 function addExample(
   x: readonly number[],
   residual: number,

@@ -72,7 +72,7 @@ describe("npm run backtest on a recording", () => {
     assert.equal(again.stdout, stdout);
   });
 
-  test("a result that loses money says so, and the interval of one market has no bounds", async () => {
+  test("reports a loss as a loss, and an interval without bounds if only one market resolved", async () => {
     const facts = [...listContradiction(), settledFact(FROM + HOUR_MS, "A", { kind: "yes" })];
     const { stdout } = await run(...PERIOD, "--recording", await record("loss.jsonl", facts), "--every", "1d");
     const summary = lastLine(stdout);
@@ -110,7 +110,7 @@ describe("npm run backtest on a store", () => {
     await database.close();
   });
 
-  test("without sizes no signal can be traded, and the output says why", async () => {
+  test("makes no trade without sizes, and prints the reason", async () => {
     const { code, stdout, stderr } = await run(...PERIOD, "--store", folder, "--every", "1d");
     assert.equal(code, 0, stderr);
     const summary = lastLine(stdout);
@@ -119,7 +119,7 @@ describe("npm run backtest on a store", () => {
     assert.match(stdout, /no order books and no sizes of quotes/);
   });
 
-  test("with an assumed size, stored quotes and status changes give trades and results", async () => {
+  test("trades at stored quotes with an assumed size, and settles by status changes", async () => {
     const { stdout } = await run(...PERIOD, "--store", folder, "--every", "1d", "--assumed-size", "5000");
     const summary = lastLine(stdout);
     assert.deepEqual([summary.trades, summary.traded_markets, summary.resolved], [2, 2, 1]);
@@ -136,7 +136,7 @@ describe("npm run backtest on a store", () => {
   });
 });
 
-test("wrong options are a sentence without a stack and exit code 1, and --help prints the usage", async () => {
+test("invalid options exit with code 1 and a message without a stack; --help prints the usage", async () => {
   const wrong = await run("--from", "2026-06-01", "--recording", "file");
   assert.deepEqual([wrong.code, wrong.stdout], [1, ""]);
   assert.match(wrong.stderr, /^--to is missing: a day as YYYY-MM-DD\.\nSee npm run backtest -- --help\n$/);

@@ -35,7 +35,7 @@ async function backtest(options: BacktestOptions): Promise<void> {
   process.stdout.write(`${sections.join("\n\n")}\n\n${JSON.stringify(summariseResult(result, options))}\n`);
 }
 
-/** Returns sentences about what the source cannot tell. */
+/** Returns the limits of the source, as sentences for the report. */
 async function readFacts(replay: Replay, options: BacktestOptions): Promise<readonly string[]> {
   const { kind, location } = options.source;
   if (kind === "recording") return readRecordedFacts(location, (fact) => replay.apply(fact));

@@ -10,9 +10,9 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PRICES_MS = 8 * DAY_MS;
 const TRADES_MS = DAY_MS;
-/** Maximum number of trades kept for each market, the newest. The service reads the same number. */
+/** Maximum number of trades per market, as in the service. The newest are kept. */
 const TRADES_MAX = 1_000;
-/** A recording stores a quote only when it changes. The replay treats a quote as valid for this time after its change. */
+/** Maximum time for which a quote stays valid after its last change. A recording stores only changes. */
 export const QUOTE_HOLDS_MS = DAY_MS;
 
 const NO_QUOTE: Omit<Quote, "receivedAt"> = {
@@ -31,13 +31,13 @@ const NO_ACTIVITY: Activity = {
   openInterestUsd: null,
 };
 
-/** The state of all markets after the facts that were applied. Facts arrive in the order of their times. */
+/** Facts must be applied in time order. */
 export class KnownMarkets {
   readonly board: MarketBoard;
   readonly #books = new Map<number, OrderBook>();
   readonly #prices = new Map<number, HourlyPrices>();
   readonly #trades = new Map<number, Map<string, Trade>>();
-  /** When a venue last delivered an order book or a quote of it. */
+  /** Time of the last order book or quote of each venue, Unix milliseconds. */
   readonly #seenAt = new Map<VenueId, number>();
   #now = 0;
 
@@ -77,8 +77,8 @@ export class KnownMarkets {
   }
 
   /**
-   * Returns when the quote of a market was last confirmed, in Unix milliseconds. A recording stores a quote only when it
-   * changes. So any fact of a venue also confirms the venue's unchanged quotes, for at most a day after their change.
+   * Returns when the quote of a market was last confirmed, in Unix milliseconds. A recording stores only changes. So a
+   * book or quote of a venue also confirms the venue's unchanged quotes, for at most a day after their last change.
    */
   confirmedAt({ listing, quote }: BoardMarket): number {
     const { bid, ask, receivedAt } = quote;
@@ -99,12 +99,12 @@ export class KnownMarkets {
     };
   }
 
-  /** Hourly prices of the last eight days until a time, oldest first. */
+  /** Hourly prices of the eight days before `asOf`, oldest first. */
   pricesOf({ row }: BoardMarket, asOf: number): PricePoint[] {
     return this.#prices.get(row)?.until(asOf) ?? [];
   }
 
-  /** Trades of the last day until a time, oldest first. */
+  /** Trades of the day before `asOf`, oldest first. */
   tradesOf({ row }: BoardMarket, asOf: number): TradePoint[] {
     return [...(this.#trades.get(row)?.values() ?? [])]
       .filter(({ executedAt }) => executedAt > asOf - TRADES_MS && executedAt <= asOf)
@@ -133,7 +133,7 @@ export class KnownMarkets {
   }
 }
 
-/** The last price of each hour in which one was reported, like the hourly bars of the service. */
+/** The last price of each hour with a price, like the hourly bars of the service. */
 class HourlyPrices {
   /** Ends of the hours, Unix milliseconds, ascending. */
   readonly #ends: number[] = [];

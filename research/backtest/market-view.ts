@@ -31,7 +31,7 @@ export function viewMarket(known: KnownMarkets, peers: Peers, market: BoardMarke
     kind: venueOf(venue).kind,
     openAt: listing.openAt,
     closeAt: listing.closeAt,
-    // Only the factor `time_decay` reads it.
+    // Unknown in a replay. Only the factor `time_decay` reads it.
     deadlineAt: null,
     takerFee: listing.takerFee,
     quote: { ...quote, at },

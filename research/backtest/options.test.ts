@@ -4,7 +4,7 @@ import { parseOptions } from "./options.ts";
 
 const PERIOD = ["--from", "2026-06-01", "--to", "2026-06-03"];
 
-test("a period, a source and nothing else: hourly signals of the 200 most liquid markets", () => {
+test("defaults to hourly signals of the 200 most liquid markets", () => {
   assert.deepEqual(parseOptions([...PERIOD, "--recording", "file"]), {
     from: Date.UTC(2026, 5, 1),
     to: Date.UTC(2026, 5, 3),
@@ -18,7 +18,7 @@ test("a period, a source and nothing else: hourly signals of the 200 most liquid
   assert.equal(parseOptions(["--help"]), null);
 });
 
-describe("wrong options are an error with a sentence", () => {
+describe("rejects invalid options with a message that names the option", () => {
   const source = ["--recording", "file"];
   for (const [name, args, message] of [
     ["no dates", source, /--from is missing/],

@@ -5,14 +5,13 @@ import { startOfUtcDate } from "../../src/trading/index.ts";
 export const USAGE = `Usage: npm run backtest -- --from DATE --to DATE --recording FILE [options]
        npm run backtest -- --from DATE --to DATE --store URL_OR_FOLDER [options]
 
-Replays recorded or stored market data and signals as the service does: what its signals would have earned. Every signal sees
-only the data until its time. Nothing is random: the same data gives the same result. The last line of the output is one JSON
-object.
+Replays recorded or stored market data, makes signals like the service, and reports what they would have earned. A signal uses
+only data that is not newer than it. The same data gives the same result. The last line of the output is one JSON object.
   --from, --to     days as YYYY-MM-DD, UTC: the first day, and the day after the last one
   --recording      a recording (docs/recording.md)
   --store          the service's own store: a PostgreSQL URL, or the data directory of a service that is not running
   --every          time between the signals of a market: 5m, 15m, 30m, 1h, 2h, 3h, 4h, 6h, 12h or 1d (default 1h)
-  --markets        number of the most liquid markets that are signalled (default 200)
+  --markets        number of markets with signals, the most liquid first (default 200)
   --assumed-size   contracts that are assumed to be offered at a quote without a size (default: none, no trade)
   --html           writes a report as one self-contained HTML page
   --json           writes all figures as JSON, with the profit of each day
@@ -46,8 +45,8 @@ export interface BacktestOptions {
 }
 
 /**
- * @returns  null if the help is wanted
- * @throws Error with a sentence for the user if an option is missing or invalid
+ * @returns  null for `--help`
+ * @throws Error with a message for the user if an option is missing or invalid
  */
 export function parseOptions(args: readonly string[]): BacktestOptions | null {
   const { values } = parseArgs({

@@ -9,7 +9,7 @@ import {
 import type { EventListing, MarketListing } from "../../src/domain/market.ts";
 import { type MarketPair, type MatchableMarket, MatchIndex, type MatchUpdate } from "../../src/matching/index.ts";
 
-/** Rules are truncated to this number of characters, like in the service. */
+/** Maximum number of characters of the rules; longer ones are truncated, as in the service. */
 const RULES_LENGTH_MAX = 8_000;
 
 /** A market that asks the same question. */
@@ -26,7 +26,7 @@ export class Peers implements MarketObserver {
   readonly #index = new MatchIndex();
   readonly #changedRows = new Set<number>();
   readonly #listings = new Map<number, MarketListing>();
-  /** The entry of each market in the index. */
+  /** Indexed entries, by market id. */
   readonly #indexed = new Map<string, MatchableMarket>();
   readonly #pairs = new Map<string, Map<string, MarketPair>>();
 
@@ -76,7 +76,7 @@ export class Peers implements MarketObserver {
     }
   }
 
-  /** The markets that ask the same question, most likely first. */
+  /** Markets that ask the same question, highest confidence first. */
   peersOf({ listing }: BoardMarket): Peer[] {
     const id = idOf(listing);
     return [...(this.#pairs.get(id)?.values() ?? [])]

@@ -1,4 +1,4 @@
-/** `node research/backtest/record-world.ts`: writes a recording of a simulated world, without waiting for its time to pass. */
+/** `node research/backtest/record-world.ts`: writes a recording of a simulated world, faster than real time. */
 import { parseArgs } from "node:util";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { openRecordingWriter } from "../../src/recording/index.ts";
@@ -17,7 +17,7 @@ Writes a recording of simulated markets, read once an hour, for npm run backtest
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const BYTES_MAX = 4_000_000_000;
-/** Number of facts between two waits for the disk. */
+/** Number of facts written between two waits for the disk. */
 const FACTS_PER_PAUSE = 500;
 
 try {

@@ -5,7 +5,7 @@ import { type Fact, readRecording } from "../../src/recording/index.ts";
  * Reads the facts of a recording in the order of their times.
  *
  * @param apply  returns false if a fact belongs to a market that no earlier fact lists
- * @returns  sentences about what is not complete
+ * @returns  what the recording lacks, as sentences for the report
  * @throws RecordingError if the file cannot be read or a line is invalid
  */
 export async function readRecordedFacts(file: string, apply: (fact: Fact) => boolean): Promise<string[]> {

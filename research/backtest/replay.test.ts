@@ -42,8 +42,8 @@ const tradeOf = ({ record }: ReturnType<typeof run>, marketId: string) => {
   return trade;
 };
 
-describe("a replay of facts", () => {
-  test("buys the offers at the first instant, for at most a tenth of the bankroll", () => {
+describe("trades and settlements", () => {
+  test("buys at the first signal, for at most a tenth of the bankroll", () => {
     const played = run(listContradiction());
     const { side, price, contracts, feeUsd, at, edge, category } = tradeOf(played, "A");
     assert.deepEqual([side, price, feeUsd, at, category], ["no", 0.4, 0, FROM, "Sports"]);
@@ -54,8 +54,8 @@ describe("a replay of facts", () => {
   });
 
   for (const { name, outcome, pnlOf } of [
-    { name: "a trade that wins earns 1 minus its cost", outcome: { kind: "no" }, pnlOf: (n: number) => 0.6 * n },
-    { name: "a trade that loses loses its cost", outcome: { kind: "yes" }, pnlOf: (n: number) => -0.4 * n },
+    { name: "a winning trade earns 1 minus its cost", outcome: { kind: "no" }, pnlOf: (n: number) => 0.6 * n },
+    { name: "a losing trade loses its cost", outcome: { kind: "yes" }, pnlOf: (n: number) => -0.4 * n },
     {
       name: "a partial settlement pays its share",
       outcome: { kind: "partial", value: 0.25 },
@@ -103,7 +103,7 @@ describe("a replay of facts", () => {
     assert.ok(Math.abs(won - 0.6 * tradeOf(played, "A").contracts) < 1e-9);
   });
 
-  test("selects the most liquid markets, and by volume where the liquidity is unknown", () => {
+  test("selects the most liquid markets first, then those of unknown liquidity by volume", () => {
     const activity = (marketId: string, liquidityUsd: number | null, volume24hUsd: number): Fact => ({
       at: FROM - HOUR_MS / 2,
       venue: VENUE,
@@ -121,7 +121,7 @@ describe("a replay of facts", () => {
   });
 });
 
-describe("what can be bought", () => {
+describe("offers that a signal can buy", () => {
   const early = FROM - HOUR_MS / 2;
   const bookFact = (at: number, bids: readonly (readonly [number, number])[]): Fact => ({
     at,
@@ -173,13 +173,13 @@ describe("what can be bought", () => {
     assert.ok(record.trades.every(({ marketId }) => marketId !== "A"));
   });
 
-  test("an hour after the last fact nothing is bought, and a day after it nothing is analysed", () => {
+  test("buys nothing an hour after the last fact, and analyses nothing a day after it", () => {
     const silent = run(listContradiction(FROM - HOUR_MS - 1), { to: FROM + DAY_MS }).record;
     assert.deepEqual([silent.analyses, silent.trades.length], [2, 0]);
     assert.equal(run(listContradiction(FROM - DAY_MS - 1), { to: FROM + DAY_MS }).record.analyses, 0);
   });
 
-  test("a quote stays valid while its venue delivers others, for a day at most", () => {
+  test("an unchanged quote stays valid while its venue delivers other quotes, for at most a day", () => {
     const listAt = (at: number) => [...listContradiction(at), quoteFact(early, "B", { bid: 0.59 })];
     const analysed = (at: number) => run(listAt(at), { to: FROM + DAY_MS }).record.estimates.map((row) => row.marketId);
     assert.ok(
@@ -195,7 +195,7 @@ describe("what can be bought", () => {
   });
 });
 
-describe("no signal sees the future", () => {
+describe("a signal uses no later facts", () => {
   const at = FROM + DAY_MS / 2;
   const base = [...listContradiction()];
   const FUTURES: readonly (readonly [string, readonly Fact[]])[] = [
@@ -221,12 +221,12 @@ describe("no signal sees the future", () => {
     assert.deepEqual([seenAt(FROM), seenAt(FROM + 1)], [0, 2]);
   });
 
-  test("facts from the end of the period on change nothing", () => {
+  test("facts at or after the end of the period change nothing", () => {
     const end = OPTIONS.to;
     assert.deepEqual(run([...base, settledFact(end, "A", { kind: "yes" })]).result, run(base).result);
   });
 
-  test("signals of a simulated world are the same if the facts end after them", () => {
+  test("later facts of a simulated world do not change earlier trades", () => {
     const world = createWorld({ seed: 7, genesis: FROM, speed: 1, marketCount: 40 });
     const facts = [...worldFacts(world, { from: FROM, to: FROM + 2 * DAY_MS, stepMs: 3 * HOUR_MS })];
     const options = { everyMs: 6 * HOUR_MS, marketsMax: 50 };
@@ -246,7 +246,7 @@ describe("no signal sees the future", () => {
   });
 });
 
-test("the bounds of the period must be midnights, and a fact of an unlisted market is rejected", () => {
+test("rejects a fact of an unlisted market", () => {
   const replay = new Replay(OPTIONS);
   assert.equal(replay.apply(quoteFact(FROM, "unknown")), false);
   assert.deepEqual(computeResult(replay.finish(), OPTIONS.to).performance.totalTrades, 0);

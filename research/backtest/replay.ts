@@ -1,4 +1,4 @@
-/** Replays facts in time order. Signals, trades, marks and settles markets like the service with its house job. */
+/** Replays facts in time order: makes signals, trades, marks and settlements like the house job of the service. */
 import type { BoardMarket } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";
@@ -21,19 +21,19 @@ import { Peers } from "./peers.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The sizes of the service's own signals. */
+/** Sizing of the service's own signals. */
 const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
 
 export interface ReplayOptions {
-  /** First signals, Unix milliseconds: midnight UTC. */
+  /** Time of the first signals: midnight UTC, Unix milliseconds. */
   readonly from: number;
-  /** End of the period, Unix milliseconds: midnight UTC. Facts from this time on are not used. */
+  /** End of the period, exclusive: midnight UTC, Unix milliseconds. */
   readonly to: number;
-  /** Time between signals of a market; it divides a day. */
+  /** Time between signals of a market; must divide a day. */
   readonly everyMs: number;
-  /** Number of the most liquid markets that are signalled. */
+  /** Maximum number of markets with signals, the most liquid first. */
   readonly marketsMax: number;
-  /** Contracts that a quote without sizes is assumed to offer at each side; null: such a quote cannot be traded. */
+  /** Contracts assumed at each side of a quote without sizes; null: such a quote cannot be traded. */
   readonly assumedSize: number | null;
   /** Called at the end of each day. */
   readonly onDay?: (progress: Progress) => void;
@@ -46,13 +46,13 @@ export interface Progress {
   readonly trades: number;
 }
 
-/** A trade with the fields by which the report groups trades. */
+/** A trade with its expected edge in USD per contract, and the category for the report. */
 export interface BacktestTrade extends Trade {
   readonly edge: number;
   readonly category: string | null;
 }
 
-/** Sums over the analyses of one market. Their size does not grow with the length of the replay. */
+/** Sums over the analyses of one market, so that memory does not grow with the length of the replay. */
 export interface MarketEstimates {
   readonly venue: VenueId;
   readonly marketId: string;
@@ -62,15 +62,15 @@ export interface MarketEstimates {
   readonly price: { readonly sum: number; readonly squares: number };
 }
 
-/** The events of a replay. */
 export interface ReplayRecord {
-  /** Facts within the period, and the first and last time of all facts; null without facts. */
+  /** Number of facts within the period. */
   readonly facts: number;
+  /** Times of the first and the last fact, also outside the period; null without facts. */
   readonly covers: { readonly from: number; readonly to: number } | null;
   readonly analyses: number;
   /** Analyses that recommend a trade. */
   readonly signals: number;
-  /** Signals of markets without any offer of known size. */
+  /** Signals for which no offer of known size exists. */
   readonly signalsWithoutBook: number;
   /** Analyses of markets that another venue also lists. */
   readonly analysesWithPeers: number;
@@ -85,8 +85,8 @@ type Mutable<T> = {
 };
 
 /**
- * Applies facts and signals at every instant of a grid. An instant sees the facts up to its time and none after it, so a
- * later fact cannot change an earlier signal.
+ * Applies facts and makes signals at fixed intervals. A signal uses the facts up to its own time, so a later fact
+ * cannot change it.
  */
 export class Replay {
   readonly #options: ReplayOptions;
@@ -132,7 +132,7 @@ export class Replay {
     return true;
   }
 
-  /** Runs to the end of the period. */
+  /** Makes the remaining marks and signals of the period. */
   finish(): ReplayRecord {
     this.#runUntil(Number.POSITIVE_INFINITY);
     return {
@@ -149,7 +149,7 @@ export class Replay {
     };
   }
 
-  /** Runs the instants before a time. */
+  /** Makes the marks and signals that are due before a time. */
   #runUntil(before: number): void {
     const { to, everyMs, onDay } = this.#options;
     for (; this.#nextAt < before && this.#nextAt <= to; this.#nextAt += everyMs) {
@@ -174,12 +174,12 @@ export class Replay {
     if (markets.length > 0) this.#peers.update();
     for (const market of markets) {
       if (at - this.#known.confirmedAt(market) > QUOTE_HOLDS_MS) continue;
-      // A venue may reopen a settled market. A book cannot trade it again, because its settlement is known.
+      // A venue may reopen a settled market. It is not traded again, because its settlement is already recorded.
       if (!this.#settled.has(idOf(market.listing))) this.#signal(market, at);
     }
   }
 
-  /** The most liquid active markets; by 24-hour volume where liquidity is unknown. */
+  /** The active markets with the highest liquidity, then those of unknown liquidity by 24-hour volume. */
   #selectMarkets(): BoardMarket[] {
     const { marketsMax: limit } = this.#options;
     const list = (sort: "liquidity" | "volume_24h") =>

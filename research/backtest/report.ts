@@ -3,17 +3,17 @@
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import { type DayTotals, REFERENCE_BANKROLL_USD } from "../../src/trading/index.ts";
 import { escapeHtml, renderPage } from "../engine/report-html.ts";
-import { interval, number, type Section } from "../engine/report-text.ts";
+import { formatInterval, formatNumber, type Section } from "../engine/report-text.ts";
 import { VIEW_GAPS } from "./market-view.ts";
 import type { BacktestOptions } from "./options.ts";
 import { renderProfitChart } from "./profit-chart.ts";
 import type { BacktestResult, Part } from "./result.ts";
 
-const percent = (share: number | null): string => (share === null ? "–" : `${number(100 * share, 1)}%`);
-const usd = (value: number | null): string => number(value, 2);
+const percent = (share: number | null): string => (share === null ? "–" : `${formatNumber(100 * share, 1)}%`);
+const usd = (value: number | null): string => formatNumber(value, 2);
 const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 const roiOf = ({ totals }: Part): string =>
-  totals.resolvedTrades === 0 ? "–" : `${number((100 * totals.resolvedPnlUsd) / totals.resolvedCostUsd, 1)}%`;
+  totals.resolvedTrades === 0 ? "–" : `${formatNumber((100 * totals.resolvedPnlUsd) / totals.resolvedCostUsd, 1)}%`;
 
 /** One sentence about the result: whether the signals earned or lost money. */
 function describeOutcome({ performance }: BacktestResult): string {
@@ -24,7 +24,7 @@ function describeOutcome({ performance }: BacktestResult): string {
   return `${trades} ${totalPnlUsd > 0 ? "earned" : "LOST"} ${usd(Math.abs(totalPnlUsd))} USD after fees.`;
 }
 
-/** @param notes  sentences about what the source cannot tell */
+/** @param notes  limits of the source, as sentences */
 export function describeResult(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): Section[] {
   const { performance, scores } = result;
   const rows: [string, string][] = [
@@ -41,8 +41,11 @@ export function describeResult(result: BacktestResult, options: BacktestOptions,
     ["profit or loss after fees, USD", usd(performance.totalPnlUsd)],
     ["fees, USD", usd(result.feesUsd)],
     ["spent, USD", usd(result.costUsd)],
-    ["return on the cost of resolved trades", performance.roiPct === null ? "–" : `${number(performance.roiPct, 2)}%`],
-    ["Sharpe ratio of the days, per year", number(performance.sharpeRatio, 2)],
+    [
+      "return on the cost of resolved trades",
+      performance.roiPct === null ? "–" : `${formatNumber(performance.roiPct, 2)}%`,
+    ],
+    ["Sharpe ratio of the days, per year", formatNumber(performance.sharpeRatio, 2)],
     ["largest drawdown, USD", usd(performance.maxDrawdownUsd)],
   ];
   return [
@@ -59,20 +62,31 @@ export function describeResult(result: BacktestResult, options: BacktestOptions,
       title: "Promised and realised profit",
       text: ["USD per contract of the resolved trades, after fees. The interval is bootstrapped over markets."],
       header: ["promised edge", "realised profit", "95% interval"],
-      rows: [[number(result.promisedEdge, 4), number(result.realisedEdge?.value, 4), interval(result.realisedEdge, 4)]],
+      rows: [
+        [
+          formatNumber(result.promisedEdge, 4),
+          formatNumber(result.realisedEdge?.value, 4),
+          formatInterval(result.realisedEdge, 4),
+        ],
+      ],
     },
     describeParts("By venue", result.byVenue),
     describeParts("By category", result.byCategory),
     {
       title: "Brier scores",
       text: [
-        "Estimate and price on the same moments, of markets that resolved YES or NO in the period. A difference below 0: the estimate is better than the price.",
+        "Estimate and price at the same times, of markets that resolved YES or NO in the period. A difference below 0: the estimate is better than the price.",
       ],
       header: ["analyses", "markets", "ours", "of the price", "difference", "95% interval"],
       rows: [
         [
-          ...[String(scores.moments), String(scores.markets), number(scores.ours, 5), number(scores.price, 5)],
-          ...[number(scores.difference?.value, 6), interval(scores.difference, 6)],
+          ...[
+            String(scores.moments),
+            String(scores.markets),
+            formatNumber(scores.ours, 5),
+            formatNumber(scores.price, 5),
+          ],
+          ...[formatNumber(scores.difference?.value, 6), formatInterval(scores.difference, 6)],
         ],
       ],
     },

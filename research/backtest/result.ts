@@ -30,18 +30,18 @@ export interface Scores {
   /** Null without estimates. */
   readonly ours: number | null;
   readonly price: number | null;
-  /** Score of the estimates minus score of the prices, with a 95% interval by market. Below 0, the estimates are better. */
+  /** Score of the estimates minus that of the prices; below 0 is better. The 95% interval is clustered by market. */
   readonly difference: Interval | null;
 }
 
 export interface BacktestResult {
-  /** Markets that were analysed. */
+  /** Number of markets that were analysed. */
   readonly markets: number;
   readonly analyses: number;
   readonly analysesWithPeers: number;
   readonly signals: number;
   readonly signalsWithoutBook: number;
-  /** Markets with a trade. */
+  /** Number of markets with a trade. */
   readonly tradedMarkets: number;
   readonly performance: Performance;
   readonly feesUsd: number;
@@ -49,7 +49,9 @@ export interface BacktestResult {
   readonly costUsd: number;
   /** Expected edge of the resolved trades in USD per contract; null without resolved trades. */
   readonly promisedEdge: number | null;
-  /** Profit of the resolved trades in USD per contract, with a 95% interval by market; null without any. */
+  /**
+   * Profit of the resolved trades in USD per contract, 95% interval clustered by market; null without resolved trades.
+   */
   readonly realisedEdge: Interval | null;
   readonly byVenue: readonly Part[];
   readonly byCategory: readonly Part[];

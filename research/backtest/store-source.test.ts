@@ -24,7 +24,7 @@ async function signalsOf(database: Database) {
   return replay.finish();
 }
 
-eachDatabase("facts are in the order of their times: listing, bars, ticks, result", async (database) => {
+eachDatabase("yields listings, bars, ticks and results as facts in time order", async (database) => {
   await fillStore(database);
   const facts = await readFacts(database);
   const ofA = facts.filter((fact) => fact.kind !== "event" && "marketId" in fact && fact.marketId === "A");
@@ -55,32 +55,35 @@ eachDatabase("facts are in the order of their times: listing, bars, ticks, resul
   );
 });
 
-eachDatabase("a tick is a fact when it arrives, and bars do not replace the tick of the last day", async (database) => {
-  await fillStore(database);
-  const insertBar = (hoursAfter: number) =>
-    database.query(
-      `insert into bars_1h (market_key, start_at, yes_close, source)
+eachDatabase(
+  "a tick takes effect when it arrives, and a bar does not replace a tick of the last day",
+  async (database) => {
+    await fillStore(database);
+    const insertBar = (hoursAfter: number) =>
+      database.query(
+        `insert into bars_1h (market_key, start_at, yes_close, source)
        select key, to_timestamp($1::float8 / 1000), 700000, 'ticks' from markets where market_id = 'B'`,
-      [FROM + (hoursAfter - 1) * HOUR_MS],
-    );
-  await insertBar(1);
-  await insertBar(30);
-  await database.query(
-    `insert into ticks (market_key, event_at, received_at, bid, ask)
+        [FROM + (hoursAfter - 1) * HOUR_MS],
+      );
+    await insertBar(1);
+    await insertBar(30);
+    await database.query(
+      `insert into ticks (market_key, event_at, received_at, bid, ask)
      select key, to_timestamp($1::float8 / 1000), to_timestamp($2::float8 / 1000), 300000, 310000
      from markets where market_id = 'A'`,
-    [FROM - 60_000, FROM + 60_000],
-  );
-  const quotes = (await readFacts(database)).flatMap((fact) =>
-    fact.kind === "quote" && fact.at > FROM
-      ? [[fact.marketId, fact.at - FROM, fact.quote.bid, fact.quote.lastPrice]]
-      : [],
-  );
-  assert.deepEqual(quotes, [
-    ["A", 60_000, 0.3, null],
-    ["B", 30 * HOUR_MS, null, 0.7],
-  ]);
-});
+      [FROM - 60_000, FROM + 60_000],
+    );
+    const quotes = (await readFacts(database)).flatMap((fact) =>
+      fact.kind === "quote" && fact.at > FROM
+        ? [[fact.marketId, fact.at - FROM, fact.quote.bid, fact.quote.lastPrice]]
+        : [],
+    );
+    assert.deepEqual(quotes, [
+      ["A", 60_000, 0.3, null],
+      ["B", 30 * HOUR_MS, null, 0.7],
+    ]);
+  },
+);
 
 const HINDSIGHTS: readonly (readonly [string, Hindsight])[] = [
   ["another outcome", { outcome: { kind: "yes" } }],
@@ -94,7 +97,7 @@ const HINDSIGHTS: readonly (readonly [string, Hindsight])[] = [
 ];
 
 for (const [name, hindsight] of HINDSIGHTS)
-  eachDatabase(`no signal sees the future of a store: ${name}`, async (database) => {
+  eachDatabase(`a signal does not depend on later data of the store: ${name}`, async (database) => {
     await fillStore(database, hindsight);
     const { trades } = await signalsOf(database);
     const early = trades.filter(({ at }) => at === FROM);
@@ -107,7 +110,7 @@ for (const [name, hindsight] of HINDSIGHTS)
     );
   });
 
-eachDatabase("a market without a status change is settled at the venue's time of the result", async (database) => {
+eachDatabase("a market without status changes is settled at the venue's resolution time", async (database) => {
   await fillStore(database);
   await database.query("delete from status_changes");
   const { settlements } = await signalsOf(database);

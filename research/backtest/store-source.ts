@@ -1,4 +1,4 @@
-/** Reads facts from the tables of the service's store that record when each fact became known. */
+/** Reads facts from those tables of the service's store that contain the time of arrival. */
 import { type MarketListing, type MarketStatus, type Outcome, settlementValueOf } from "../../src/domain/market.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
@@ -7,17 +7,17 @@ import { toPrice } from "../../src/storage/storable.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Prices before the period that the first views have. */
+/** Length of the price history before the period, for its first views. */
 const PRICES_BEFORE_MS = 8 * DAY_MS;
 const VOLUME_HOURS = 24;
 const PAGE_MARKETS = 1_000;
-/** Maximum delay between the venue's time of a tick and its arrival. Ticks that arrived later are left out. */
+/** Maximum delay between the venue's time of a tick and its arrival; ticks with a longer delay are skipped. */
 const ARRIVAL_MS_MAX = HOUR_MS;
 
 /** Limits of a store as a source. Printed with every result. */
 export const STORE_GAPS: readonly string[] = [
   "The store has no order books and no sizes of quotes. Without --assumed-size no signal can be traded.",
-  "Times of close and of the expected result are left out: the stored ones can tell the outcome. So signals do not end at the close.",
+  "Times of close and of the expected result are not used, because the stored ones can reveal the outcome. So signals do not end at the close.",
   "Titles, rules, fees, tick sizes and categories are those of the last listing. Pauses of trading are unknown.",
   "Liquidity is not stored over time: markets are selected by the volume of the last 24 hours.",
 ];
@@ -28,7 +28,7 @@ interface StoredMarket {
   readonly changes: readonly StatusChange[];
   isListed: boolean;
   lastTickAt: number;
-  /** Volume of the last hours, by the end of the hour. */
+  /** Volume of each of the last 24 hours in USD, by the end of the hour. */
   readonly volumes: Map<number, number>;
 }
 
@@ -80,7 +80,7 @@ where event_at > to_timestamp(($1::float8 - ${ARRIVAL_MS_MAX}) / 1000) and event
   and greatest(event_at, received_at) <= to_timestamp($2::float8 / 1000)
 order by market_key, event_at desc`;
 
-/** Hourly prices. A bar is known at its end. */
+/** Hourly prices. The price of a bar is known at its end. */
 const SELECT_BARS = `
 select market_key, start_at + interval '1 hour' as at, yes_close, volume_usd from bars_1h
 where start_at > to_timestamp(($1::float8 - ${HOUR_MS}) / 1000) and start_at <= to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)`;
@@ -94,10 +94,11 @@ export interface StorePeriod {
 }
 
 /**
- * Reads the facts of a period and of the days before it, ordered by the time at which the service received them. The stored
- * listing of a market contains its outcome and its latest close. The replay sees neither before it became known.
+ * Reads the facts of a period and of the eight days before it, ordered by the time at which the service received them.
+ * The stored listing of a market contains its outcome and its latest close. The replay gets the outcome when it became
+ * known, and no close.
  *
- * A quote is a tick. Where there is no tick within a day, the price of an hourly bar is a quote with neither bid nor ask.
+ * A tick becomes a quote. After a day without ticks, the price of an hourly bar becomes a quote without bid and ask.
  */
 export async function readStoredFacts(
   database: Database,
@@ -182,7 +183,7 @@ function parseOutcome(text: string | null): Outcome | null {
   }
 }
 
-/** Adds the settlement of a market that was settled while no service ran, at the time that the venue reports. */
+/** Adds the settlement of a market that settled while no service ran, at the time that the venue reports. */
 function withSettlement(changes: readonly StatusChange[], listing: MarketListing): readonly StatusChange[] {
   const { status, outcome, resolvedAt } = listing;
   if (status !== "finalized" || outcome === null || resolvedAt === null) return changes;
@@ -197,7 +198,7 @@ async function readEvents(database: Database, at: number): Promise<Fact[]> {
     const parsed = parseEvent(listing);
     if (parsed === null) return [];
     const { venue, ...event } = parsed;
-    // A venue moves the end of an event that ends early.
+    // A venue moves the end of an event that ends early, so the stored end can reveal the outcome.
     return [{ at, venue, kind: "event", event: { ...event, endAt: null } }];
   });
 }

@@ -8,13 +8,13 @@ import { venueOf } from "../engine/venues.ts";
 const LEVELS_MAX = 10;
 
 export interface RecordedPeriod {
-  /** Unix milliseconds; both times are recorded. */
+  /** Unix milliseconds, both inclusive. */
   readonly from: number;
   readonly to: number;
   readonly stepMs: number;
 }
 
-/** The facts of a period in the order of their times. A fact is left out if it repeats the previous one of the market. */
+/** The facts of a period in time order, without those that repeat the previous fact of the market. */
 export function* worldFacts(world: SimulatedWorld, { from, to, stepMs }: RecordedPeriod): Generator<Fact> {
   const known = new Map<string, string>();
   const settled = new Set<ListedMarket>();

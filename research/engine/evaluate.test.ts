@@ -21,7 +21,7 @@ interface Summary extends Scores {
 }
 const lastLine = (stdout: string): Summary => JSON.parse(stdout.replace(/\n$/, "").split("\n").at(-1) ?? "");
 
-/** Long shots in money that never happen: the shipped engine stretches their prices. */
+/** Unlikely outcomes that do not happen: the shipped engine moves their prices towards 0. */
 const LONG_SHOTS = Array.from(
   { length: 12 },
   (_, index): ResolvedRow =>
@@ -74,7 +74,7 @@ describe("npm run evaluate", () => {
     assert.doesNotMatch(page, /<b>|src=|href=|<script/);
   });
 
-  test("two runs print the same, also for a gzipped file", async () => {
+  test("prints the same for a plain and for a gzipped file", async () => {
     const [plain, gzipped] = await Promise.all([
       fileWith(LONG_SHOTS, "plain.jsonl").then((path) => evaluate(path)),
       fileWith(LONG_SHOTS, "zipped.jsonl.gz").then((path) => evaluate(path)),
@@ -102,7 +102,7 @@ describe("npm run evaluate", () => {
     );
   });
 
-  test("an empty file has no scores and says so", async () => {
+  test("prints null scores and a message for an empty file", async () => {
     const { code, stdout } = await evaluate(await fileWith([]));
     assert.equal(code, 0);
     assert.match(stdout, /no rows/);
@@ -110,7 +110,7 @@ describe("npm run evaluate", () => {
     assert.deepEqual([n, brier, diff_ci], [0, null, null]);
   });
 
-  test("a bad file is an error with its line, and wrong arguments are an error with the usage", async () => {
+  test("an invalid file gives an error with the line, and invalid arguments an error with the usage", async () => {
     const bad = await evaluate(await fileWith([createRow(), { venue: 1 }]));
     assert.equal(bad.code, 1);
     assert.equal(bad.stdout, "");

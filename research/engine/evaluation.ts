@@ -5,7 +5,7 @@ import { type LaterCase, type LaterScores, scoreLaterPrices } from "./later-pric
 import type { EngineFile } from "./rows.ts";
 import { createSamples, HORIZONS_DAYS, type Sample, type ScoredSample, scoreSamples } from "./samples.ts";
 import { type Comparison, compare, type Decomposition, decompose, type Forecast } from "./scores.ts";
-import { type Trading, trade } from "./trading.ts";
+import { simulateTrading, type Trading } from "./trading.ts";
 import { toHistories } from "./views.ts";
 
 export interface Part {
@@ -20,14 +20,14 @@ export interface Evaluation {
   readonly horizons: readonly { readonly days: number; readonly comparison: Comparison }[];
   readonly venues: readonly Part[];
   readonly categories: readonly Part[];
-  /** The price changed by one factor alone. */
+  /** The prior changed by one factor alone. */
   readonly factors: readonly Part[];
   readonly decomposition: { readonly model: Decomposition | null; readonly market: Decomposition | null };
   readonly trading: Trading;
   readonly later: LaterScores;
 }
 
-/** How the rows of a file are scored. By default, one set of coefficients scores all of them. */
+/** Scores the rows of a file. The coefficients may depend on the row, for scores out of fold. */
 export interface Scorer {
   readonly scoreSamples: (samples: readonly Sample[]) => readonly ScoredSample[];
   readonly coefficientsOf: (later: LaterCase) => EngineCoefficients;
@@ -61,7 +61,7 @@ export function evaluateFile(file: EngineFile, scorer: Scorer): Evaluation {
       model: decompose(forecasts),
       market: decompose(forecasts.map(({ market, outcome }) => ({ probability: market, outcome }))),
     },
-    trading: trade(scored),
+    trading: simulateTrading(scored),
     later: scoreLaterPrices(laterCases(file), scorer.coefficientsOf),
   };
 }

@@ -1,4 +1,4 @@
-/** Cases for later prices, from each kind of file. */
+/** Creates cases to compare estimates with later prices, from each kind of file. */
 import { yesPrice } from "../../src/domain/market.ts";
 import { normaliseBook } from "../../src/domain/order-book.ts";
 import type { BookView, MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";
@@ -6,7 +6,7 @@ import { type LaterCase, laterPrice } from "./later-price.ts";
 import type { DepthPoint, EngineFile, QuotesPoint } from "./rows.ts";
 import { createView, toHistories, viewOf } from "./views.ts";
 
-/** Prices of a recording that a view contains. */
+/** Maximum age of the recorded prices in a view. */
 const HISTORY_MS = 8 * 86_400_000;
 
 /** One case per market and recorded time, in the order of the file's markets. */
@@ -30,7 +30,7 @@ interface Tick {
   readonly quote: QuotePoint;
 }
 
-/** Each venue's market, with the others as its peers. */
+/** One case per row and venue; the other venues of the row are its peers. */
 function* quotesCases(rows: readonly QuotesPoint[]): Generator<LaterCase> {
   const contracts = Map.groupBy(sorted(rows), ({ contest, outcome }) => `${contest}: ${outcome}`);
   for (const [group, points] of contracts) {

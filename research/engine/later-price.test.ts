@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
-import { cautiousSlope, fitLeadership, fitSlope, micropricePoints } from "./fit/recording-slopes.ts";
+import { fitLeadership, fitSlope, micropricePoints, slopeLowerBound } from "./fit/recording-slopes.ts";
 import { laterCases } from "./later-cases.ts";
 import { laterPrice, scoreLaterPrices } from "./later-price.ts";
 import type { DepthPoint, QuotesPoint } from "./rows.ts";
@@ -9,7 +9,7 @@ import type { DepthPoint, QuotesPoint } from "./rows.ts";
 const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 6, 4);
 
-test("the later price is the first one that is late enough, and not much too late", () => {
+test("the later price is the first one from the due time on, within the tolerance", () => {
   const prices = [0, 1, 1.5, 25, 190].map((hours) => ({ at: hours * HOUR_MS, yesPrice: hours / 1_000 }));
   assert.equal(laterPrice(prices, 0, 1), 0.001);
   assert.equal(laterPrice(prices, 0, 24), 0.025);
@@ -32,7 +32,7 @@ const QUOTES: QuotesPoint[] = ["A", "B", "C", "D"].flatMap((outcome, contract) =
   }),
 );
 
-test("a venue that follows another one is found, and its peer predicts its later price", () => {
+test("detects that a venue follows another, whose price then predicts its later price", () => {
   const cases = [...laterCases({ kind: "quotes", rows: QUOTES })];
   assert.equal(cases.length, 80);
   const { leadership, pairs } = fitLeadership(cases, ENGINE_COEFFICIENTS);
@@ -51,7 +51,7 @@ test("a venue that follows another one is found, and its peer predicts its later
   assert.ok(parts.has("cross_venue"));
 });
 
-test("a venue with different peers in different contests has a share for each of them", () => {
+test("fits a separate share for each peer of a venue", () => {
   const rename = (rows: readonly QuotesPoint[], peer: string) =>
     rows.map((row) => ({
       ...row,
@@ -63,7 +63,7 @@ test("a venue with different peers in different contests has a share for each of
   assert.deepEqual(Object.keys(leadership.follower ?? {}), ["first", "second"]);
 });
 
-test("a case does not see later prices, and a bid of 0 is no bid", () => {
+test("a case contains no later prices, and a bid of 0 counts as no bid", () => {
   const [first, ...others] = laterCases({ kind: "quotes", rows: QUOTES });
   assert.deepEqual(first?.view.prices.length, 1);
   assert.ok(others.every(({ view }) => view.prices.every(({ at }) => at <= view.asOf)));
@@ -71,7 +71,7 @@ test("a case does not see later prices, and a bid of 0 is no bid", () => {
   assert.deepEqual([...laterCases({ kind: "quotes", rows })], []);
 });
 
-test("the share of the way to the microprice is found in order books", () => {
+test("recovers the share of the distance to the microprice from order books", () => {
   const rows = Array.from({ length: 60 }, (_, market): DepthPoint[] => {
     const bidSize = 100 + 50 * (market % 7);
     const microprice = 0.4 + (0.04 * bidSize) / (bidSize + 200);
@@ -84,17 +84,17 @@ test("the share of the way to the microprice is found in order books", () => {
   }).flat();
   const points = micropricePoints(laterCases({ kind: "depth", rows }), 1, ENGINE_COEFFICIENTS);
   assert.ok(Math.abs(fitSlope(points).value - 0.5) < 1e-3);
-  const cautious = cautiousSlope(points);
-  assert.ok(cautious > 0.2 && cautious <= 0.5, `${cautious}`);
+  const lowerBound = slopeLowerBound(points);
+  assert.ok(lowerBound > 0.2 && lowerBound <= 0.5, `${lowerBound}`);
 });
 
-test("a slope below 0, and no points, give a share of 0", () => {
+test("the lower bound of a negative slope is 0, also without points", () => {
   assert.equal(
-    cautiousSlope([
+    slopeLowerBound([
       { group: "a", x: 1, y: -1 },
       { group: "b", x: 1, y: -2 },
     ]),
     0,
   );
-  assert.equal(cautiousSlope([]), 0);
+  assert.equal(slopeLowerBound([]), 0);
 });

@@ -1,13 +1,13 @@
-/** Does the model's probability predict a later price better than the price does? */
+/** Scores how well the engine predicts later prices, compared with the current price. */
 import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
 import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
 
 const HOUR_MS = 3_600_000;
 const LATER_HOURS = [1, 24, 168] as const;
 
-/** A market at a time at which it had a price. */
+/** A market with a price at one time, and its later prices. */
 export interface LaterCase {
-  /** The contract, at all venues. */
+  /** The contract; the same for all venues. */
   readonly group: string;
   /** The event or contest of the contract. */
   readonly event: string;
@@ -17,8 +17,8 @@ export interface LaterCase {
 }
 
 /**
- * How well probabilities predict a later price, compared with the current price: the ratio of the two sums of squared errors.
- * Below 1, the probabilities predict better.
+ * Sum of squared errors of the probabilities against a later price, divided by that of the current price. Below 1, the
+ * probabilities predict better.
  */
 export interface LaterScore {
   readonly hours: number;
@@ -40,7 +40,7 @@ interface Errors {
   readonly priceError: number;
 }
 
-/** Scores the engine against later prices. Coefficients may depend on the case, for a fit that did not see it. */
+/** Scores the engine against later prices. Coefficients may depend on the case, for scores out of fold. */
 export function scoreLaterPrices(
   cases: Iterable<LaterCase>,
   coefficientsOf: (later: LaterCase) => EngineCoefficients,
@@ -86,10 +86,10 @@ function toScore(hours: number, errors: readonly Errors[]): LaterScore {
 
 const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
 
-/** A price is that of `hours` later if it is at most this much later still. */
+/** Maximum delay of a later price after its due time. */
 const toleranceMs = (hours: number): number => Math.max(1, hours / 4) * HOUR_MS;
 
-/** The first price at least `hours` after a time, if it is not much later; prices are in time order. */
+/** First price at least `hours` after `from`, within the tolerance. `prices` must be in time order. */
 export function laterPrice(
   prices: readonly { readonly at: number; readonly yesPrice: number | null }[],
   from: number,

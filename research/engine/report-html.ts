@@ -1,6 +1,6 @@
 /** The scores as one self-contained HTML page. */
 import type { Evaluation } from "./evaluation.ts";
-import { describeEvaluation, number, type Section } from "./report-text.ts";
+import { describeEvaluation, formatNumber, type Section } from "./report-text.ts";
 import type { Decomposition } from "./scores.ts";
 
 const SIZE = 360;
@@ -60,7 +60,7 @@ function renderSection({ title, text, header, rows }: Section): string {
 <tbody>${rows.map((row) => `<tr>${cells("td", row)}</tr>`).join("\n")}</tbody></table></div>`;
 }
 
-/** Share of YES against the mean probability of ten bins. The area of a circle grows with the number of rows. */
+/** Share of YES against the mean probability in ten bins. Circles grow with the number of rows. */
 function reliabilityDiagram(model: Decomposition, market: Decomposition): string {
   const x = (probability: number) => MARGIN + probability * (SIZE - 2 * MARGIN);
   const y = (share: number) => SIZE - x(share);
@@ -69,8 +69,8 @@ function reliabilityDiagram(model: Decomposition, market: Decomposition): string
     bins
       .map(({ n, meanProbability, yesShare }) => {
         const radius = 2 + 8 * Math.sqrt(n / most);
-        const title = `${n} rows, mean probability ${number(meanProbability, 3)}, share of YES ${number(yesShare, 3)}`;
-        return `<circle cx="${number(x(meanProbability), 1)}" cy="${number(y(yesShare), 1)}" r="${number(radius, 1)}" fill="${colour}" fill-opacity="0.35" stroke="${colour}"><title>${title}</title></circle>`;
+        const title = `${n} rows, mean probability ${formatNumber(meanProbability, 3)}, share of YES ${formatNumber(yesShare, 3)}`;
+        return `<circle cx="${formatNumber(x(meanProbability), 1)}" cy="${formatNumber(y(yesShare), 1)}" r="${formatNumber(radius, 1)}" fill="${colour}" fill-opacity="0.35" stroke="${colour}"><title>${title}</title></circle>`;
       })
       .join("");
   const ticks = [0, 0.25, 0.5, 0.75, 1].map(

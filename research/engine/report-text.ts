@@ -13,14 +13,16 @@ export interface Section {
   readonly rows: readonly (readonly string[])[];
 }
 
-export const number = (value: number | null | undefined, decimals: number): string =>
+export const formatNumber = (value: number | null | undefined, decimals: number): string =>
   value === null || value === undefined ? "–" : value.toFixed(decimals);
-export const interval = (value: Interval | null, decimals: number): string =>
-  value === null ? "–" : `${number(value.low, decimals)} to ${number(value.high, decimals)}`;
+export const formatInterval = (value: Interval | null, decimals: number): string =>
+  value === null ? "–" : `${formatNumber(value.low, decimals)} to ${formatNumber(value.high, decimals)}`;
 
-/** How much better than the price, in percent of the price's Brier score. */
+/** Improvement on the price, in percent of the price's Brier score. */
 const skillOf = ({ diff, marketBrier }: Comparison): string =>
-  diff === null || marketBrier === null || marketBrier === 0 ? "–" : `${number((-100 * diff.value) / marketBrier, 2)}%`;
+  diff === null || marketBrier === null || marketBrier === 0
+    ? "–"
+    : `${formatNumber((-100 * diff.value) / marketBrier, 2)}%`;
 
 const COMPARISON_HEADER = [
   ...["n", "groups", "Brier score", "of the price", "difference", "95% interval", "skill"],
@@ -29,16 +31,15 @@ const COMPARISON_HEADER = [
 const comparisonCells = (comparison: Comparison): string[] => [
   String(comparison.n),
   String(comparison.groups),
-  number(comparison.brier, 4),
-  number(comparison.marketBrier, 4),
-  number(comparison.diff?.value, 5),
-  interval(comparison.diff, 5),
+  formatNumber(comparison.brier, 4),
+  formatNumber(comparison.marketBrier, 4),
+  formatNumber(comparison.diff?.value, 5),
+  formatInterval(comparison.diff, 5),
   skillOf(comparison),
-  number(comparison.logScore, 4),
-  number(comparison.marketLogScore, 4),
+  formatNumber(comparison.logScore, 4),
+  formatNumber(comparison.marketLogScore, 4),
 ];
 
-/** All sections that apply to the file. */
 export function describeEvaluation(evaluation: Evaluation): Section[] {
   const later = describeLater(evaluation.later);
   return evaluation.kind === "resolved" ? [...describeOutcomes(evaluation), later] : [later];
@@ -86,11 +87,11 @@ function describeDecomposition({ all, decomposition }: Evaluation): Section {
     ] as const
   ).map(([name, parts, brier]) => [
     name,
-    number(parts?.reliability, 5),
-    number(parts?.resolution, 5),
-    number(parts?.uncertainty, 5),
-    number(parts?.withinBins, 5),
-    number(brier, 5),
+    formatNumber(parts?.reliability, 5),
+    formatNumber(parts?.resolution, 5),
+    formatNumber(parts?.uncertainty, 5),
+    formatNumber(parts?.withinBins, 5),
+    formatNumber(brier, 5),
   ]);
   return {
     title: "Murphy decomposition",
@@ -114,11 +115,11 @@ function describeTrading({ trading }: Evaluation): Section {
       [
         String(offers),
         String(signals),
-        number(cost, 2),
-        number(fees, 2),
-        number(profit, 2),
-        number(profitShare?.value, 4),
-        interval(profitShare, 4),
+        formatNumber(cost, 2),
+        formatNumber(fees, 2),
+        formatNumber(profit, 2),
+        formatNumber(profitShare?.value, 4),
+        formatInterval(profitShare, 4),
       ],
     ],
   };
@@ -137,9 +138,9 @@ export function describeLater({ model, parts }: LaterScores): Section {
         name,
         String(hours),
         String(n),
-        number(ratio?.value, 4),
-        interval(ratio, 4),
-        interval(ratioByEvent, 4),
+        formatNumber(ratio?.value, 4),
+        formatInterval(ratio, 4),
+        formatInterval(ratioByEvent, 4),
       ]),
     ),
   };

@@ -30,7 +30,7 @@ const QUOTES = {
 };
 const DEPTH = { ts: "2026-07-04T15:00:00Z", venue: "v", ticker: "E-A", yes_bids: [[0.2, 5]], no_bids: [[0.7, 3]] };
 
-test("reads resolved questions, plain and gzipped, and takes an empty file for one of them", async () => {
+test("reads plain and gzipped resolved questions; an empty file is one without questions", async () => {
   const rows = [createRow(), { ...createRow(), group: undefined, title: null, extra: 1 }];
   for (const content of [linesOf(...rows), gzipSync(linesOf(...rows))]) {
     const file = await readEngineFile(await fileWith(content));
@@ -50,7 +50,7 @@ test("reads quotes with every venue that a line names, and order books", async (
   assert.equal(depth.kind === "depth" && depth.rows[0]?.at, Date.UTC(2026, 6, 4, 15));
 });
 
-test("an error names the line: broken JSON, a price outside its range, no time, another kind of row", async () => {
+test("names the line of invalid JSON, a price out of range, an invalid time and another kind of row", async () => {
   const good = JSON.stringify(createRow());
   for (const [line, message] of [
     ['{"venue": ', /line 2: not valid JSON/],

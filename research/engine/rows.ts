@@ -1,4 +1,6 @@
-/** Reads the files that the engine is fitted to and scored on: resolved questions, and recorded quotes and order books. */
+/**
+ * Reads the files that the engine is fitted to and scored on: resolved questions, and recorded quotes and order books.
+ */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 import { readLines } from "../lines.ts";
@@ -20,7 +22,7 @@ const ResolvedRow = Type.Object({
   category: MaybeText,
   created_at: MaybeText,
   close_at: MaybeText,
-  /** Rows that depend on each other. A row without a group is its own group. */
+  /** Rows of a group are correlated. Without a group, it is the event or else the market. */
   group: MaybeText,
 });
 export type ResolvedRow = Static<typeof ResolvedRow>;

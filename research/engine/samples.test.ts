@@ -40,7 +40,7 @@ test("a view does not depend on the outcome, the time of resolution, or later pr
   assert.deepEqual(view.prices, [{ at: RESOLVED_AT - 9 * DAY_MS, yesPrice: 0.2 }]);
 });
 
-test("a deadline after the last resolution of the file is not known", () => {
+test("a deadline after the last resolution of the file is not used", () => {
   const title = "Will it happen before July?";
   const histories = toHistories([
     createRow({ title, close_at: daysBefore(-1) }),
@@ -58,7 +58,7 @@ test("a deadline after the last resolution of the file is not known", () => {
   );
 });
 
-test("the markets of an event at a venue are legs, unless their prices contradict that they exclude each other", () => {
+test("the markets of an event at a venue are legs, unless their prices sum to more than 1.25", () => {
   const legsAt = (first: number, second: number, changes: Partial<ResolvedRow> = {}) => {
     const [history] = toHistories([
       createRow({ event_id: "E", prices: [[daysBefore(2), first]] }),
@@ -76,7 +76,7 @@ test("the markets of an event at a venue are legs, unless their prices contradic
   assert.equal(legsAt(0.6, 0.45, { venue: "venue_b" }), null);
 });
 
-test("a view contains neither later nor old prices of the other markets, nor a listing in the future", () => {
+test("a view contains no later or old prices of other markets, and no later listing time", () => {
   const at = RESOLVED_AT - 3 * DAY_MS;
   const viewWith = (prices: ResolvedRow["prices"]) => {
     const [history] = toHistories([

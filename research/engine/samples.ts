@@ -1,4 +1,4 @@
-/** Resolved questions at fixed times before their resolution, with what the engine says. */
+/** Resolved questions at fixed times before their resolution, with the engine's estimates. */
 import {
   type EngineCoefficients,
   type Estimate,
@@ -13,7 +13,6 @@ export const HORIZONS_DAYS = [0.25, 1, 7, 30, 90] as const;
 /** The newest price is not used if it is older than the larger of this and half of the horizon. */
 const STALE_DAYS = 3;
 
-/** A question at a time before its resolution. */
 export interface Sample {
   readonly history: History;
   readonly days: number;
@@ -32,9 +31,8 @@ export interface ScoredSample extends Sample {
 }
 
 /**
- * One sample per question and horizon that has a price: the newest price at least h days before the resolution, not older
- * than max(3 days, h / 2). The view is the one at that time; the horizon counts back from the resolution and therefore
- * uses hindsight, but the view does not contain it.
+ * One sample per question and horizon that has a price: the newest price at least h days before the resolution, not
+ * older than max(3 days, h / 2). The choice of the time depends on the resolution; the view does not.
  */
 export function createSamples(histories: readonly History[]): Sample[] {
   return HORIZONS_DAYS.flatMap((days) =>

@@ -35,7 +35,7 @@ test("the parts of the decomposition add up to the Brier score", () => {
   );
 });
 
-test("without spread inside the bins, nothing is left within them", () => {
+test("the term within bins is 0 if the probabilities of each bin are equal", () => {
   const forecasts = [0, 0, 1].map((outcome): Forecast => ({ group: "a", probability: 0.4, market: 0.5, outcome }));
   const parts = decompose(forecasts);
   near(parts?.reliability ?? 0, (0.4 - 1 / 3) ** 2);
@@ -44,7 +44,7 @@ test("without spread inside the bins, nothing is left within them", () => {
   near(parts?.withinBins ?? 1, 0);
 });
 
-test("no forecasts have no scores", () => {
+test("scores are null without forecasts", () => {
   assert.deepEqual(compare([]), {
     n: 0,
     groups: 0,

@@ -14,7 +14,7 @@ export interface Forecast {
 
 const BINS = 10;
 
-/** -ln of the probability given to what happened, of probabilities limited to [0.005, 0.995]. */
+/** Negative log of the probability of the actual outcome, with probabilities limited to [0.005, 0.995]. */
 export const logLoss = (probability: number, outcome: number): number => boundedLogLoss(probability, outcome, 0.005);
 
 /** Mean of a list; null if it is empty. */
@@ -29,7 +29,7 @@ export interface Comparison {
   readonly marketBrier: number | null;
   readonly logScore: number | null;
   readonly marketLogScore: number | null;
-  /** Brier score of the model minus that of the price, paired, by group. */
+  /** Brier score of the model minus that of the price, paired, clustered by group. */
   readonly diff: Interval | null;
 }
 
@@ -63,11 +63,11 @@ export interface Decomposition {
   readonly bins: readonly CalibrationBin[];
   /** Mean squared distance of the bins' shares of YES to their mean probabilities; 0 is best. */
   readonly reliability: number;
-  /** Mean squared distance of the bins' shares of YES to the share of all; more is better. */
+  /** Mean squared distance of the bins' shares of YES to the total share; more is better. */
   readonly resolution: number;
   /** Variance of the outcomes. */
   readonly uncertainty: number;
-  /** What the bins cannot show: variance of the probabilities in a bin minus twice their covariance with the outcomes. */
+  /** Variance of the probabilities within bins minus twice their covariance with the outcomes. */
   readonly withinBins: number;
 }
 

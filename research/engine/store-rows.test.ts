@@ -98,6 +98,6 @@ eachDatabase("reads markets that resolved YES or NO with hourly prices before th
   assert.deepEqual(new Set(rows.map(({ group }) => group)), new Set(["v E"]));
 });
 
-test("a folder without a store is an error, and nothing is created in it", async () => {
+test("rejects a folder without a store", async () => {
   await assert.rejects(readStore("/nonexistent/parallax"), /contains no store/);
 });

@@ -8,7 +8,7 @@ import type { ResolvedRow } from "./rows.ts";
 const PAGE_MARKETS = 500;
 const BAR_HOURS = 1;
 
-/** Markets with an outcome, and the time at which the outcome was stored first. */
+/** Finalised markets, and the time at which the outcome was first stored. */
 const SELECT_MARKETS = `
 select key, snapshot, (
   select min(changed_at) from status_changes where market_key = key and outcome is not null and outcome <> 'null'
@@ -21,9 +21,9 @@ select market_key, start_at + interval '${BAR_HOURS} hour' as at, yes_close
 from bars_1h where market_key = any($1::int4[]) and yes_close is not null order by market_key, start_at`;
 
 /**
- * Resolved questions of a store, which must not be in use if it is a folder.
+ * Resolved questions of a store. No service may use a store folder at the same time.
  *
- * The stored close is left out: a venue moves it when a market closes early, so it can tell the outcome.
+ * The stored close is not used: a venue moves it when a market closes early, so it can reveal the outcome.
  *
  * @param store  PostgreSQL URL, or data directory of the service
  * @throws Error if the folder contains no store, and `AppError` if the server is not available

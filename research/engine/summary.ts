@@ -18,7 +18,7 @@ const scores = ({ n, brier, marketBrier, diff }: Comparison) => ({
   diff_ci: bounds(diff),
 });
 
-/** `diff` is the Brier score of the model minus that of the price; below 0 is better. Nulls stand for no data, or for no bound. */
+/** `diff` is the Brier score of the model minus that of the price; below 0 is better. Null: no data, or no bound. */
 export function summarise({ all, horizons, later }: Evaluation) {
   const { n, ...others } = scores(all);
   return {

@@ -4,32 +4,32 @@ import { ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
 import { createRow, daysBefore } from "../../test/support/engine/sample-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { createSamples, scoreSamples } from "./samples.ts";
-import { trade } from "./trading.ts";
+import { simulateTrading } from "./trading.ts";
 import { toHistories } from "./views.ts";
 
-/** One sample at a price of 0.6, of which the model says this. */
+/** One sample at a price of 0.6, with this probability of the model. */
 function samplesOf(probability: number, changes: Partial<ResolvedRow> = {}) {
   const samples = createSamples(toHistories([createRow({ prices: [[daysBefore(0.5), 0.6]], ...changes })]));
   return scoreSamples(samples, ENGINE_COEFFICIENTS).map((sample) => ({ ...sample, probability }));
 }
 const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`);
 
-test("known value: YES at 0.61 plus the assumed fee earns the rest of a dollar, or loses its cost", () => {
+test("known value: YES at 0.61 plus the assumed fee earns 1 minus its cost, or loses its cost", () => {
   const cost = 0.61 + 0.07 * 0.61 * 0.39;
-  const won = trade(samplesOf(0.7));
+  const won = simulateTrading(samplesOf(0.7));
   assert.equal(won.signals, 1);
   near(won.cost, cost);
   near(won.profit, 1 - cost);
-  near(trade(samplesOf(0.7, { outcome: 0 })).profit, -cost);
+  near(simulateTrading(samplesOf(0.7, { outcome: 0 })).profit, -cost);
 });
 
 test("NO is bought at one minus the bid", () => {
   const cost = 0.41 + 0.07 * 0.41 * 0.59;
-  near(trade(samplesOf(0.4, { outcome: 0 })).profit, 1 - cost);
+  near(simulateTrading(samplesOf(0.4, { outcome: 0 })).profit, 1 - cost);
 });
 
-test("an edge below one cent after costs, and a price that is not money, are no signal", () => {
-  assert.equal(trade(samplesOf(0.63)).signals, 0);
-  assert.deepEqual(trade(samplesOf(0.9, { venue: "manifold" })).offers, 0);
-  assert.equal(trade([]).profitShare, null);
+test("gives no signal for an edge below one cent after costs, nor for play money", () => {
+  assert.equal(simulateTrading(samplesOf(0.63)).signals, 0);
+  assert.deepEqual(simulateTrading(samplesOf(0.9, { venue: "manifold" })).offers, 0);
+  assert.equal(simulateTrading([]).profitShare, null);
 });

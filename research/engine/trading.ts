@@ -1,4 +1,4 @@
-/** What the signals of the model would have earned. */
+/** Computes what the signals of the engine would have earned. */
 import { executableEdges, recommend } from "../../src/engine/index.ts";
 import { clusteredRatio, type Interval } from "../../src/quant/clustered-ratio.ts";
 import { takerFee } from "../../src/quant/taker-fee.ts";
@@ -18,16 +18,16 @@ export interface Trading {
   readonly fees: number;
   /** USD earned, net of cost. */
   readonly profit: number;
-  /** Profit / cost with its interval by group; null without signals. */
+  /** Profit / cost, with an interval clustered by group; null without signals. */
   readonly profitShare: Interval | null;
 }
 
 /**
- * Net profit of one contract per signal, held to the resolution. A signal is a recommendation of the engine: an edge of at
- * least one cent after spread and fee. The book is assumed to be the price plus and minus one cent. An unknown fee is
- * assumed to be 0.07 p (1 - p).
+ * Net profit of one contract per signal, held to the resolution. A signal is a recommendation of the engine: an edge of
+ * at least one cent after spread and fee. The book is assumed to be the price plus and minus one cent. An unknown fee
+ * is assumed to be 0.07 p (1 - p).
  */
-export function trade(samples: readonly ScoredSample[]): Trading {
+export function simulateTrading(samples: readonly ScoredSample[]): Trading {
   const offered = samples.filter(({ kind }) => kind === "money");
   const trades = offered.flatMap(({ view, market, probability, outcome, group }) => {
     const bid = market - HALF_SPREAD;

@@ -1,4 +1,4 @@
-/** What a file of rows does not say about its venues. A venue that is not listed has prices in money and an unknown fee. */
+/** Kind and fee of venues, which the rows do not contain. Other venues count as money with an unknown fee. */
 import type { TakerFee } from "../../src/domain/market.ts";
 import type { PriceKind } from "../../src/engine/index.ts";
 import venues from "./venues.json" with { type: "json" };

@@ -1,18 +1,18 @@
-/** Views of markets as they were at a time, from rows of a file. */
+/** Creates the views that markets had at a past time, from the rows of a file. */
 import type { EventView, LegView, MarketView, PricePoint } from "../../src/engine/index.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { venueOf } from "./venues.ts";
 
-/** Prices of an event's markets are about the same time if they differ by at most this. */
+/** Maximum age of the price of a leg. */
 const LEG_AGE_MS_MAX = 3 * 86_400_000;
-/** Prices of exclusive outcomes that sum to more than this are not exclusive outcomes. */
+/** Outcomes whose prices sum to more than this do not exclude each other. */
 const SUM_MAX = 1.25;
 /** With a smaller sum, an outcome is missing. */
 const SUM_MIN_EXHAUSTIVE = 0.9;
-/** "Will X happen by T": nothing but time decides. */
+/** "Will X happen by T": the close is a deadline. */
 const DEADLINE_TITLE = /^will\b.*\b(by|before)\b/i;
 
-/** A resolved question and what is known of it, without its outcome. */
+/** A resolved question with parsed times. Views are created from it. */
 export interface History {
   readonly row: ResolvedRow;
   readonly group: string;
@@ -26,10 +26,8 @@ export interface History {
 }
 
 /**
- * Histories of a file's rows.
- *
- * Questions with a deadline after the last resolution of the file are in it only because they ended early. Their deadline
- * tells the outcome, so it is not used.
+ * Questions with a deadline after the last resolution of the file are in it only because they ended early. Their
+ * deadline reveals the outcome, so it is not used.
  */
 export function toHistories(rows: readonly ResolvedRow[]): History[] {
   const lastResolution = rows.reduce((last, row) => Math.max(last, Date.parse(row.resolved_at)), 0);
@@ -55,7 +53,7 @@ export function toHistories(rows: readonly ResolvedRow[]): History[] {
 
 const timeOf = (text: string | null | undefined): number | null => (text == null ? null : Date.parse(text));
 
-/** The view of a question at a time. Outcome, time of resolution, final volume and category, often a guess, are not in it. */
+/** The view omits the outcome, the time of resolution, the final volume, and the category, which is often a guess. */
 export function viewOf(history: History, asOf: number): MarketView {
   const { row, closeAt } = history;
   const { kind, fee } = venueOf(row.venue);
@@ -73,7 +71,7 @@ export function viewOf(history: History, asOf: number): MarketView {
   };
 }
 
-/** A view of which only the market and the time are known. */
+/** A view without data. */
 export function createView(venue: string, marketId: string, asOf: number): MarketView {
   const { kind, fee } = venueOf(venue);
   return {
@@ -101,9 +99,9 @@ export function createView(venue: string, marketId: string, asOf: number): Marke
 }
 
 /**
- * The markets of an event in a file exclude each other: the files list the sides of a contest and the ranges of a measure.
- * Prices that sum to more than 1.25 contradict that, and then the event is left out. Prices that sum to less than 0.9 show
- * that an outcome is missing.
+ * The markets of an event in a file exclude each other: the files list the sides of a contest and the ranges of a
+ * measure. Prices that sum to more than 1.25 contradict that, and then the event is left out. Prices that sum to less
+ * than 0.9 show that an outcome is missing.
  */
 function eventOf({ event }: History, asOf: number): EventView | null {
   const legs = event.flatMap((history): LegView[] => {
@@ -116,7 +114,7 @@ function eventOf({ event }: History, asOf: number): EventView | null {
   return { isExclusive: true, isExhaustive: sum >= SUM_MIN_EXHAUSTIVE, legs, ladder: null };
 }
 
-/** The prices known at a time. Prices are in time order. */
+/** `prices` must be in time order. */
 function pricesUntil(prices: readonly PricePoint[], asOf: number): readonly PricePoint[] {
   const next = prices.findIndex(({ at }) => at > asOf);
   return next === -1 ? prices : prices.slice(0, next);

@@ -1,4 +1,4 @@
-/** Runs the service's own comparison on labelled pairs. */
+/** Applies the matcher of the service to labelled pairs. */
 import {
   decideEvents,
   decideMarkets,
@@ -44,16 +44,14 @@ export const compareMarketRow = ({ a, b }: PairRow, weightOf: WordWeights): Mark
 export const compareEventRow = ({ a, b }: PairRow, weightOf: WordWeights): EventComparison =>
   compareEvents(eventFingerprint(a), eventFingerprint(b), weightOf);
 
-/** Decision of the service's matcher about a labelled pair. */
 export interface Prediction {
   readonly decision: MatchDecision;
-  /** Features of the comparison. */
   readonly features: Readonly<Record<string, number>>;
   /** Probability that both sides settle on the same proposition, in [0, 1]. */
   readonly probability: number;
 }
 
-/** Runs the service's decision on a labelled pair. Only `identical` and `inverse` count as the same question. */
+/** Only `identical` and `inverse` count as the same question. */
 export function predictRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Prediction {
   const [decision, features] =
     row.grain === "market" ? decideMarketRow(row, coefficients, weightOf) : decideEventRow(row, coefficients, weightOf);

@@ -63,7 +63,7 @@ describe("npm run evaluate:matching", () => {
     assert.deepEqual(lastLine(stdout), { market: none, event: none, ece: null });
   });
 
-  test("a bad file is an error with its line, and wrong arguments are an error with the usage", async () => {
+  test("an invalid file gives an error with the line, and invalid arguments an error with the usage", async () => {
     const bad = await evaluate(await fileWith([MARKETS[0] ?? {}, { same: true }]));
     assert.equal(bad.code, 1);
     assert.equal(bad.stdout, "");

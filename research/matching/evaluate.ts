@@ -1,4 +1,4 @@
-/** `npm run evaluate:matching -- FILE`: scores the shipped matcher on labelled pairs. It does not fit to them. */
+/** `npm run evaluate:matching -- FILE`: scores the shipped matcher on labelled pairs. It fits nothing. */
 import { parseArgs } from "node:util";
 import { isSameProposition } from "../../src/matching/decide.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "../../src/matching/model-data.ts";
@@ -14,7 +14,7 @@ JSON object with the scores.
   --mistakes  number of mistakes to list (default 20)
   --json      print only the last line
 `;
-/** Listed contributions of features to the log-odds of a mistake. */
+/** Maximum number of contributions to the log-odds that are listed for a mistake. */
 const CONTRIBUTIONS_MAX = 5;
 
 interface EvaluatedRow extends ScoredRow {

@@ -1,4 +1,4 @@
-/** Writes docs/reports/matching.md: what was fitted, with which pairs, and how well it does. */
+/** Writes docs/reports/matching.md: method, data, scores and coefficients. */
 import {
   findEventVetoes,
   findMarketVetoes,

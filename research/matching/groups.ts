@@ -1,7 +1,7 @@
 import type { PairRow, PairSide } from "./rows.ts";
 
 /**
- * Returns the number of a group for each pair. Pairs are in one group if they share a question, or if questions of one
+ * Returns the group number of each pair. Pairs are in one group if they share a question, or if questions of one
  * venue have the same event title (without one: the same title) apart from numbers and months. Cross-validation keeps a
  * group together, so that no model is fitted to a near-duplicate of a pair that it scores.
  */

@@ -7,7 +7,7 @@ const pair = (probability: number, isSame: boolean): Scored => ({ probability, i
 
 const PAIRS = [pair(0.9, true), pair(0.8, true), pair(0.8, false), pair(0.4, true), pair(0.1, false)];
 
-test("precision, recall and F1 at a threshold", () => {
+test("computes precision, recall and F1 of the pairs at or above a threshold", () => {
   assert.deepEqual(scoreAt(PAIRS, 0.8), { n: 5, precision: 2 / 3, recall: 2 / 3, f1: 2 / 3 });
   assert.deepEqual(scoreAt(PAIRS, 0.85), { n: 5, precision: 1, recall: 1 / 3, f1: 0.5 });
 });

@@ -31,7 +31,7 @@ export interface CalibrationBin {
   readonly shareSame: number;
 }
 
-/** Ten bins of equal width; empty ones are left out. */
+/** Ten bins of equal width, without the empty ones. */
 export function calibrationBins(pairs: readonly Scored[]): CalibrationBin[] {
   return Array.from({ length: 10 }, (_, index) => {
     const inBin = pairs.filter(({ probability }) => Math.min(9, Math.floor(probability * 10)) === index);

@@ -36,7 +36,7 @@ test("reads the same pairs from a plain and from a gzipped file, without empty l
   assert.deepEqual(await readPairs(await fileWith("")), []);
 });
 
-test("an error names the line", async () => {
+test("names the line of invalid JSON and of an invalid row", async () => {
   const good = JSON.stringify(pair(side("x", "1"), side("y", "2")));
   await assert.rejects(readPairs(await fileWith(`${good}\n{"a": `)), /line 2: not valid JSON/);
   await assert.rejects(readPairs(await fileWith(`${good}\n\n{"same": true}`)), /line 3: not a pair/);
@@ -44,12 +44,12 @@ test("an error names the line", async () => {
   await assert.rejects(readListings(await fileWith('{"title": 1}')), /line 1: not a listing/);
 });
 
-test("a listed question is read once", async () => {
+test("returns a repeated listing once", async () => {
   const text = [side("x", "1"), side("x", "1"), side("y", "1")].map((row) => JSON.stringify(row)).join("\n");
   assert.equal((await readListings(await fileWith(text))).length, 2);
 });
 
-test("pairs that share a question are in one group, also indirectly", () => {
+test("pairs that share a question, directly or through other pairs, are in one group", () => {
   const groups = groupPairs([
     pair(side("x", "a"), side("y", "b")),
     pair(side("x", "c"), side("y", "d")),

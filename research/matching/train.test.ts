@@ -40,7 +40,7 @@ test("two fits of the same pairs are equal, with four decimals", () => {
     for (const value of [intercept, ...Object.values(weights)]) assert.equal(value, Number(value.toFixed(4)));
 });
 
-test("cross-validation scores each pair once, in order, and tells these pairs apart", () => {
+test("cross-validation scores each pair once, in order, and separates equal from different questions", () => {
   const scored = crossValidate(ROWS, weightOf);
   assert.deepEqual(
     scored.map(({ row: scoredRow }) => scoredRow),

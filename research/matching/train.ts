@@ -18,14 +18,14 @@ import type { PairRow } from "./rows.ts";
 /** Penalty of squared weights. */
 export const RIDGE = 0.5;
 export const FOLDS = 10;
-/** Words in at least this many titles have a weight of their own. */
+/** Minimum number of titles in which a word with its own weight occurs. */
 export const WORD_COUNT_MIN = 3;
-/** Decimal places of the coefficients. The last digits of sums differ between machines. */
+/** Decimal places of the coefficients. More would differ between machines. */
 const COEFFICIENT_DECIMALS = 4;
 /** Rounds a coefficient. The sum turns -0 into 0. */
 const round = (value: number): number => Number(value.toFixed(COEFFICIENT_DECIMALS)) + 0;
 
-/** Number of distinct titles, and of those that contain each frequent stem. */
+/** Number of distinct titles, and number of titles that contain each frequent stem. */
 export interface WordCounts {
   readonly titleCount: number;
   readonly counts: Readonly<Record<string, number>>;

@@ -9,7 +9,7 @@ import { viewWorld } from "./world-views.ts";
 const GENESIS = Date.UTC(2026, 9, 1);
 const DAY_MS = 86_400_000;
 
-test("the shipped engine is nearer to the true probabilities of an unseen world than the prices are", () => {
+test("the shipped engine is closer than the prices to the true probabilities of an unseen world", () => {
   const world = createWorld({ seed: 2_611, genesis: GENESIS, speed: 1, marketCount: 200 });
   let ours = 0;
   let price = 0;
@@ -24,7 +24,7 @@ test("the shipped engine is nearer to the true probabilities of an unseen world 
   assert.ok(ours < 0.97 * price, `squared errors ${ours} and ${price}`);
 });
 
-test("views of a world have every kind of data, and nothing that is newer than the view", () => {
+test("views of a world have peers, events and ladders, and no data newer than the view", () => {
   const world = createWorld({ seed: 5, genesis: GENESIS, speed: 1, marketCount: 200 });
   const asOf = GENESIS - 2 * DAY_MS;
   const views = viewWorld(world, asOf).map(({ view }) => view);

@@ -1,4 +1,4 @@
-/** Views of the markets of a simulated world: what the service would know of them at a time. */
+/** Creates the views that the service would have of a simulated world. */
 
 import { priceAt } from "../../sandbox/world/candles.ts";
 import { isListed, type ListedMarket, type SimulatedWorld } from "../../sandbox/world/types.ts";
@@ -10,7 +10,6 @@ const DAY_MS = 24 * HOUR_MS;
 const MATCH_CONFIDENCE = 0.98;
 const TRADING_VENUES = ["kalshi", "polymarket", "limitless"] as const;
 
-/** A market of the world and its view at a time. */
 export interface WorldCase {
   readonly market: ListedMarket;
   readonly view: MarketView;
@@ -71,7 +70,7 @@ function quoteAt(world: SimulatedWorld, market: ListedMarket, at: number): Quote
   };
 }
 
-/** Hourly prices of the last day and daily ones of the week before. */
+/** Hourly prices of the last day, and daily prices of the week before. */
 function pricesUntil(world: SimulatedWorld, market: ListedMarket, asOf: number): PricePoint[] {
   const ages = [...Array.from({ length: 8 }, (_, day) => (8 - day) * DAY_MS), ...hoursBefore(23)];
   return ages.flatMap((age): PricePoint[] => {

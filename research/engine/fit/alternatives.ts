@@ -1,4 +1,4 @@
-/** Calibrations that were tried beside the shipped one. Each is fitted and tested like it. */
+/** Alternatives to the shipped calibration, fitted and tested in the same way. */
 import { toLogOdds } from "../../../src/engine/log-odds.ts";
 import { squaredError } from "../../../src/quant/calibration.ts";
 import { clusteredRatio, type Interval } from "../../../src/quant/clustered-ratio.ts";
@@ -17,9 +17,9 @@ interface Row extends Example {
 
 export interface Alternative {
   readonly name: string;
-  /** Weights of at most two features, fitted to all rows; of more features, none. */
+  /** Weights fitted to all rows; empty if there are more than two. */
   readonly weights: readonly number[];
-  /** Brier score minus that of the price, tested by group and by time. */
+  /** Brier score minus that of the price, out of fold; below 0 is better. */
   readonly byGroup: Interval | null;
   readonly byTime: Interval | null;
 }
@@ -73,7 +73,7 @@ function tailOf(sample: Sample, from: number): number {
   return Math.min(3, Math.max(0, Math.abs(logOdds) - from)) * Math.sign(logOdds);
 }
 
-/** Time to the known close as a share of some days, in [0, 1]; 0 if the close is unknown. */
+/** Time to the close divided by `days`, limited to [0, 1]; 0 if the close is unknown. */
 function timeLeft({ view: { asOf, closeAt } }: Sample, days: number): number {
   return closeAt === null ? 0 : Math.max(0, Math.min(1, (closeAt - asOf) / (days * DAY_MS)));
 }

@@ -1,10 +1,10 @@
-/** What each factor says of a view, before its weight. */
+/** Unweighted evidence of each factor. */
 import { clampLambda } from "../../../src/engine/estimate.ts";
 import { FACTORS } from "../../../src/engine/factors/index.ts";
 import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../../src/engine/model.ts";
 import { computePrior, currentPrice } from "../../../src/engine/reference-price.ts";
 
-/** Confidence times lambda, by factor; factors that do not apply have no entry. */
+/** Confidence times lambda, by factor. A factor that does not apply has no entry. */
 export type Exposure = Readonly<Partial<Record<FactorName, number>>>;
 
 /** The prior and the exposures of a view; null if it has no price. */

@@ -1,4 +1,4 @@
-/** Fits all coefficients of the engine, and scores each part of the data with a fit that has not seen it. */
+/** Fits all coefficients of the engine and scores them out of fold. */
 import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../../src/engine/model.ts";
 import { type Evaluation, evaluateFile } from "../evaluation.ts";
 import { laterCases } from "../later-cases.ts";
@@ -20,14 +20,14 @@ export interface EngineData {
   readonly depth: Extract<EngineFile, { kind: "depth" }>;
 }
 
-/** Tail prices far from the resolution: what the calibration rests on. */
+/** Tail prices at least 30 days before the resolution. The fitted calibration depends on them. */
 export interface Tails {
   readonly rows: number;
   readonly groups: number;
-  /** Sum of the probabilities that the prices gave to the unlikely side. */
-  readonly expected: number;
-  /** How often the unlikely side won. */
-  readonly surprises: number;
+  /** Expected wins of the unlikely side: the sum of its prices. */
+  readonly expectedWins: number;
+  /** Wins of the unlikely side. */
+  readonly wins: number;
 }
 
 export interface EngineFit {
@@ -38,7 +38,6 @@ export interface EngineFit {
   readonly recordingTrials: readonly RecordingTrial[];
   readonly alternatives: readonly Alternative[];
   readonly penalties: readonly Alternative[];
-  /** Scored with fits that have not seen the rows. */
   readonly outOfFold: {
     readonly resolved: Evaluation;
     readonly byTime: Comparison;
@@ -51,7 +50,7 @@ export interface EngineFit {
 const RECORDING_FACTORS: readonly FactorName[] = ["cross_venue", "order_flow"];
 const CANDIDATES = FACTOR_NAMES.filter((name) => !RECORDING_FACTORS.includes(name));
 
-/** @param base  coefficients of factors to which no data applies are kept */
+/** @param base  current coefficients; kept for factors to which no data applies */
 export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineCoefficients): EngineFit {
   const depthCases = [...laterCases(depth)];
   const quotesCases = [...laterCases(quotes)];
@@ -96,8 +95,8 @@ function describeTails(samples: readonly Sample[], coefficients: EngineCoefficie
   return {
     rows: tails.length,
     groups: new Set(tails.map(({ group }) => group)).size,
-    expected: tails.reduce((sum, { market }) => sum + Math.min(market, 1 - market), 0),
-    surprises: tails.filter(({ market, outcome }) => (market < 0.5 ? outcome === 1 : outcome === 0)).length,
+    expectedWins: tails.reduce((sum, { market }) => sum + Math.min(market, 1 - market), 0),
+    wins: tails.filter(({ market, outcome }) => (market < 0.5 ? outcome === 1 : outcome === 0)).length,
   };
 }
 
@@ -123,7 +122,7 @@ function compareByTime(samples: readonly Sample[], fit: (train: readonly Sample[
   return compare(splitByTime(rows).flatMap(({ train, test }) => scoreSamples(test, fit(train))));
 }
 
-/** Leaves out one contest at a time: prices of one contest depend on each other. */
+/** Scores each contest with a fit to the others, because prices of one contest are correlated. */
 function scoreQuotes(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
   const events = new Set(cases.map(({ event }) => event));
   const fits = new Map(

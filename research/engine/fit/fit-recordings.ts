@@ -1,24 +1,24 @@
-/** What recorded quotes and order books show, with a test of each part on events that its fit has not seen. */
+/** Fits the share of the microprice and the weights of factors to recordings, and tests each out of fold by event. */
 import type { EngineCoefficients } from "../../../src/engine/model.ts";
 import type { LaterCase } from "../later-price.ts";
 import { FOLDS, foldOf } from "./folds.ts";
 import {
-  cautiousSlope,
   factorPoints,
   fitSlope,
-  gainOf,
   micropricePoints,
   type Point,
+  relativeErrorChange,
   type Slope,
+  slopeLowerBound,
 } from "./recording-slopes.ts";
 
-/** A slope that was fitted to a recording, and its out-of-fold change of the squared error after an hour and after a day. */
+/** A fitted slope, and the relative change of the squared error that it causes out of fold; below 0 is better. */
 export interface RecordingTrial {
   readonly name: string;
   readonly slope: Slope;
   readonly afterHour: Slope;
   readonly afterDay: Slope;
-  /** What is shipped; 0 if the out-of-fold gain is below one standard error. */
+  /** Shipped value; 0 if the slope does not pass the test (`toTrial`). */
   readonly shipped: number;
 }
 
@@ -27,7 +27,7 @@ interface Horizons {
   readonly day: readonly Point[];
 }
 
-/** Share of the way to the microprice, and the weight of the order flow beyond it. */
+/** Fits the share of the distance from the mid to the microprice, and with it the weight of the order flow. */
 export function fitDepth(
   cases: readonly LaterCase[],
   base: EngineCoefficients,
@@ -59,7 +59,7 @@ export function tryFactor(
   return toTrial(name, points, atBothTimes, "hour");
 }
 
-/** With leadership fitted, the weight is 1 if the shares predict the price a day later out of fold. */
+/** The weight is 1 or 0: `fitLeadership` fits the shares, and this tests whether they predict the price a day later. */
 export function tryCrossVenue(cases: readonly LaterCase[], base: EngineCoefficients): RecordingTrial {
   const whole = { ...base, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
   const events = byEvent(cases);
@@ -67,19 +67,19 @@ export function tryCrossVenue(cases: readonly LaterCase[], base: EngineCoefficie
     hour: factorPoints(events, 1, "cross_venue", whole),
     day: factorPoints(events, 24, "cross_venue", whole),
   };
-  const trial = toTrial("cross_venue", points, ({ day }) => cautiousSlope(day), "day");
+  const trial = toTrial("cross_venue", points, ({ day }) => slopeLowerBound(day), "day");
   return { ...trial, shipped: trial.shipped > 0 ? 1 : 0 };
 }
 
-/** Contracts of one event depend on each other. */
+/** Groups by event, because contracts of one event are correlated. */
 const byEvent = (cases: readonly LaterCase[]): LaterCase[] => cases.map((later) => ({ ...later, group: later.event }));
 
-/** A slope that holds after an hour and after a day. */
-const atBothTimes = ({ hour, day }: Horizons): number => Math.min(cautiousSlope(hour), cautiousSlope(day));
+/** The smaller of the slopes after an hour and after a day. */
+const atBothTimes = ({ hour, day }: Horizons): number => Math.min(slopeLowerBound(hour), slopeLowerBound(day));
 
 /**
- * Keeps a slope if its out-of-fold error falls by at least one standard error at the decisive time, and does not rise by one
- * at the other time.
+ * Keeps a slope if its out-of-fold error falls by at least one standard error at the decisive time, and does not rise
+ * by one at the other time.
  */
 function toTrial(
   name: string,
@@ -92,7 +92,7 @@ function toTrial(
     return fit({ hour: points.hour.filter(isTrained), day: points.day.filter(isTrained) });
   });
   const slopeOf = (group: string) => slopes[foldOf(group)] ?? 0;
-  const [afterHour, afterDay] = [gainOf(points.hour, slopeOf), gainOf(points.day, slopeOf)];
+  const [afterHour, afterDay] = [relativeErrorChange(points.hour, slopeOf), relativeErrorChange(points.day, slopeOf)];
   const [gain, other] = decisive === "hour" ? [afterHour, afterDay] : [afterDay, afterHour];
   const isKept = gain.value < 0 && -gain.value >= gain.error && other.value < other.error;
   const shipped = isKept ? Number(fit(points).toFixed(2)) : 0;

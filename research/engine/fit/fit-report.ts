@@ -1,7 +1,7 @@
-/** Writes docs/reports/engine.md: what was fitted, to which data, what each factor gives, and what was tried without success. */
+/** Writes docs/reports/engine.md: data, method, scores, and alternatives that are not shipped. */
 import { FACTOR_NAMES } from "../../../src/engine/model.ts";
 import { table } from "../../markdown.ts";
-import { describeEvaluation, describeLater, interval, number, type Section } from "../report-text.ts";
+import { describeEvaluation, describeLater, formatInterval, formatNumber, type Section } from "../report-text.ts";
 import type { Alternative } from "./alternatives.ts";
 import type { EngineData, EngineFit } from "./fit-engine.ts";
 import type { RecordingTrial } from "./fit-recordings.ts";
@@ -55,8 +55,8 @@ ${markdown(describeEvaluation(outOfFold.resolved))}
 
 ### Time-respecting
 
-All horizons together, without the first block: n ${outOfFold.byTime.n}, Brier score ${number(outOfFold.byTime.brier, 5)}, of the price
-${number(outOfFold.byTime.marketBrier, 5)}, difference ${number(outOfFold.byTime.diff?.value, 5)} (${interval(outOfFold.byTime.diff, 5)}).
+All horizons together, without the first block: n ${outOfFold.byTime.n}, Brier score ${formatNumber(outOfFold.byTime.brier, 5)}, of the price
+${formatNumber(outOfFold.byTime.marketBrier, 5)}, difference ${formatNumber(outOfFold.byTime.diff?.value, 5)} (${formatInterval(outOfFold.byTime.diff, 5)}).
 
 ## Later prices of the recorded quotes, out of fold by contest
 
@@ -84,13 +84,13 @@ ${table(
   fit.leadership.pairs.map(({ venue, peer, slope, share }) => [
     venue,
     peer,
-    number(slope.value, 3),
-    number(slope.error, 3),
-    number(share, 2),
+    formatNumber(slope.value, 3),
+    formatNumber(slope.error, 3),
+    formatNumber(share, 2),
   ]),
 )}
 
-The pairs do not differ by more than chance, so each is close to the share of all, ${number(fit.leadership.pooled.value, 3)} ± ${number(fit.leadership.pooled.error, 3)}, of which the
+The pairs do not differ by more than chance, so each is close to the share of all, ${formatNumber(fit.leadership.pooled.value, 3)} ± ${formatNumber(fit.leadership.pooled.error, 3)}, of which the
 lower end of the 95% interval is used. Other pairs of venues have the default. For play money and forecasts there is no
 recording; their default is a quarter of it.
 
@@ -98,7 +98,7 @@ recording; their default is a quarter of it.
 
 ${table(
   ["factor", "weight"],
-  FACTOR_NAMES.map((name) => [`\`${name}\``, number(coefficients.weights[name], 4)]),
+  FACTOR_NAMES.map((name) => [`\`${name}\``, formatNumber(coefficients.weights[name], 4)]),
 )}
 
 Share of the way from the mid to the microprice: ${coefficients.micropriceShare}.
@@ -123,7 +123,7 @@ ${describeAlternatives(fit.penalties)}
 
 - The gain over the price is small: prices alone give no more. A signal from prices alone almost never covers
   the spread and the fee.
-- The time-respecting test is nearest to live use. Its difference to the price is ${number(outOfFold.byTime.diff?.value, 5)} (${interval(outOfFold.byTime.diff, 5)}): ${
+- The time-respecting test is nearest to live use. Its difference to the price is ${formatNumber(outOfFold.byTime.diff?.value, 5)} (${formatInterval(outOfFold.byTime.diff, 5)}): ${
     (outOfFold.byTime.diff?.high ?? 0) < 0 ? "a gain" : "no gain"
   }.
 - Calibration predicts outcomes and not prices: the price a day later has the same bias. Its ratio against later prices is
@@ -133,7 +133,7 @@ ${describeAlternatives(fit.penalties)}
 - One election (2020) and three weeks of one venue (July 2026) are most of the data, each one draw of shared shocks. The
   intervals treat groups as independent and are too narrow for that.
 - At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. By their prices, the
-  unlikely side should have won ${number(tails.expected, 1)} times; it won ${tails.surprises} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
+  unlikely side should have won ${formatNumber(tails.expectedWins, 1)} times; it won ${tails.wins} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
 `;
 }
 
@@ -147,11 +147,11 @@ function describeAlternatives(alternatives: readonly Alternative[]): string {
     ["", "weights", "difference by group", "95% interval", "difference by time", "95% interval"],
     alternatives.map(({ name, weights, byGroup, byTime }) => [
       name,
-      weights.length === 0 ? "many" : weights.map((weight) => number(weight, 2)).join(", "),
-      number(byGroup?.value, 5),
-      interval(byGroup, 5),
-      number(byTime?.value, 5),
-      interval(byTime, 5),
+      weights.length === 0 ? "many" : weights.map((weight) => formatNumber(weight, 2)).join(", "),
+      formatNumber(byGroup?.value, 5),
+      formatInterval(byGroup, 5),
+      formatNumber(byTime?.value, 5),
+      formatInterval(byTime, 5),
     ]),
   );
 }
@@ -163,28 +163,29 @@ function describeTrials(trials: readonly Trial[]): string {
       `\`${name}\``,
       rows,
       groups,
-      number(weight, 3),
-      number(byGroup.logLoss, 6),
-      number(byGroup.error, 6),
-      number(byGroup.brier, 6),
-      number(byTime.logLoss, 6),
+      formatNumber(weight, 3),
+      formatNumber(byGroup.logLoss, 6),
+      formatNumber(byGroup.error, 6),
+      formatNumber(byGroup.brier, 6),
+      formatNumber(byTime.logLoss, 6),
       isKept ? "yes" : "no",
     ]),
   );
 }
 
 function describeRecordings(trials: readonly RecordingTrial[]): string {
-  const change = ({ value, error }: RecordingTrial["afterHour"]) => `${number(value, 5)} ± ${number(error, 5)}`;
+  const change = ({ value, error }: RecordingTrial["afterHour"]) =>
+    `${formatNumber(value, 5)} ± ${formatNumber(error, 5)}`;
   return table(
     ["on a recording", "n", "slope", "standard error", "change after 1 h", "change after 24 h", "shipped"],
     trials.map(({ name, slope, afterHour, afterDay, shipped }) => [
       `\`${name}\``,
       slope.n,
-      number(slope.value, 3),
-      number(slope.error, 3),
+      formatNumber(slope.value, 3),
+      formatNumber(slope.error, 3),
       change(afterHour),
       change(afterDay),
-      number(shipped, 2),
+      formatNumber(shipped, 2),
     ]),
   );
 }

@@ -10,13 +10,13 @@ export function foldOf(group: string): number {
   return hash % FOLDS;
 }
 
-/** Rows to fit to, and rows that the fit has not seen. */
+/** Rows to fit to, and rows to test on. */
 export interface Split<Row> {
   readonly train: readonly Row[];
   readonly test: readonly Row[];
 }
 
-/** Ten folds by group: no group is in both parts. Each row is tested once. */
+/** Ten folds. No group is in both parts of a split, and each row is tested once. */
 export function splitByGroup<Row extends { readonly group: string }>(rows: readonly Row[]): Split<Row>[] {
   return Array.from({ length: FOLDS }, (_, fold) => ({
     train: rows.filter(({ group }) => foldOf(group) !== fold),
@@ -31,8 +31,8 @@ export interface TimedRow {
 }
 
 /**
- * Blocks of equal size by time. A block is tested with a fit to the rows that were resolved before its first row, without
- * the groups of the block. The first block is never tested.
+ * Blocks of equal size by time. A block is tested with a fit to the rows that were resolved before its first row,
+ * without the groups of the block. The first block is never tested.
  */
 export function splitByTime<Row extends TimedRow>(rows: readonly Row[]): Split<Row>[] {
   const byTime = rows.toSorted((a, b) => a.asOf - b.asOf);

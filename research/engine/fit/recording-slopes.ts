@@ -1,15 +1,15 @@
-/** Fits to recorded quotes and order books: how far a price moves to its microprice, and to the prices of its peers. */
+/** Fits how far a price moves towards its microprice and towards the prices of its peers, from recordings. */
 import type { EngineCoefficients } from "../../../src/engine/index.ts";
 import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
 import type { LaterCase } from "../later-price.ts";
 import { exposureOf } from "./exposures.ts";
 
-/** Assumed standard deviation of the shares of pairs of venues around their mean. One recording of one pair does not identify it. */
+/** Assumed standard deviation of the shares of venue pairs around their mean; not identifiable from one recording. */
 const PAIR_DEVIATION = 0.1;
 const SHARE_MAX = 0.6;
 const Z_95 = 1.96;
-/** No recording has play money or forecasts. A gap to them counts this much of a gap to a price in money. */
-const OTHER_KINDS = 0.25;
+/** Assumed share for play money and forecasts, relative to that for money. No recording contains them. */
+const OTHER_KINDS_RATIO = 0.25;
 
 /** One observation of a regression through the origin, y = slope * x. */
 export interface Point {
@@ -20,13 +20,13 @@ export interface Point {
 
 export interface Slope {
   readonly value: number;
-  /** Standard error by group. */
+  /** Standard error, clustered by group. */
   readonly error: number;
   readonly n: number;
   readonly groups: number;
 }
 
-/** Least squares through the origin. The error is clustered by group. */
+/** Least squares through the origin. */
 export function fitSlope(points: readonly Point[]): Slope {
   const squares = points.reduce((sum, { x }) => sum + x * x, 0);
   const value = squares === 0 ? 0 : points.reduce((sum, { x, y }) => sum + x * y, 0) / squares;
@@ -37,15 +37,15 @@ export function fitSlope(points: readonly Point[]): Slope {
 }
 
 /**
- * The lower end of the slope's 95% interval, by group; 0 if it is negative. A share that is too small loses part of a gain,
- * and one that is too large turns it into a loss.
+ * Lower bound of the slope's 95% interval, clustered by group; at least 0. A share that is too small only reduces the
+ * gain, while one that is too large can cause a loss.
  */
-export function cautiousSlope(points: readonly Point[]): number {
+export function slopeLowerBound(points: readonly Point[]): number {
   const { value, error } = fitSlope(points);
   return Math.max(0, value - Z_95 * error);
 }
 
-/** Change of the price against the distance to the microprice. */
+/** x: distance from the mid to the microprice. y: change of the price. */
 export function micropricePoints(cases: Iterable<LaterCase>, hours: number, coefficients: EngineCoefficients): Point[] {
   return pointsOf(cases, hours, (view) => {
     const mid = exposureOf(view, { ...coefficients, micropriceShare: 0 });
@@ -55,7 +55,7 @@ export function micropricePoints(cases: Iterable<LaterCase>, hours: number, coef
   });
 }
 
-/** Change of the price against what a factor says of it, as a change of the probability. */
+/** x: change of the probability by the unweighted factor, to first order. y: change of the price. */
 export function factorPoints(
   cases: Iterable<LaterCase>,
   hours: number,
@@ -86,7 +86,7 @@ function pointsOf(
 }
 
 /** Change of the squared error by y = slope * x, relative to that of y = 0; below 0 is better. */
-export function gainOf(points: readonly Point[], slopeOf: (group: string) => number): Slope {
+export function relativeErrorChange(points: readonly Point[], slopeOf: (group: string) => number): Slope {
   const terms = points.map(({ group, x, y }) => ({
     group,
     numerator: (y - slopeOf(group) * x) ** 2 - y * y,
@@ -115,14 +115,14 @@ export interface LeadershipFit {
 /**
  * Share of the gap to a peer that a price closes within a day, for each pair of venues of a recording.
  *
- * The share of all pairs together is the cautious slope by contest; it is the default for other pairs. The share of one pair
- * is the mean of its own slope and the default, weighted by their precision: w = 0.1^2 / (0.1^2 + error^2).
+ * The default share is the lower bound of the slope over all pairs, clustered by contest. The share of one pair is the
+ * mean of its own slope and the default, weighted by precision: w = 0.1^2 / (0.1^2 + error^2).
  */
 export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineCoefficients): LeadershipFit {
   const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
   const contests = cases.map((later) => ({ ...later, group: later.event }));
   const points = factorPoints(contests, 24, "cross_venue", whole);
-  const share = Math.min(SHARE_MAX, cautiousSlope(points));
+  const share = Math.min(SHARE_MAX, slopeLowerBound(points));
   const pairs = [...Map.groupBy(cases, pairOf)].flatMap(([pair, ofPair]) => {
     const [venue, peer] = pair.split(" ");
     const slope = fitSlope(factorPoints(ofPair, 24, "cross_venue", whole));
@@ -131,7 +131,7 @@ export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineC
     const mean = weight * slope.value + (1 - weight) * share;
     return [{ venue, peer, slope, share: round(Math.max(0, Math.min(SHARE_MAX, mean))) }];
   });
-  const others = round(share * OTHER_KINDS);
+  const others = round(share * OTHER_KINDS_RATIO);
   return {
     pooled: fitSlope(points),
     pairs,
@@ -147,7 +147,7 @@ export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineC
   };
 }
 
-/** Names of the venue and of its only peer; one name without a single peer. */
+/** Venue and peer, separated by a space; only the venue if there is not exactly one peer. */
 const pairOf = ({ view }: LaterCase): string =>
   view.peers.length === 1 ? `${view.adapter} ${view.peers[0]?.adapter}` : `${view.adapter}`;
 

@@ -1,23 +1,24 @@
-/** Ridge logistic regression on top of a known part of the log-odds. */
+/** Ridge logistic regression with an offset and without intercept. */
 import { fitLogistic } from "../../logistic.ts";
 
 /**
- * Penalty on the weights of standardised features: the effect of a feature on the log-odds has a normal prior with mean 0
- * and standard deviation 1 / sqrt(5) = 0.45. In the tails no surprise occurred in the data, so the data alone would stretch
- * prices without limit. Cross-validation prefers a smaller penalty (docs/reports/engine.md).
+ * Penalty on the weights of standardised features: the effect of a feature on the log-odds has a normal prior with mean
+ * 0 and standard deviation 1 / sqrt(5) = 0.45. In the data no unlikely side of a tail price won, so without a penalty
+ * the weight of the calibration would have no bound. Cross-validation prefers a smaller penalty
+ * (docs/reports/engine.md).
  */
 export const RIDGE = 5;
 
 export interface Example {
   readonly features: readonly number[];
-  /** Known part of the log-odds. */
+  /** Fixed part of the log-odds. */
   readonly offset: number;
   readonly outcome: number;
 }
 
 /**
- * Weights of the features, without intercept. Features are divided by their root mean square where they are not 0, so that
- * the penalty does not depend on their unit. Examples without any feature do not influence the fit.
+ * Weights of the features, without intercept. Features are divided by their root mean square where they are not 0, so
+ * that the penalty does not depend on their unit. Examples without any feature do not influence the fit.
  *
  * @returns  one weight per feature; all 0 if not both outcomes occur
  */
@@ -49,7 +50,6 @@ export function meanSquareOf(examples: readonly Pick<Example, "features">[], ind
   return count === 0 ? 0 : sum / count;
 }
 
-/** Probability of an example. */
 export function predict({ features, offset }: Omit<Example, "outcome">, weights: readonly number[]): number {
   const score = features.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), offset);
   return 1 / (1 + Math.exp(-score));

@@ -5,10 +5,10 @@ import { type FitRow, fitWeights } from "./train.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Numbers in [0, 1) without a pattern that the fit could find: the fractional parts of multiples of an irrational. */
+/** Deterministic numbers in [0, 1) that behave like random ones: fractional parts of multiples of an irrational. */
 const spread = (index: number, factor: number): number => (index * factor) % 1;
 
-/** Outcomes drawn from a prior of one half and a factor of this weight; `momentum` has no influence. */
+/** Outcomes drawn from a prior of 0.5 and `calibration` with this weight; `momentum` has no influence. */
 function createRows(weight: number | ((index: number) => number)): FitRow[] {
   return Array.from({ length: 2_000 }, (_, index) => {
     const calibration = 4 * spread(index, Math.SQRT2) - 2;
@@ -25,7 +25,7 @@ function createRows(weight: number | ((index: number) => number)): FitRow[] {
   });
 }
 
-test("finds a planted weight, and gives 0 to a factor without influence and to one that never helps", () => {
+test("recovers the weight of a factor, and gives 0 to a factor without influence", () => {
   const { weights, trials, covariance } = fitWeights(createRows(0.7), ["calibration", "momentum"]);
   assert.ok(Math.abs((weights.calibration ?? 0) - 0.7) < 0.15, `${weights.calibration}`);
   assert.equal(weights.momentum, 0);
@@ -40,7 +40,7 @@ test("finds a planted weight, and gives 0 to a factor without influence and to o
   assert.equal(fitWeights(createRows(0), ["calibration"]).weights.calibration, 0);
 });
 
-test("a factor whose effect reversed helps by group, but is not kept because earlier questions do not show it", () => {
+test("does not keep a factor that helps by group but not by time, because its effect reversed", () => {
   const { weights, trials } = fitWeights(
     createRows((index) => (index < 700 ? -1.2 : 1.2)),
     ["calibration"],
@@ -56,7 +56,7 @@ test("a weight is at most 1, and a factor with few groups is not fitted", () => 
   assert.deepEqual(fitWeights(createRows(0.7).slice(0, 19), ["calibration"]).weights, {});
 });
 
-test("no group is on both sides of a fold, and each row is tested once", () => {
+test("no group is in both parts of a split, and each row is tested once", () => {
   const rows = createRows(0).map((row, index) => ({ ...row, group: `g${index % 50}` }));
   const splits = splitByGroup(rows);
   assert.equal(splits.flatMap(({ test: tested }) => tested).length, rows.length);
@@ -67,8 +67,8 @@ test("no group is on both sides of a fold, and each row is tested once", () => {
   assert.equal(foldOf("g1"), foldOf("g1"));
 });
 
-test("a block by time is fitted only to other groups that were resolved before it", () => {
-  // Groups of 300 rows reach from one block of 250 rows into the next.
+test("a time block is tested with a fit to other groups that were resolved before it", () => {
+  // Groups of 300 rows overlap the blocks of 250 rows.
   const splits = splitByTime(createRows(0).map((row, index) => ({ ...row, group: `g${Math.floor(index / 300)}` })));
   assert.equal(splits.length, 7);
   assert.ok(splits.slice(1).every(({ train }) => train.length > 0));

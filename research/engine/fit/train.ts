@@ -9,14 +9,13 @@ import { type Exposure, exposureOf } from "./exposures.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
 import { type Example, fitRidge, meanSquareOf, predict, RIDGE } from "./ridge.ts";
 
-/** The lambda of a factor is the whole change that it asks for: no weight extrapolates it. */
+/** Lambda is the full change of the log-odds by a factor. A larger weight would extrapolate it. */
 const WEIGHT_MAX = 1;
-/** A weight between 0 and 1 has at most about the standard error of a uniform distribution, 0.29. */
+/** About the standard deviation of a uniform distribution on [0, 1], 0.29. */
 const WEIGHT_ERROR_MAX = 0.3;
-/** A factor is fitted if it applies in at least this many groups. */
+/** Minimum number of groups to which a factor must apply to be fitted. */
 const GROUPS_MIN = 20;
 
-/** A sample as the fit sees it. */
 export interface FitRow {
   readonly group: string;
   readonly asOf: number;
@@ -36,13 +35,13 @@ export function toFitRows(samples: readonly Sample[], coefficients: EngineCoeffi
   });
 }
 
-/** What a factor gains out of sample, and whether it is kept. */
+/** Out-of-fold gain of a factor, and whether it is kept. */
 export interface Trial {
   readonly name: FactorName;
   readonly rows: number;
   readonly groups: number;
   readonly weight: number;
-  /** Mean log loss and Brier score without the factor minus those with it: above 0 is better. */
+  /** Scores without the factor minus those with it; above 0 is better. */
   readonly byGroup: Gain;
   readonly byTime: Gain;
   readonly isKept: boolean;
@@ -55,19 +54,20 @@ export interface Gain {
 }
 
 export interface FittedWeights {
-  /** Only of factors that were tried. */
+  /** Only of candidates that apply to enough groups. */
   readonly weights: Readonly<Partial<Record<FactorName, number>>>;
   readonly covariance: EngineCoefficients["covariance"];
   readonly trials: readonly Trial[];
 }
 
 /**
- * Ridge logistic regression (`fitRidge`) of the outcomes on the factors' exposures, with the log-odds of the prior as offset and without
- * intercept.
+ * Ridge logistic regression (`fitRidge`) of the outcomes on the factors' exposures, with the log-odds of the prior as
+ * offset and without intercept.
  *
- * A factor is tried alone against the prior. It is kept if the out-of-fold log loss falls by at least one standard error by
- * group, the Brier score falls too, and the log loss also falls when only earlier questions are fitted. The factors that are
- * kept are then fitted together, and the worst is removed until each of them passes the same test against the others.
+ * A factor is tried alone against the prior. It is kept if the out-of-fold log loss falls by at least one standard
+ * error by group, the Brier score falls too, and the log loss also falls when only earlier questions are fitted. The
+ * factors that are kept are then fitted together, and the worst is removed until each of them passes the same test
+ * against the others.
  */
 export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorName[]): FittedWeights {
   const folds = { byGroup: splitByGroup(rows), byTime: splitByTime(rows) };
@@ -148,8 +148,8 @@ function fitTo(rows: readonly FitRow[], names: readonly FactorName[]): readonly 
 }
 
 /**
- * Covariance of the weights: the inverse Hessian, with each standard error raised to that of the group-clustered sandwich
- * estimator where it is larger, and then limited to 0.3.
+ * Covariance of the weights: the inverse Hessian, with each standard error raised to that of the group-clustered
+ * sandwich estimator where it is larger, and then limited to 0.3.
  */
 function covarianceOf(
   rows: readonly FitRow[],
