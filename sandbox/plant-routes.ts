@@ -25,19 +25,18 @@ interface PlantBody {
   readonly outcome?: unknown;
 }
 
-/** The world and the feed that the control server changes. */
 export interface Plants {
   readonly world: PlantedWorld;
   readonly feed: TouchableFeed;
 }
 
 /**
- * Registers `POST /plants/{venue}/shift` (`market_id`, `move` in price units) and `POST /plants/{venue}/trade` (`market_id`,
- * `side`, `usd`, and `taker`, the number of a trader). Both change a market from now on, so that tests can check the detection of
- * such changes. `POST /plants/polymarket/resolution` (`market_id`, `step` of `ResolutionStep`, `outcome`: yes, no or void, by
- * default yes) moves a market to a step of its resolution.
- *
- * `POST /plants/polymarket/set` (`left_out` of `LeftOutRow`, or null) sells the outcomes of an exclusive event for less than 1.
+ * Registers the routes that plant changes of the world from now on:
+ * - `POST /plants/{venue}/shift`: `market_id`, `move` in price units
+ * - `POST /plants/{venue}/trade`: `market_id`, `side`, `usd`, `taker` (number of a trader)
+ * - `POST /plants/polymarket/resolution`: `market_id`, `step` (`ResolutionStep`), `outcome` (yes, no, void; default
+ * yes)
+ * - `POST /plants/polymarket/set`: `left_out` (`LeftOutRow` or null). It sells an exclusive event for less than 1.
  */
 export function installPlantRoutes(app: FastifyInstance, plants: Plants, now: Now): void {
   const { world, feed } = plants;

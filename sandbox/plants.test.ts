@@ -57,7 +57,7 @@ function openSets() {
   return { world, planted: createPlantedWorld(world) };
 }
 
-test("a planted set costs less than 1 after fees, and the outcome that is left out has no book", () => {
+test("a planted set costs less than 1 after fees, and its omitted outcome has no book", () => {
   const { world, planted } = openSets();
   const events = world.events("polymarket", AT);
   const complete = planted.plantSet(events, AT, null);
@@ -80,7 +80,7 @@ test("a planted set costs less than 1 after fees, and the outcome that is left o
   assert.deepEqual(planted.book(market, AT - 1), world.book(market, AT - 1));
 });
 
-test("a set that is closed without a final result is incomplete, and one whose other outcome is settled NO is complete", () => {
+test("a set is incomplete if its omitted outcome is closed without a result, and complete if it is settled NO", () => {
   const { world, planted } = openSets();
   const phaseOf = (row: LeftOutRow) => {
     const { complete, leftOut } = planted.plantSet(world.events("polymarket", AT), AT, row);
@@ -91,7 +91,7 @@ test("a set that is closed without a final result is incomplete, and one whose o
   assert.throws(() => planted.plantSet([], AT, null), PlantError);
 });
 
-test("the control server plants in active markets and rejects other requests", async () => {
+test("the control server accepts plants in active markets and rejects other requests", async () => {
   const sandbox = await testSandbox({ marketCount: 300 });
   try {
     const control = sandbox.urls.control?.rest ?? "";

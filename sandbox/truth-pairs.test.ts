@@ -20,7 +20,7 @@ function openControl(change: (world: World) => World = (world) => world) {
   return { world, get };
 }
 
-test("200: the pages of the pairs together are all pairs of the world at the given time", async () => {
+test("200: the pages contain every pair of the world at the given time once", async () => {
   const { world, get } = openControl();
   const expected = world.pairs(GENESIS);
   const pairs = [];
@@ -41,7 +41,7 @@ test("200: the pages of the pairs together are all pairs of the world at the giv
   );
 });
 
-test("200: a pair names both markets by the ids of their venues, which the truth of the venue confirms", async () => {
+test("200: a pair has the venue ids of both markets, and `/truth/{venue}` returns the same markets", async () => {
   const { get } = openControl();
   const { json } = await get("/truth/pairs?limit=3");
   assert.equal(json.at, NOW);
@@ -57,7 +57,7 @@ test("200: a pair names both markets by the ids of their venues, which the truth
   }
 });
 
-test("200: `traps=true` selects the pairs that look alike and are not the same", async () => {
+test("200: `traps=true` selects the pairs that look alike but are not identical", async () => {
   const { world, get } = openControl();
   const { json } = await get("/truth/pairs?traps=true&limit=2000");
   const traps = world.pairs(NOW).filter(({ trap }) => trap !== null);

@@ -18,7 +18,7 @@ interface PairsQuery {
   readonly traps?: string;
 }
 
-/** Installs `GET /truth/pairs`: how the listed markets of different venues are related, in pages. */
+/** Installs `GET /truth/pairs`: the pages of the relations between listed markets of different venues. */
 export function installPairsRoute(
   app: FastifyInstance,
   { world, now }: ExchangeContext,

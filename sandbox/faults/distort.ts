@@ -36,7 +36,9 @@ export function canDistort(faults: VenueFaults): boolean {
   );
 }
 
-/** Returns a distorted copy of a JSON value. Price faults are drawn once per object with prices, `clock_skew` once per call. */
+/**
+ * Returns a distorted copy of a JSON value. Draws price faults once per object with prices, `clock_skew` once per call.
+ */
 export function distort(value: unknown, faults: VenueFaults): unknown {
   const skew = faults.draw("clock_skew");
   const minutes = skew === null ? 0 : Number(skew.minutes) * (faults.uniform("clock_skew") < 0.5 ? -1 : 1);

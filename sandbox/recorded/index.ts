@@ -114,7 +114,10 @@ function createRecordedWorld(
     };
   };
 
-  /** Price as the service defines it: mid if the spread is at most 0.10, otherwise last trade, otherwise indicative price. */
+  /**
+   * Price as the service defines it: mid if the spread is at most 0.10, otherwise last trade, otherwise indicative
+   * price.
+   */
   const priceAt = (record: MarketRecord, at: number): number | null => {
     const { bids, asks } = record.levelsAt(at);
     const bid = bids[0]?.price;
@@ -129,7 +132,7 @@ function createRecordedWorld(
   const activity: World["activity"] = (market, at) => {
     const record = recordOf(market);
     const recordedActivity = record.activityAt(at);
-    // Kalshi's dollar amounts are half its contracts (docs/decisions/0003). On other venues one contract locks one dollar.
+    // Kalshi's dollar amounts are half its contracts (docs/decisions/0003). Elsewhere one contract locks one dollar.
     const contractsPerUsd = market.venue === "kalshi" ? 2 : 1;
     const toContracts = (usd: number | null | undefined): number | null =>
       usd === null || usd === undefined ? null : usd * contractsPerUsd;

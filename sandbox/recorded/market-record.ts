@@ -21,7 +21,7 @@ const ACTIVITY_FIELD_COUNT = 4;
  * added in order of `at`, with the times of the recording. `finish` converts all times to the wall clock.
  */
 export class MarketRecord {
-  /** The first market line. Texts and dates of other lines are ignored to avoid publishing them too early. */
+  /** The first market line. Texts and dates of later lines are ignored, so that they are not published too early. */
   firstFact: MarketFact;
   readonly statuses: Status[] = [];
   readonly #quoteTimes: number[] = [];
@@ -122,7 +122,7 @@ export class MarketRecord {
     return this.statuses[this.#statusIndexAt(at)] ?? null;
   }
 
-  /** Returns the start of the phase that applies at `at`. Consecutive statuses with the same phase count as one phase. */
+  /** Returns the start of the phase at `at`. Consecutive statuses with the same phase count as one phase. */
   phaseSince(at: number): number {
     let index = this.#statusIndexAt(at);
     while (index > 0 && this.statuses[index - 1]?.phase === this.statuses[index]?.phase) index -= 1;

@@ -39,8 +39,8 @@ export function priceAt(world: World, market: ListedMarket, at: number): number 
 }
 
 /**
- * Returns the candles of the intervals that start in [from, to), oldest first, without those before the first price. The
- * last interval ends at `to` at the latest.
+ * Returns the candles of the intervals that start in [from, to), oldest first, without those before the first price.
+ * The last interval ends at `to` at the latest.
  */
 export function worldCandles(
   world: World,

@@ -24,7 +24,7 @@ const CACHED_SIMULATORS_MAX = 2_048;
 export interface WorldOptions extends UniverseOptions {
   /** Trading activity after genesis is faster by this factor. */
   readonly speed: number;
-  /** Whether quotes are temporarily displaced, so that the markets of one event contradict each other; true by default. */
+  /** Whether quotes of one event contradict each other for short times; true by default. */
   readonly hasDisplacedQuotes?: boolean;
 }
 

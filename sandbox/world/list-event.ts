@@ -42,7 +42,9 @@ export function groundTruthOf(market: ListedMarket): GroundTruth {
 }
 
 export interface EventListing {
-  /** Number of the listed event. The number of a trap differs from the number of its process if it shares the process. */
+  /**
+   * Number of the listed event. The number of a trap differs from the number of its process if it shares the process.
+   */
   readonly number: number;
   readonly definition: EventDefinition;
   readonly process: OutcomeProcess;

@@ -33,7 +33,9 @@ const QUOTE_PARAMETERS: Readonly<Record<SandboxVenue, { compression: number; err
 const DISPLACED_SHARE = 0.005;
 const DISPLACEMENT = { min: 0.3, max: 0.9 } as const;
 
-/** Hash keys by purpose of the random number; they must differ from the keys in order-flow.ts and market-simulator.ts. */
+/**
+ * Hash keys by purpose of the random number; they must differ from the keys in order-flow.ts and market-simulator.ts.
+ */
 const Draw = { error: 3, spread: 4, levelSize: 5, displaced: 16 } as const;
 
 export type Quotes = Pick<BookState, "bids" | "asks">;
@@ -63,7 +65,7 @@ export function createMarketMaker(
   }: { readonly seed: number; readonly clock: ActivityClock; readonly hasDisplacedQuotes: boolean },
   { depth, halfSpread }: { readonly depth: number; readonly halfSpread: number },
 ) {
-  /** Returns the quote error in standard deviations: a sum of linearly interpolated random points at several wavelengths. */
+  /** Returns the quote error in standard deviations: linearly interpolated noise, summed over several wavelengths. */
   const errorOf = (slot: number): number => {
     const key = hashKeys(seed, index, Draw.error);
     let sum = 0;
@@ -84,7 +86,7 @@ export function createMarketMaker(
     return Math.sign(share) * (DISPLACEMENT.min + (DISPLACEMENT.max - DISPLACEMENT.min) * Math.abs(share));
   };
   return {
-    /** Returns the unrounded centre of the quotes of a slot: the true probability with lag, bias, error and displacement. */
+    /** Unrounded centre of the quotes of a slot: the true probability with lag, bias, error and displacement. */
     probability(slot: number, startAt: number): number {
       const { compression, error, lagMs } = QUOTE_PARAMETERS[venue];
       const activity = clock.toActivity(startAt);

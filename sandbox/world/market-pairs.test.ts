@@ -147,7 +147,7 @@ test("a venue never lists the same texts for two processes in a world of up to 1
   }
 });
 
-test("a placeholder stands in the question and in the rules, and its market publishes no threshold", () => {
+test("a placeholder market has the placeholder in its question and rules, and publishes no threshold", () => {
   const markets = trapsOf(allPairs)
     .filter(({ trap }) => trap === "placeholder")
     .flatMap(({ a, b }) => [a, b])
@@ -160,7 +160,7 @@ test("a placeholder stands in the question and in the rules, and its market publ
   }
 });
 
-test("the pairs of a time do not depend on the times that were read before", () => {
+test("the pairs at a time do not depend on earlier reads", () => {
   const summarise = (world: SimulatedWorld, at: number) =>
     world.pairs(at).map(({ a, b, relation, trap }) => [a.index, b.index, relation, trap]);
   const times = [GENESIS, GENESIS + 30 * HOUR_MS, GENESIS + 200 * HOUR_MS];
@@ -173,7 +173,7 @@ test("the pairs of a time do not depend on the times that were read before", () 
   assert.equal(forwards.pairs(GENESIS), forwards.pairs(GENESIS));
 });
 
-test("prices of exclusive sets and of ladders contradict each other sometimes, but not for long", () => {
+test("prices of exclusive sets and of ladders sometimes contradict each other for a short time", () => {
   let contradictions = 0;
   let longestMs = 0;
   let checks = 0;

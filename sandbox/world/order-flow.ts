@@ -19,7 +19,9 @@ const MEAN_ORDER_SIZE_SHARE = 0.25 * Math.exp(0.9 ** 2 / 2) * (1 + LARGE_ORDER_S
 const PRICE_SEGMENTS = 16;
 const CACHED_BATCHES_MAX = 4;
 
-/** Hash keys by purpose of the random number; they must differ from the keys in market-maker.ts and market-simulator.ts. */
+/**
+ * Hash keys by purpose of the random number; they must differ from the keys in market-maker.ts and market-simulator.ts.
+ */
 const Draw = { batchSize: 6, orderTime: 7, orderSize: 8 } as const;
 
 /** A pause of trading during from <= at < to. */

@@ -24,7 +24,7 @@ interface Shift {
   readonly move: number;
 }
 
-/** Thrown for too many plants, for a trade in a market that has no price, and for a set without an event. */
+/** Thrown for too many plants, for a trade in a market that has no price, and if no event is suitable for a set. */
 export class PlantError extends Error {}
 
 export interface PlantedTrade {
@@ -35,7 +35,7 @@ export interface PlantedTrade {
   readonly taker?: number;
 }
 
-/** A world into which tests plant price shifts and trades. */
+/** A world with plants: changes of prices, trades and resolutions that tests make from a given time on. */
 export interface PlantedWorld extends World {
   /** Moves the prices of a market by `move` from `at` on. Prices stay within one tick of 0 and 1. */
   plantShift(market: ListedMarket, at: number, move: number): void;
@@ -46,13 +46,13 @@ export interface PlantedWorld extends World {
   /**
    * Changes the prices of a set of exclusive outcomes so that its asks sum to less than 1 after fees.
    *
-   * @param events  events of which the first suitable one is used
-   * @param row  how the most likely outcome is left out; null if all outcomes can be bought
+   * @param events  candidates; the first suitable one is used
+   * @param row  how the most likely outcome is omitted; null if all outcomes can be bought
    */
   plantSet(events: readonly ListedEvent[], at: number, row: LeftOutRow | null): PlantedSet;
 }
 
-/** Adds planted shifts and trades to a world. Without any, it behaves exactly like the given world. */
+/** Without plants, it behaves exactly like the given world. */
 export function createPlantedWorld(world: World): PlantedWorld {
   const shifts = new Map<number, Shift[]>();
   const trades = new Map<number, WorldTrade[]>();
@@ -183,7 +183,7 @@ function movePrice({ tick }: ListedMarket, price: number, move: number): number 
   return Math.round(Math.min(1 - tick, Math.max(tick, price + move)) * 1e6) / 1e6;
 }
 
-/** Moves all levels of a side, on the price grid. Levels beyond the price range, and second ones at a price, are left out. */
+/** Moves all levels of a side on the price grid. Skips levels outside the price range and repeated prices. */
 function moveLevels(
   { tick, bands }: ListedMarket,
   levels: readonly Level[],

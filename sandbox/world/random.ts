@@ -8,7 +8,7 @@ function mixBits(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). It avoids hashing a common prefix repeatedly. */
+/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). Saves hashing a common prefix again. */
 export function extendHash(hash: number, key: number): number {
   const mixed = mixBits(hash ^ mixBits((key | 0) + 0x7f4a7c15));
   return key > 0xffffffff || key < 0 ? mixBits(mixed ^ Math.floor(key / 0x100000000)) : mixed;
@@ -37,7 +37,7 @@ export function uniformFromHash(hash: number): number {
 }
 
 const QUANTILE_STEPS = 4_096;
-/** Quantiles of the standard normal distribution at multiples of 1 / QUANTILE_STEPS; the first and last are infinite. */
+/** Standard normal quantiles at multiples of 1 / QUANTILE_STEPS; the first and the last are infinite. */
 const quantiles = Float64Array.from({ length: QUANTILE_STEPS + 1 }, (_, step) => normalQuantile(step / QUANTILE_STEPS));
 
 /** Maps a hash to a standard normal number: linear interpolation in a table, exact in the first and the last step. */

@@ -21,10 +21,10 @@ const PHASES: Readonly<Record<ResolutionStep, Phase>> = {
 
 export const RESOLUTION_STEPS = Object.keys(PHASES) as readonly ResolutionStep[];
 
-/** A market planted with a past end date gets one this long before the plant. */
+/** Time from the published end date of a `past_end_date` plant to the plant. */
 const PAST_END_MS = 2 * 86_400_000;
 
-/** The planted steps of the resolutions of a world's markets. A market with a step leaves its simulated life cycle. */
+/** Planted resolution steps. The first step of a market ends its simulated life cycle. */
 export class ResolutionPlants {
   readonly #steps = new Map<number, PlantedResolution[]>();
 

@@ -1,6 +1,6 @@
 import type { LeftOutRow, Lifecycle, ListedEvent, ListedMarket, World } from "./types.ts";
 
-/** Sum of the asks of a planted set. The highest taker fee of the venue adds less than 0.06, so all outcomes cost less than 1. */
+/** Sum of the asks of a planted set. With the highest taker fee of the venue, below 0.06, it costs less than 1. */
 const ASKS_SUM = 0.8;
 const OUTCOMES_MIN = 3;
 /** Minimum time until the end of trading, so that the set stays open. */
@@ -19,12 +19,14 @@ export interface PlantedSet {
   readonly leftOut: { readonly market: ListedMarket; readonly row: LeftOutRow } | null;
 }
 
-/** The planted rows of the outcomes that a venue leaves out of their sets. */
+/** The events with planted sets, and the rows of their omitted outcomes. */
 export class SetPlants {
   readonly #rows = new Map<number, { readonly at: number; readonly row: LeftOutRow }>();
   readonly #events = new Set<number>();
 
-  /** Whether all outcomes of an exhaustive exclusive event trade for at least two more hours and none is planted. */
+  /**
+   * Whether the event is exclusive, exhaustive and without a planted set, and all outcomes trade for two more hours.
+   */
   canPlant(world: World, event: ListedEvent, at: number): boolean {
     return (
       event.mutuallyExclusive &&
@@ -38,7 +40,7 @@ export class SetPlants {
     );
   }
 
-  /** Leaves the most likely outcome out as `row`, unless it is null, and computes the asks of the others. */
+  /** Omits the most likely outcome as `row`, or none if it is null, and scales the asks of the others. */
   add(world: World, event: ListedEvent, at: number, row: LeftOutRow | null): PlantedSet {
     const quoted = event.markets
       .map((market) => ({ market, ask: world.book(market, at).asks[0]?.price ?? 1 }))

@@ -87,7 +87,7 @@ test("probabilities of two competing events, and of their opposites, are calibra
       addToBins(bins, createProcess(1), { kind: "not", criterion: { kind, deadline, other } });
     }
   }
-  // A criterion and its opposite have equal deviations of opposite signs, so each bin is tested, not the sum of the bins.
+  // The deviations of a criterion and its opposite cancel, so each bin is tested instead of their sum.
   for (const [index, { count, excess, variance }] of bins.entries()) {
     assert.ok(count > 100, `bin ${index}: ${count}`);
     assert.ok(Math.abs(excess) < 6 * Math.sqrt(variance), `bin ${index}: ${excess} of ${count}`);

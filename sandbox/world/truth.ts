@@ -22,7 +22,7 @@ export type PositiveCriterion =
   | { readonly kind: "range"; readonly above: number; readonly upTo: number }
   /** The event occurs by the deadline, Unix milliseconds. */
   | { readonly kind: "before"; readonly deadline: number }
-  /** The event or the other event occurs by the deadline. Both processes have hazard models and open at the same time. */
+  /** One of the two events occurs by the deadline. Both processes have hazard models and open at the same time. */
   | { readonly kind: "either"; readonly deadline: number; readonly other: OutcomeProcess }
   /** The event occurs by the deadline and before the other event. */
   | { readonly kind: "first"; readonly deadline: number; readonly other: OutcomeProcess };
@@ -59,7 +59,7 @@ const REVEAL_SHARE = 0.2;
 /** Hash keys by purpose of the random number. */
 const Draw = { path: 1, jumpAt: 2, winner: 3, occursAt: 4 } as const;
 
-/** Returns the share of the information that is available at `at`: a linear part, jumps, and a last jump at `revealAt`. */
+/** Returns the share of the information that is available at `at`: a linear part, jumps, and the rest at `revealAt`. */
 function informationShareAt(process: OutcomeProcess, at: number): number {
   if (at >= process.revealAt) return 1;
   const elapsed = (at - process.openAt) / (process.revealAt - process.openAt);
@@ -96,7 +96,7 @@ export function deadlineOf(criterion: ResolutionCriterion): number | null {
   return "deadline" in criterion ? criterion.deadline : null;
 }
 
-/** Returns when the events of a hazard model decide the criterion before its deadline, Unix milliseconds, or Infinity. */
+/** Returns when a hazard model decides the criterion before its deadline, Unix milliseconds, or Infinity. */
 export function decisionTimeOf(process: OutcomeProcess, criterion: ResolutionCriterion): number {
   if (criterion.kind === "not") return decisionTimeOf(process, criterion.criterion);
   const occursAt = occurrenceTimeOf(process);
@@ -131,7 +131,7 @@ export function trueProbability(
   return getBeliefs(process, share, bisections)[criterion.index] ?? 0;
 }
 
-/** Competing exponential times: the rates add up, and each event is first with a probability proportional to its rate. */
+/** Of two exponential times, the rates add up, and each is first with a probability proportional to its rate. */
 function hazardProbability(process: OutcomeProcess, perDay: number, criterion: PositiveCriterion, at: number): number {
   if (!("deadline" in criterion)) throw new Error("a hazard model requires criteria with a deadline");
   const { kind, deadline } = criterion;
@@ -188,7 +188,7 @@ function pathsOf(process: OutcomeProcess, count: number): BrownianPaths {
   return paths;
 }
 
-/** Bayes' rule for a constant drift observed with Brownian noise: log-odds change by strength times the observed path. */
+/** Bayes' rule for a constant drift with Brownian noise: log-odds change by strength times the observed path. */
 function computePosterior(
   process: OutcomeProcess,
   model: Extract<OutcomeModel, { kind: "categorical" }>,

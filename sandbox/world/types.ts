@@ -137,9 +137,12 @@ export interface Lifecycle {
 }
 
 /**
- * A step in the resolution of a market that tests plant. past_end_date: trading goes on after the published end date.
- * proposed_trading, disputed_trading: a result is proposed or disputed while orders are accepted. proposed, disputed: the
- * same without orders. closed_disputed: closed with the prices of a final result. proposed_again: the second proposal.
+ * A planted step in the resolution of a market:
+ * - `past_end_date`: trading continues after the published end date
+ * - `proposed_trading`, `disputed_trading`: a result is proposed or disputed while orders are accepted
+ * - `proposed`, `disputed`: the same without orders
+ * - `closed_disputed`: disputed, but closed with the prices of a final result
+ * - `proposed_again`: the second proposal
  */
 export type ResolutionStep =
   | "past_end_date"
@@ -161,9 +164,12 @@ export interface PlantedResolution {
 }
 
 /**
- * Why an outcome of a planted set accepts no orders, as the venue's row shows it. unreadable: the row has no token ids. placeholder:
- * an outcome that is not named yet. other: all outcomes that are not listed. closed: closed without a final result.
- * settled_no: settled NO. The book is empty.
+ * Why an outcome of a planted set accepts no orders. Its book is empty.
+ * - `unreadable`: the venue's row has no token ids
+ * - `placeholder`: the outcome has no name yet
+ * - `other`: it stands for all outcomes that are not listed
+ * - `closed`: closed without a final result
+ * - `settled_no`: settled NO
  */
 export type LeftOutRow = "unreadable" | "placeholder" | "other" | "closed" | "settled_no";
 

@@ -32,13 +32,13 @@ const ROUND_LISTED_MS = 6 * HOUR_MS;
 /** How long all other events stay listed after they are finalized. */
 const FINALIZED_LISTED_MS = 30 * DAY_MS;
 /**
- * Share of the events, 15-minute rounds excluded, that have a trap: an event that looks alike and is not the same. Small
+ * Share of the events, 15-minute rounds excluded, that have a trap: an event that looks alike but differs. Small
  * worlds have more, because they have at least one trap of each kind.
  */
 export const TRAP_SHARE = 0.1;
 /** Share of the traps that are listed on a venue without the original event, if there is one. */
 const TRAP_ELSEWHERE_SHARE = 0.75;
-/** How often an event is drawn again if it contradicts an earlier one. */
+/** Maximum number of redraws of an event that contradicts an earlier one. */
 const REDRAWS_MAX = 8;
 /** Difference between the choice numbers of two draws of an event; above all event numbers. */
 const REDRAW_OFFSET = 20_000_000;
@@ -110,7 +110,7 @@ export class Universe {
     manifold: [],
   };
   readonly #eventsByRound = new Map<number, readonly ListedEvent[]>();
-  /** Until when an identity is taken. */
+  /** Time until which no other event may have an identity, Unix milliseconds. */
   readonly #identities = new Map<string, number>();
   /** Number of traps by kind, of events that are open at genesis or later. */
   readonly #trapCounts = new Map<TrapKind, number>();
@@ -194,7 +194,7 @@ export class Universe {
 
   /**
    * Adds the events that open up to `at`. Scheduled events of an interval are added at its start, before they open, so
-   * that the listing of a time does not depend on the times that were read before.
+   * that the listing at a time does not depend on earlier reads.
    */
   #addEventsUntil(at: number): void {
     const count = Math.floor((at - this.#options.genesis) / this.#newEventIntervalMs);
@@ -290,7 +290,7 @@ export class Universe {
     }
   }
 
-  /** An event about a day can close before the end of that day, and another one about the same day can open then. */
+  /** Reserves the identity for another day, because an event about a day can close before the day ends. */
   #claim({ identity }: EventDefinition, closeAt: number): void {
     this.#identities.set(identity, closeAt + DAY_MS);
   }
@@ -325,8 +325,8 @@ export class Universe {
   }
 
   /**
-   * Draws whether an event has a trap, and selects the possible kind with the fewest traps. The first event that is open
-   * at genesis and makes a kind possible has a trap of this kind, so that small worlds have all kinds.
+   * Draws whether an event has a trap, and selects the possible kind with the fewest traps. The first event that is
+   * open at genesis and makes a kind possible has a trap of this kind, so that small worlds have all kinds.
    */
   #drawTrap(underlying: number, definition: EventDefinition, { openAt, closeAt }: EventTimes): TrapDefinition | null {
     const { seed, genesis } = this.#options;
@@ -344,7 +344,7 @@ export class Universe {
     return trap;
   }
 
-  /** A trap needs an original event on another venue. */
+  /** If one venue lists the original, the trap is on another venue, because pairs are of different venues. */
   #drawTrapVenue(
     underlying: number,
     venues: readonly SandboxVenue[],
@@ -364,7 +364,7 @@ export class Universe {
     const number = original.underlying + TRAP_NUMBER_OFFSET;
     if (!sharesProcess) this.#claim(definition, closeAt);
     const process: OutcomeProcess = sharesProcess
-      ? // Deadlines after the close of the original event need a later time of the result.
+      ? // The deadlines of a trap can be after the close of the original event.
         closeAt > original.revealAt
         ? { ...original, revealAt: closeAt }
         : original

@@ -249,7 +249,7 @@ test("a rate increase and a large decrease are never both likely at one Fed meet
   assert.ok(meetings > 10, String(meetings));
 });
 
-test("the events of a time, and their order, do not depend on the times that were read before", () => {
+test("the events at a time, and their order, do not depend on earlier reads", () => {
   const options = { seed: 12, genesis: GENESIS, speed: 60, marketCount: 10 };
   const listAt = (world: World, at: number) => world.events("kalshi", at).map(({ index }) => index);
   const times = Array.from({ length: 60 }, (_, day) => GENESIS + day * DAY_MS + HOUR_MS);

@@ -60,7 +60,7 @@ export function updatedTimeOf(market: ListedMarket, { phase, since }: Lifecycle)
   return phase === "pending" ? (market.recorded?.listedAt ?? market.openAt) : Math.max(market.openAt, since);
 }
 
-/** Returns the payout of one YES contract in dollars, or null before determination. A void market settles at its last price. */
+/** Returns the payout of a YES contract in dollars, or null before determination. A void market pays its last price. */
 export function settlementValueOf(world: World, market: ListedMarket, lifecycle: Lifecycle): number | null {
   const { outcome } = lifecycle;
   if (outcome === null) return null;
@@ -209,7 +209,10 @@ export function presentMarket(world: World, market: ListedMarket, at: number): R
   };
 }
 
-/** Returns both sides as bids, worst level first: the best `depth` levels of each, or all levels if `depth` is 0 or less. */
+/**
+ * Returns both sides as bids, worst level first, with the best `depth` levels of each; all levels if `depth` is 0 or
+ * less.
+ */
 export function presentOrderBook(book: BookState, depth: number): { yes_dollars: string[][]; no_dollars: string[][] } {
   const bestLevels = <Item>(levels: readonly Item[]) => (depth > 0 ? levels.slice(0, depth) : levels);
   return {

@@ -8,7 +8,7 @@ import type { Get, RestOptions } from "./rest-types.ts";
 const MARKETS_MAX = 1_000;
 const TICKERS_MAX = 1_000;
 
-/** Markets settled before the cutoff. Historical trades and candles are served by `routes-trades` and `routes-candles`. */
+/** Installs the routes of markets settled before the cutoff. Their trades and candles have separate routes. */
 export function installHistorical(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 

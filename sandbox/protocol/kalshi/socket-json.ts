@@ -105,7 +105,7 @@ export function createEventListedMessage(event: ListedEvent): Record<string, unk
   return { event_ticker, series_ticker, title, subtitle, collateral_return_type };
 }
 
-/** Size of resting orders by side and price. The "no" side has prices of the NO contract unless `usesYesPrices` is set. */
+/** Size of resting orders by side and price. The prices of the "no" side depend on `usesYesPrices`. */
 export type Ladders = Readonly<Record<"yes" | "no", ReadonlyMap<string, number>>>;
 
 export function toLadders(book: BookState, usesYesPrices: boolean): Ladders {

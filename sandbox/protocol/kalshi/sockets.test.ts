@@ -135,7 +135,7 @@ test("a book built from the snapshot and the numbered deltas equals the world's 
   await socket.close();
 });
 
-test("the dollar amounts of a ticker are half its contracts, in whole dollars", async () => {
+test("the dollar amounts of a ticker are half its contracts, rounded down to whole dollars", async () => {
   const socket = await openSocket();
   const markets = findMarketsInPhase("active").filter((market) => world.activity(market, NOW).volumeContracts > 0);
   assert.ok(markets.length > 10);

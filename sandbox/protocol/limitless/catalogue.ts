@@ -7,7 +7,7 @@ export type CatalogueEntry =
   | { readonly kind: "market"; readonly market: ListedMarket }
   | { readonly kind: "group"; readonly event: ListedEvent };
 
-/** Index of markets and groups by slug and contract address. Delisted markets and groups stay in the index. */
+/** Index of markets and groups by slug and contract address, including delisted ones. */
 export class Catalogue {
   readonly #context: ExchangeContext;
   readonly #entryByKey = new Map<string, CatalogueEntry>();

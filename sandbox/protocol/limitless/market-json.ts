@@ -257,7 +257,7 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
   };
 }
 
-/** Orders that take are held for a moment in markets of a quarter of an hour. */
+/** Delay of taker orders in milliseconds. Without a recording, only 15-minute rounds have one. */
 function takerDelayOf({ event, recorded }: ListedMarket): number | null {
   if (recorded !== undefined) return recorded.takerDelayMs;
   return event.frequency === "fifteen_min" ? TAKER_DELAY_MS : 0;

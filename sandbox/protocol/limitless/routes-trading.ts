@@ -44,7 +44,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
     const { page, limit, offset } = parsePage(request, TRADES_DEFAULT);
     const totalRows = tradeHistory.count(market, at);
     return {
-      events: tradeHistory.parsePage(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
+      events: tradeHistory.readPage(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
       page,
       limit,
       totalPages: Math.ceil(totalRows / limit),
@@ -55,7 +55,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   app.get<{ Params: { slug: string } }>("/markets/:slug/get-feed-events", async (request) => {
     const market = marketOf(request.params.slug);
     const { limit, offset } = parsePage(request, FEED_EVENTS_DEFAULT);
-    return tradeHistory.parsePage(market, now(), offset, limit).map((trade) => presentFeedEvent(market, trade));
+    return tradeHistory.readPage(market, now(), offset, limit).map((trade) => presentFeedEvent(market, trade));
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/historical-price", async (request) => {

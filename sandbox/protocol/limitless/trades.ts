@@ -28,7 +28,7 @@ export class TradeHistory {
   }
 
   /** Returns at most `limit` trades up to `now`, newest first, without the newest `offset` trades. */
-  parsePage(market: ListedMarket, now: number, offset: number, limit: number): WorldTrade[] {
+  readPage(market: ListedMarket, now: number, offset: number, limit: number): WorldTrade[] {
     const trades: WorldTrade[] = [];
     let to = now + 1;
     let windowMs = HOUR_MS;

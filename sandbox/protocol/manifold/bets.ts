@@ -32,7 +32,7 @@ export interface LinkedMarkets {
   readonly markets: readonly ListedMarket[];
 }
 
-/** Rows that a reader needs. Rows that no filter would accept are not created. */
+/** Selects the rows to create, because most requests need only some of them. */
 export interface BetSelection {
   /** Null for the rows of all answers. */
   readonly answerId: string | null;
@@ -121,8 +121,8 @@ interface PlacedTrade {
 }
 
 /**
- * Returns the bet of a trade; then one row with zero shares for each other mutually exclusive answer whose probability
- * changed; for some trades also a redemption: the conversion of equal YES and NO shares.
+ * Returns the bet of a trade, one row with zero shares for each other exclusive answer whose probability changed, and
+ * for some trades a redemption, which converts equal numbers of YES and NO shares.
  */
 function createBets(world: World, linked: LinkedMarkets, placed: PlacedTrade, selection: BetSelection): Bet[] {
   const { contract, markets } = linked;

@@ -34,7 +34,7 @@ export interface Resolution {
 
 const RESOLUTION_BY_OUTCOME_KIND = { yes: "YES", no: "NO", partial: "MKT", void: "CANCEL" } as const;
 
-/** Index of contracts by id, slug and market index. Delisted contracts stay in the index. */
+/** Index of contracts by id, slug and market index, including delisted ones. */
 export class Contracts {
   readonly #world: World;
   readonly #now: Now;
@@ -95,9 +95,12 @@ export class Contracts {
   }
 }
 
-/** Buckets of a number are numeric answers. Every other event with thresholds or deadlines has numeric or date answers. */
+/**
+ * Exclusive ranges have numeric answers. Half of the ladders have numeric or date answers, the others named answers.
+ */
 function answerTypeOf(event: ListedEvent): OutcomeType {
-  // The service reads the rules of numeric and date contracts before it lists them, and of choices later.
+  // The service reads rules before the listing only for numeric and date contracts, so a recorded description implies
+  // one.
   if (event.recorded !== undefined) return event.description === "" ? "MULTIPLE_CHOICE" : "MULTI_NUMERIC";
   const isNumber = event.markets.every(({ strike }) => strike !== null);
   if (!event.ladder) return isNumber ? "MULTI_NUMERIC" : "MULTIPLE_CHOICE";

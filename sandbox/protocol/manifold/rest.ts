@@ -252,7 +252,7 @@ function linkedMarketsFor(contracts: Contracts, params: BetsParams): readonly Li
   });
 }
 
-/** Identifies a client by IP address like the venue, and by user agent because local clients have the same IP address. */
+/** The venue limits requests per IP address. The User-Agent distinguishes clients with the same address. */
 function clientKeyOf(request: FastifyRequest): string {
   return `${request.headers["user-agent"] ?? ""} ${request.ip}`;
 }

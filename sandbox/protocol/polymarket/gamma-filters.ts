@@ -159,7 +159,7 @@ export type SortKey<Item> = ((item: Item) => number | string) | null;
 
 /**
  * Reads the `order` parameter: one or more comma-separated camelCase field names, which must all be valid. Only the
- * first name is used, because ties are rare.
+ * first is used, because ties are rare.
  */
 function sortKeyOf<Item>(query: Query, keys: Readonly<Record<string, (item: Item) => number | string>>): SortKey<Item> {
   const names = parseListParam(query, "order") ?? ["id"];

@@ -23,7 +23,9 @@ interface Row<Item> {
 const CACHE_TTL_MS = 5_000;
 const CACHE_ENTRIES_MAX = 16;
 
-/** Caches filtered and sorted lists for a few seconds, because sorting by volume or price reads the state of every item. */
+/**
+ * Caches filtered and sorted lists for CACHE_TTL_MS, because sorting by volume or price reads the state of every item.
+ */
 export class SortedCache {
   readonly #entries = new Map<string, { readonly at: number; readonly rows: readonly Row<IndexedItem>[] }>();
 

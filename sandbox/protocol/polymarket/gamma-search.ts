@@ -22,7 +22,7 @@ interface SearchOptions {
   readonly page: number;
   /** "active", "resolved", "closed", or null for all. */
   readonly status: string | null;
-  /** Sort value. If null, open events precede closed events, and events with all words in the title precede other events. */
+  /** Sort value; null: open events first, then events with all words in the title. */
   readonly key: SortKey<ListedEvent>;
   readonly ascending: boolean;
   /** Whether closed markets of the found events are included. */

@@ -14,8 +14,8 @@ export function parseListParam(query: Query, name: string): string[] | null {
 }
 
 /**
- * Returns the values of a comma-separated parameter, the only form of a list that the Data API reads; null if it is absent
- * or empty. Of a repeated parameter it reads the first.
+ * Returns the values of a comma-separated parameter, or null if it is absent or empty. Of a repeated parameter only the
+ * first value is read, as by the Data API.
  */
 export function parseJoinedParam(query: Query, name: string): string[] | null {
   return (

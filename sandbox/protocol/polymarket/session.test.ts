@@ -61,7 +61,7 @@ function findSweep(): { market: ListedMarket; trade: WorldTrade; before: number 
 const { market, trade, before } = findSweep();
 const [tokenYes, tokenNo] = polymarketTokenIds(market);
 
-test("a subscription starts with one frame with the books of both tokens, with one last price", () => {
+test("a subscription starts with one frame that has the books of both tokens and the same last price", () => {
   const { take } = subscribe(market, before);
   const [frame] = take();
   assert.ok(Array.isArray(frame));

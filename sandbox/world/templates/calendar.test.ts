@@ -12,7 +12,7 @@ import { createDateTexts, DAY_MS } from "./event-definition.ts";
 const toText = (at: number) => new Date(at).toISOString().slice(0, 16);
 const toDates = (times: readonly number[]) => times.map((at) => toText(at).slice(0, 10)).join(" ");
 
-test("Fed decisions are published on the published dates, at 14:00 in New York", () => {
+test("Fed decisions are on the published dates, at 14:00 in New York", () => {
   assert.equal(
     toDates(fedDecisionTimes(2025)),
     "2025-01-29 2025-03-19 2025-05-07 2025-06-18 2025-07-30 2025-09-17 2025-10-29 2025-12-10",
@@ -78,7 +78,7 @@ test("finals, ceremonies and elections of 2027 and 2028 are on plausible dates",
   ]);
 });
 
-test("the events of adjacent ranges are the events of the whole range, and their numbers are unique", () => {
+test("adjacent ranges together have the events of the whole range, and event numbers are unique", () => {
   const [from, middle, to] = [Date.UTC(2026, 10, 20), Date.UTC(2026, 11, 31, 23), Date.UTC(2030, 0, 1)] as const;
   const whole = listScheduledEvents(from, to);
   assert.deepEqual([...listScheduledEvents(from, middle), ...listScheduledEvents(middle, to)], whole);

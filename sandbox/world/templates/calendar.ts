@@ -1,6 +1,6 @@
 /**
- * Dates of recurring real-world events, and the simulated events that close on them. Published dates are used where they
- * are known and differ from the rule; other years follow the rule.
+ * Dates of recurring real-world events, and the simulated events that close on them. Published dates are used where
+ * they are known and differ from the rule; other years follow the rule.
  */
 import { createBestPictureEvent } from "./culture.ts";
 import { createFedDecisionEvent, createInflationEvent, createPayrollsEvent } from "./economics.ts";
@@ -83,7 +83,7 @@ export function fedDecisionTimes(year: number): number[] {
   ] as const;
   const exceptions = FED_EXCEPTIONS[year] ?? [];
   return days.map(([month, day]) => {
-    // The meeting of late April can be published for early May.
+    // The meeting that the rule puts in late April can have a published date in early May.
     const exception = exceptions.find((published) => published[0] === month || (month === 4 && published[0] === 5));
     return newYork(year, exception?.[0] ?? month, exception?.[1] ?? day, 14);
   });
@@ -103,9 +103,9 @@ export function cpiReleaseTimes(year: number): number[] {
 }
 
 /**
- * The jobs reports of a year, at 8:30 in New York: the third Friday after the week (Sunday to Saturday) that includes the
- * 12th of the previous month. A report due by January 3 is published a week later, and one due on Independence Day, or on
- * the holiday before it, a day earlier.
+ * The jobs reports of a year, at 8:30 in New York: the third Friday after the week (Sunday to Saturday) that includes
+ * the 12th of the previous month. A report due by January 3 is published a week later, and one due on Independence Day,
+ * or on the holiday before it, a day earlier.
  */
 export function jobsReportTimes(year: number): number[] {
   return EVERY_MONTH.map((month) => {

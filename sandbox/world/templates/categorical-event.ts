@@ -33,8 +33,8 @@ export interface CategoricalSpec extends EventFields {
 }
 
 /**
- * Creates an event with several named outcomes. At most one of them resolves YES. Its traps include the opposite question
- * about one outcome.
+ * Creates an event with several named outcomes. At most one of them resolves YES. Its traps include the opposite
+ * question about one outcome.
  */
 export function createCategoricalEvent(input: TemplateInput, spec: CategoricalSpec): EventDefinition {
   const { names, exhaustive, subject, label, question, condition, similar, hasPlaceholders, traps, ...fields } = spec;
@@ -61,7 +61,7 @@ export function createCategoricalEvent(input: TemplateInput, spec: CategoricalSp
     markets: names.map((name, index) => createMarket(name, "yes", index)),
     traps: NO_TRAPS,
   };
-  /** A single question beside the set of questions of the original event. */
+  /** Creates an event with a single question, which looks like one question of the original event. */
   const createSingle = (market: MarketDefinition): EventDefinition => ({
     ...event,
     series: `${spec.series}ONE`,

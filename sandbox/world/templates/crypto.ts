@@ -29,7 +29,6 @@ const COINS = [
 type Coin = (typeof COINS)[number];
 const ROUND_MS = 900_000;
 const HOUR_MS = 3_600_000;
-/** Centers of the thresholds have at least this many steps. */
 const THOUSAND = 1_000;
 
 /** Formats dollars as the venue does: "$96,500", or "$96.5k" on Limitless. */

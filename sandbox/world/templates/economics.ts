@@ -18,7 +18,7 @@ const ECONOMICS = { category: "Economics", frequency: "monthly" } as const;
 
 interface FedDecision {
   readonly labels: VenueTexts;
-  /** The end of a sentence about the Fed. */
+  /** Words that end a sentence about the Fed. */
   readonly phrases: VenueTexts;
   /** Change of the target range in basis points. A decision covers the changes in (above, upTo]. */
   readonly above: number;
@@ -110,7 +110,7 @@ const NO_HOLD: VenueTexts = {
 };
 const HOLD_POSITION = 2;
 
-/** The outcomes are ranges of one number, so that a likely increase and a likely large decrease exclude each other. */
+/** The outcomes are ranges of one number, so that an increase and a large decrease are not both likely. */
 export const createFedDecisionEvent: Template = (input, close) => {
   const { month, year } = close;
   const ask = (phrases: VenueTexts): VenueTexts => ({

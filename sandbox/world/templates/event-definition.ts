@@ -11,7 +11,7 @@ export type VenueTexts = Readonly<Record<SandboxVenue, string>>;
 
 /** A simulated real-world event with the texts under which each venue lists it. */
 export interface EventDefinition {
-  /** What the event asks, at which time. Two events with the same identity would contradict each other. */
+  /** Question and time. Two events with the same identity could contradict each other. */
   readonly identity: string;
   readonly series: string;
   readonly seriesTitle: string;
@@ -27,7 +27,7 @@ export interface EventDefinition {
   readonly titles: VenueTexts;
   readonly descriptions: VenueTexts;
   readonly markets: readonly MarketDefinition[];
-  /** Events that look like this one and are not the same. */
+  /** Events that look like this one but differ. */
   readonly traps: () => readonly TrapDefinition[];
 }
 
@@ -43,10 +43,10 @@ export interface MarketDefinition {
 
 /**
  * How a trap differs from the event that it looks like.
- * - `date`, `threshold`, `candidate`, `stage`, `measure`, `station`: another one
+ * - `date`, `threshold`, `candidate`, `stage`, `measure`, `station`: a different one
  * - `bucket`: cumulative thresholds on one side, exclusive ranges on the other
- * - `window`: the same day with another last hour, or the hour after it
- * - `announcement`: an announcement counts as well as the event
+ * - `window`: the same day with a different last hour, or the hour after it
+ * - `announcement`: an announcement of the event also counts
  * - `race`: the event must also be earlier than a rival event
  * - `polarity`: the opposite question
  * - `placeholder`: the text has a placeholder instead of the decisive value
@@ -97,8 +97,8 @@ const MONTHS = "January February March April May June July August September Octo
 export type DateTexts = ReturnType<typeof createDateTexts>;
 
 /**
- * Texts of a time in UTC: longDate "December 5, 2026", monthAndDay "December 5", shortDate "Dec 5, 2026", time "14:30 UTC".
- * `dates` are as venues write them in titles, `fullDates` and `times` as in rules.
+ * Texts of a time in UTC: longDate "December 5, 2026", monthAndDay "December 5", shortDate "Dec 5, 2026",
+ * time "14:30 UTC". `dates` are as venues write them in titles, `fullDates` and `times` as in rules.
  */
 export function createDateTexts(at: number) {
   const date = new Date(at);

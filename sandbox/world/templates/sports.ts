@@ -41,7 +41,7 @@ const footballName = ([name, fullName]: Team, venue: SandboxVenue): string =>
 const NBA = { tags: ["NBA", "Basketball"], source: "https://www.nba.com" } as const;
 const PREMIER_LEAGUE = { tags: ["Soccer", "Premier League"], source: "https://www.premierleague.com" } as const;
 
-/** The same for both orders of two teams. */
+/** Independent of the order of the teams. */
 const fixtureOf = (first: Team, second: Team, date: string) => `${[first.join(" "), second.join(" ")].sort()} ${date}`;
 
 export const createBasketballGameEvent: Template = (input, close) => {
@@ -206,14 +206,14 @@ interface Competition {
   readonly series: string;
   readonly tags: readonly string[];
   readonly source: string;
-  /** On Kalshi, Polymarket and Limitless, Manifold. */
+  /** Name of the competition. */
   readonly names: Readonly<Record<SandboxVenue, string>>;
   readonly teams: readonly Team[];
   readonly nameOf: (team: Team, venue: SandboxVenue) => string;
   /** A team that is not listed and is easily mistaken for the team of the same city. */
   readonly similarTeam: Team;
   readonly similarTo: Team;
-  /** What the champion wins, on Polymarket. */
+  /** Name of the final on Polymarket. */
   readonly finalName: string;
   /** An earlier result of the season with the same candidates. */
   readonly stage: string;

@@ -64,7 +64,7 @@ const relate = ({ event }: TrapDefinition, { process, definition }: Sample, posi
   return relateCriteria(process, market.criterion, process, original.criterion);
 };
 
-test("a trap with the process of its event is not identical to it; only the last range of a bucket trap is", () => {
+test("traps that share the process of their event are not identical to it, except the last range of a bucket trap", () => {
   const counts = checkTraps((trap, sample, position, resembles) => {
     if (!trap.sharesProcess) return;
     const relation = relate(trap, sample, position, resembles);
@@ -78,7 +78,7 @@ test("a trap with the process of its event is not identical to it; only the last
   assert.deepEqual([...counts.keys()].sort(), [...TRAP_KINDS].sort());
 });
 
-test("a trap with its own process has another identity than its event", () => {
+test("a trap with its own process has a different identity from its event", () => {
   let compared = 0;
   for (const { definition } of listSamples()) {
     for (const { sharesProcess, event } of definition.traps()) {

@@ -49,7 +49,7 @@ function weatherFields({ name }: City, seriesPrefix: string, station: string, da
   } as const;
 }
 
-/** The venues other than Kalshi use this notation: "48-49°F". */
+/** "48°" on Kalshi, "48°F" on the other venues. */
 const formatDegrees = (degrees: number, isKalshi: boolean) => (isKalshi ? `${degrees}°` : `${degrees}°F`);
 
 function createTemperatureSpec(
