@@ -114,7 +114,7 @@ function describeVetoes(rows: readonly PairRow[], weightOf: WordWeights): string
       group.filter(({ vetoes, isSame }) => vetoes.length === 1 && isSame).length,
     ];
     return table(
-      [`${grain} veto`, "pairs", "of them the same", "only veto", "of them the same"],
+      [`${grain} veto`, "pairs", "same question", "only veto", "only veto and same question"],
       [
         line("any", vetoed),
         ...names.map((name) =>

@@ -31,7 +31,7 @@ export function tryAlternatives(samples: readonly Sample[]): Alternative[] {
   const categories = [...new Set(samples.map(categoryOf))];
   const alternatives: readonly (readonly [string, Features])[] = [
     ["Platt: a + b L", (sample) => [1, logOddsOf(sample)]],
-    ["Platt for money, play money and forecasts apart", byKind],
+    ["separate Platt for money, play money and forecasts", byKind],
     ["slope by venue", (sample) => venues.map((venue) => (venue === sample.venue ? logOddsOf(sample) : 0))],
     ["slope by category", (sample) => categories.map((name) => (name === categoryOf(sample) ? logOddsOf(sample) : 0))],
     ["slope that grows with the time left, up to 30 days", (sample) => [logOddsOf(sample) * timeLeft(sample, 30)]],

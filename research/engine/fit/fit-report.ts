@@ -43,7 +43,7 @@ event came early.
   inside every fold, so the scores out of fold include its cost.
 - Folds by group: ${FOLDS}. Time-respecting: eight blocks by time; a block is tested with a fit to the questions that were resolved
   before it begins, without the groups of the block.
-- What recordings show is fitted to later prices by least squares. The shipped share is the lower end of the slope's 95%
+- Shares from recordings are fitted to later prices by least squares. The shipped share is the lower end of the slope's 95%
   interval, clustered by contest or event: after a day for the prices of peers, and for an order book the smaller of the values
   after an hour and after a day. It is kept if its out-of-fold gain is at least one standard error.
 - Factors to which no data applies, \`reported_consensus\` and \`research\`, keep the weight that they had. It was set by hand, and the
@@ -66,7 +66,7 @@ ${markdown([describeLater(outOfFold.quotes.later)])}
 
 ${markdown([describeLater(outOfFold.depth.later)])}
 
-## What each factor gives
+## Gain of each factor
 
 Gain: mean log loss without the factor minus that with it, out of fold, over all rows; above 0 is better.
 
@@ -111,11 +111,11 @@ Brier score minus that of the price.
 ${describeAlternatives(fit.alternatives)}
 
 The shipped calibration is "tails beyond 2, money, growing with the time left". A lower threshold scores better here, but the
-gain rests on the absence of surprises in the tails of a few hundred questions; the threshold of 2 was chosen before
-the fit and is kept.
+gain exists only because no unlikely side won in a few hundred questions. The threshold of 2 was chosen before the fit
+and is kept.
 
-The shipped calibration with other penalties. Smaller penalties, which give larger weights, score better on this data; the penalty of ${RIDGE} is kept because
-surprises in the tails are rare and costly, and the data contains too few rows to see one.
+The shipped calibration with other penalties. Smaller penalties give larger weights and score better on this data. The
+penalty of ${RIDGE} is kept, because a win of an unlikely side is rare and costly, and the data contains none.
 
 ${describeAlternatives(fit.penalties)}
 
@@ -123,17 +123,17 @@ ${describeAlternatives(fit.penalties)}
 
 - The gain over the price is small: prices alone give no more. A signal from prices alone almost never covers
   the spread and the fee.
-- The time-respecting test is nearest to live use. Its difference to the price is ${formatNumber(outOfFold.byTime.diff?.value, 5)} (${formatInterval(outOfFold.byTime.diff, 5)}): ${
+- The time-respecting test is the closest to live use. Its difference to the price is ${formatNumber(outOfFold.byTime.diff?.value, 5)} (${formatInterval(outOfFold.byTime.diff, 5)}): ${
     (outOfFold.byTime.diff?.high ?? 0) < 0 ? "a gain" : "no gain"
   }.
 - Calibration predicts outcomes and not prices: the price a day later has the same bias. Its ratio against later prices is
   therefore above 1 on resolved questions. The recordings contain no close, so it does not apply there.
 - Two choices were made with knowledge of these rows: calibration grows with the time left, and the penalty. The scores out
   of fold do not include the cost of these choices and are a little too good.
-- One election (2020) and three weeks of one venue (July 2026) are most of the data, each one draw of shared shocks. The
-  intervals treat groups as independent and are too narrow for that.
+- One election (2020) and three weeks of one venue (July 2026) are most of the data, and the questions of each depend on
+  common shocks. The intervals treat groups as independent and are therefore too narrow.
 - At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. By their prices, the
-  unlikely side should have won ${formatNumber(tails.expectedWins, 1)} times; it won ${tails.wins} times. One surprise at a price of 5% would cost about a fifth of the gain at 30 days.
+  unlikely side should have won ${formatNumber(tails.expectedWins, 1)} times; it won ${tails.wins} times. One win at a price of 5% would cost about a fifth of the gain at 30 days.
 `;
 }
 
