@@ -13,7 +13,7 @@ const TRADES_MS = DAY_MS;
 /** Maximum number of trades per market, as in the service. The newest are kept. */
 const TRADES_MAX = 1_000;
 /** Maximum time for which a quote stays valid after its last change. A recording stores only changes. */
-export const QUOTE_HOLDS_MS = DAY_MS;
+export const QUOTE_AGE_MS_MAX = DAY_MS;
 
 const NO_QUOTE: Omit<Quote, "receivedAt"> = {
   bid: null,
@@ -83,7 +83,7 @@ export class KnownMarkets {
   confirmedAt({ listing, quote }: BoardMarket): number {
     const { bid, ask, receivedAt } = quote;
     const seenAt = this.#seenAt.get(listing.venue) ?? receivedAt;
-    if ((bid === null && ask === null) || seenAt - receivedAt > QUOTE_HOLDS_MS) return receivedAt;
+    if ((bid === null && ask === null) || seenAt - receivedAt > QUOTE_AGE_MS_MAX) return receivedAt;
     return Math.max(receivedAt, seenAt);
   }
 

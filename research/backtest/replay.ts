@@ -15,7 +15,7 @@ import {
   type Trade,
 } from "../../src/trading/index.ts";
 import { venueOf } from "../engine/venues.ts";
-import { KnownMarkets, QUOTE_HOLDS_MS } from "./known-markets.ts";
+import { KnownMarkets, QUOTE_AGE_MS_MAX } from "./known-markets.ts";
 import { viewMarket } from "./market-view.ts";
 import { Peers } from "./peers.ts";
 
@@ -173,7 +173,7 @@ export class Replay {
     const markets = this.#selectMarkets();
     if (markets.length > 0) this.#peers.update();
     for (const market of markets) {
-      if (at - this.#known.confirmedAt(market) > QUOTE_HOLDS_MS) continue;
+      if (at - this.#known.confirmedAt(market) > QUOTE_AGE_MS_MAX) continue;
       // A venue may reopen a settled market. It is not traded again, because its settlement is already recorded.
       if (!this.#settled.has(idOf(market.listing))) this.#signal(market, at);
     }

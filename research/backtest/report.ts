@@ -7,12 +7,12 @@ import { formatInterval, formatNumber, type Section } from "../engine/report-tex
 import { VIEW_GAPS } from "./market-view.ts";
 import type { BacktestOptions } from "./options.ts";
 import { renderProfitChart } from "./profit-chart.ts";
-import type { BacktestResult, Part } from "./result.ts";
+import type { BacktestResult, TradeGroup } from "./result.ts";
 
 const percent = (share: number | null): string => (share === null ? "–" : `${formatNumber(100 * share, 1)}%`);
 const usd = (value: number | null): string => formatNumber(value, 2);
 const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
-const roiOf = ({ totals }: Part): string =>
+const roiOf = ({ totals }: TradeGroup): string =>
   totals.resolvedTrades === 0 ? "–" : `${formatNumber((100 * totals.resolvedPnlUsd) / totals.resolvedCostUsd, 1)}%`;
 
 /** One sentence about the result: whether the signals earned or lost money. */
@@ -99,7 +99,7 @@ const EXECUTION_GAPS: readonly string[] = [
   "The coefficients are the shipped ones. A period that they were fitted to is no test out of sample.",
 ];
 
-function describeParts(title: string, parts: readonly Part[]): Section {
+function describeParts(title: string, parts: readonly TradeGroup[]): Section {
   return {
     title,
     text: parts.length === 0 ? ["There are no trades."] : [],
@@ -167,7 +167,7 @@ export function summariseResult(result: BacktestResult, { from, to, everyMs, mar
 const boundsOf = (value: Interval | null): (number | null)[] | null =>
   value === null ? null : [value.low, value.high].map((bound) => (Number.isFinite(bound) ? bound : null));
 
-const partToJson = ({ name, totals, pnlUsd, feesUsd }: Part): object => ({
+const partToJson = ({ name, totals, pnlUsd, feesUsd }: TradeGroup): object => ({
   name,
   trades: totals.totalTrades,
   resolved: totals.resolvedTrades,

@@ -15,7 +15,7 @@ import {
 import type { BacktestTrade, MarketEstimates, ReplayRecord } from "./replay.ts";
 
 /** The trades of one venue or category. */
-export interface Part {
+export interface TradeGroup {
   readonly name: string;
   readonly totals: BookTotals;
   /** Profit or loss in USD, open trades at their last mark. */
@@ -53,8 +53,8 @@ export interface BacktestResult {
    * Profit of the resolved trades in USD per contract, 95% interval clustered by market; null without resolved trades.
    */
   readonly realisedEdge: Interval | null;
-  readonly byVenue: readonly Part[];
-  readonly byCategory: readonly Part[];
+  readonly byVenue: readonly TradeGroup[];
+  readonly byCategory: readonly TradeGroup[];
   readonly scores: Scores;
   readonly days: readonly DayTotals[];
 }
@@ -98,10 +98,10 @@ function splitTrades(
   trades: readonly BacktestTrade[],
   results: readonly TradeResult[],
   nameOf: (trade: BacktestTrade) => string,
-): Part[] {
+): TradeGroup[] {
   const resultOf = new Map(results.map((result) => [result.tradeId, result]));
   return [...Map.groupBy(trades, nameOf)]
-    .map(([name, members]): Part => {
+    .map(([name, members]): TradeGroup => {
       const own = members.flatMap(({ tradeId }) => resultOf.get(tradeId) ?? []);
       return {
         name,

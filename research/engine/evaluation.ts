@@ -8,7 +8,7 @@ import { type Comparison, compare, type Decomposition, decompose, type Forecast 
 import { simulateTrading, type Trading } from "./trading.ts";
 import { toHistories } from "./views.ts";
 
-export interface Part {
+export interface NamedComparison {
   readonly name: string;
   readonly comparison: Comparison;
 }
@@ -18,10 +18,10 @@ export interface Evaluation {
   readonly rows: number;
   readonly all: Comparison;
   readonly horizons: readonly { readonly days: number; readonly comparison: Comparison }[];
-  readonly venues: readonly Part[];
-  readonly categories: readonly Part[];
+  readonly venues: readonly NamedComparison[];
+  readonly categories: readonly NamedComparison[];
   /** The prior changed by one factor alone. */
-  readonly factors: readonly Part[];
+  readonly factors: readonly NamedComparison[];
   readonly decomposition: { readonly model: Decomposition | null; readonly market: Decomposition | null };
   readonly trading: Trading;
   readonly later: LaterScores;
@@ -41,7 +41,7 @@ export const scorerOf = (coefficients: EngineCoefficients): Scorer => ({
 export function evaluateFile(file: EngineFile, scorer: Scorer): Evaluation {
   const samples = file.kind === "resolved" ? createSamples(toHistories(file.rows)) : [];
   const scored = scorer.scoreSamples(samples);
-  const partsBy = (nameOf: (sample: ScoredSample) => string): Part[] =>
+  const partsBy = (nameOf: (sample: ScoredSample) => string): NamedComparison[] =>
     [...Map.groupBy(scored, nameOf)]
       .map(([name, part]) => ({ name, comparison: compare(part.map(toForecast)) }))
       .sort((a, b) => b.comparison.n - a.comparison.n);
@@ -73,7 +73,7 @@ const toForecast = ({ group, probability, market, outcome }: ScoredSample): Fore
   outcome,
 });
 
-function compareFactors(scored: readonly ScoredSample[]): Part[] {
+function compareFactors(scored: readonly ScoredSample[]): NamedComparison[] {
   const names = new Set(scored.flatMap(({ estimate }) => estimate.steps.map(({ name }) => name)));
   return [...names].map((name) => {
     const forecasts = scored.flatMap((sample) => {

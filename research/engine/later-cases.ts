@@ -19,8 +19,8 @@ function* resolvedCases({ rows }: Extract<EngineFile, { kind: "resolved" }>): Ge
   for (const history of toHistories(rows))
     for (const { at } of history.prices) {
       const { group, prices } = history;
-      const later = (hours: number) => laterPrice(prices, at, hours);
-      yield { group, event: group, view: viewOf(history, at), later };
+      const priceAfter = (hours: number) => laterPrice(prices, at, hours);
+      yield { group, event: group, view: viewOf(history, at), priceAfter };
     }
 }
 
@@ -65,8 +65,8 @@ function toCase(group: string, event: string, ticks: readonly Tick[], tick: Tick
   const prices = ticks.flatMap(({ at, yesPrice: price }) =>
     price !== null && at <= tick.at && at >= tick.at - HISTORY_MS ? [{ at, yesPrice: price }] : [],
   );
-  const later = (hours: number) => laterPrice(ticks, tick.at, hours);
-  return { group, event, view: { ...view, quote: tick.quote, prices }, later };
+  const priceAfter = (hours: number) => laterPrice(ticks, tick.at, hours);
+  return { group, event, view: { ...view, quote: tick.quote, prices }, priceAfter };
 }
 
 function quotesTick({ at, sides }: QuotesPoint, venue: string): Tick {

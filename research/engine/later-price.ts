@@ -13,7 +13,7 @@ export interface LaterCase {
   readonly event: string;
   readonly view: MarketView;
   /** The price this many hours later; null if none is recorded. */
-  later(hours: number): number | null;
+  priceAfter(hours: number): number | null;
 }
 
 /**
@@ -56,7 +56,7 @@ export function scoreLaterPrices(
       ...steps.map(({ name, change }) => [name, sigmoid(prior.logOdds + change)] as const),
     ] as const;
     for (const hours of LATER_HOURS) {
-      const price = later.later(hours);
+      const price = later.priceAfter(hours);
       if (price === null) continue;
       const priceError = (marketPrice - price) ** 2;
       for (const [name, probability] of parts) {

@@ -1,7 +1,7 @@
 /** The scores as tables of plain cells, for the terminal, Markdown and HTML. */
 
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
-import type { Evaluation, Part } from "./evaluation.ts";
+import type { Evaluation, NamedComparison } from "./evaluation.ts";
 import type { LaterScores } from "./later-price.ts";
 import type { Comparison } from "./scores.ts";
 import { ASSUMED_FEE, HALF_SPREAD } from "./trading.ts";
@@ -47,7 +47,12 @@ export function describeEvaluation(evaluation: Evaluation): Section[] {
 
 function describeOutcomes(evaluation: Evaluation): Section[] {
   const { all, horizons, venues, categories, factors } = evaluation;
-  const comparison = (title: string, text: readonly string[], name: string, parts: readonly Part[]): Section => ({
+  const comparison = (
+    title: string,
+    text: readonly string[],
+    name: string,
+    parts: readonly NamedComparison[],
+  ): Section => ({
     title,
     text,
     header: [name, ...COMPARISON_HEADER],

@@ -77,7 +77,7 @@ function pointsOf(
 ): Point[] {
   const points: Point[] = [];
   for (const later of cases) {
-    const price = later.later(hours);
+    const price = later.priceAfter(hours);
     const start = price === null ? null : evaluate(later.view);
     if (price !== null && start !== null && start.x !== 0)
       points.push({ group: later.group, x: start.x, y: price - start.from });

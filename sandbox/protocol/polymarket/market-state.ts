@@ -14,7 +14,7 @@ import type { TokenSide } from "./ids.ts";
 const MICROS = 1_000_000;
 
 /** Price of the complementary token: 1 - p, rounded to six decimals. */
-export function mirrorPrice(price: number): number {
+export function toOppositePrice(price: number): number {
   return (MICROS - Math.round(price * MICROS)) / MICROS;
 }
 
@@ -33,11 +33,12 @@ export function toTokenBook(
   side: TokenSide,
 ): { bids: readonly Level[]; asks: readonly Level[]; lastPrice: number | null } {
   if (side === 0) return { bids: book.bids, asks: book.asks, lastPrice: book.lastPrice };
-  const mirror = (levels: readonly Level[]) => levels.map(({ price, size }) => ({ price: mirrorPrice(price), size }));
+  const mirror = (levels: readonly Level[]) =>
+    levels.map(({ price, size }) => ({ price: toOppositePrice(price), size }));
   return {
     bids: mirror(book.asks),
     asks: mirror(book.bids),
-    lastPrice: book.lastPrice === null ? null : mirrorPrice(book.lastPrice),
+    lastPrice: book.lastPrice === null ? null : toOppositePrice(book.lastPrice),
   };
 }
 
@@ -59,7 +60,7 @@ export function payoutsOf(outcome: WorldOutcome): readonly [number, number] {
   if (outcome.kind === "yes") return [1, 0];
   if (outcome.kind === "no") return [0, 1];
   const value = outcome.kind === "partial" ? outcome.value : 0.5;
-  return [value, mirrorPrice(value)];
+  return [value, toOppositePrice(value)];
 }
 
 /** State of the oracle in the values of the market list (`uma…`) and of the resolutions endpoint (`status`). */
@@ -140,7 +141,8 @@ export function computeMarketState(world: World, market: ListedMarket, now: numb
     oracle: deriveOracleState(market, lifecycle, step, now),
     isClosed,
     acceptsOrders: lifecycle.phase === "active",
-    prices: isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [displayed, mirrorPrice(displayed)],
+    prices:
+      isClosed && lifecycle.outcome !== null ? payoutsOf(lifecycle.outcome) : [displayed, toOppositePrice(displayed)],
   };
 }
 

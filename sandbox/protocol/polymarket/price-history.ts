@@ -1,6 +1,6 @@
 import type { ListedMarket, World } from "../../world/types.ts";
 import type { TokenSide } from "./ids.ts";
-import { computeDisplayedPrice, mirrorPrice } from "./market-state.ts";
+import { computeDisplayedPrice, toOppositePrice } from "./market-state.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -38,7 +38,7 @@ export function computePriceHistory(
   for (const point of world.priceHistory(market, from, range.to, range.stepMinutes * MINUTE_MS)) {
     const price = computeDisplayedPrice(point.bid, point.ask, point.lastPrice);
     if (price === null) continue;
-    rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : mirrorPrice(price) });
+    rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : toOppositePrice(price) });
   }
   return rows;
 }

@@ -12,8 +12,8 @@ import {
   feeRateOf,
   formatDecimal,
   type MarketState,
-  mirrorPrice,
   outcomeNamesOf,
+  toOppositePrice,
   toTokenBook,
 } from "./market-state.ts";
 import { listFills, takerOf, transactionHashOf } from "./trades.ts";
@@ -76,7 +76,7 @@ export function createPriceChangeMessages(
     timestamp: String(Math.floor(at)),
     price_changes: tokenFields.map(({ token, asset_id, hash, best_bid, best_ask }) => ({
       asset_id,
-      price: formatDecimal(token === 0 ? level.price : mirrorPrice(level.price)),
+      price: formatDecimal(token === 0 ? level.price : toOppositePrice(level.price)),
       size: formatDecimal(level.size),
       side: (token === 0) === (side === "BUY") ? "BUY" : "SELL",
       hash,
@@ -96,7 +96,7 @@ export function createLastTradeMessages(market: ListedMarket, trade: WorldTrade)
       event_type: "last_trade_price",
       asset_id: tokens[token],
       market: polymarketConditionId(market),
-      price: formatDecimal(token === 0 ? yesPrice : mirrorPrice(yesPrice)),
+      price: formatDecimal(token === 0 ? yesPrice : toOppositePrice(yesPrice)),
       size: formatDecimal(size),
       side,
       fee_rate_bps: feeRateOf(market.event) > 0 ? "1000" : "0",

@@ -9,7 +9,7 @@ import {
   type TokenSide,
   walletOf,
 } from "./ids.ts";
-import { formatDecimal, mirrorPrice, outcomeNamesOf } from "./market-state.ts";
+import { formatDecimal, outcomeNamesOf, toOppositePrice } from "./market-state.ts";
 
 const MICROS = 1_000_000;
 const HOUR_MS = 3_600_000;
@@ -90,7 +90,7 @@ function createTradeRows(market: ListedMarket, trade: WorldTrade, withMakers: bo
     side,
     token,
     price: token === 0 ? averagePrice : Math.round((1 - averagePrice) * AVERAGE_PRICE_UNITS) / AVERAGE_PRICE_UNITS,
-    lastPrice: token === 0 ? trade.yesPrice : mirrorPrice(trade.yesPrice),
+    lastPrice: token === 0 ? trade.yesPrice : toOppositePrice(trade.yesPrice),
     size,
   });
   const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
