@@ -88,7 +88,7 @@ describe("npm run backtest on a recording", () => {
     assert.match(stderr, /no data from 2025-01-01T.* it has data from 2026-06-01T00:00:00.000Z to 2026-06-03T/);
   });
 
-  test("a file that is no recording is an error", async () => {
+  test("rejects a file that is not a recording, and an absent file", async () => {
     const file = pathOf("broken.jsonl");
     await writeFile(file, "{}\n");
     const broken = await run(...PERIOD, "--recording", file);
@@ -126,7 +126,7 @@ describe("npm run backtest on a store", () => {
     assert.match(stdout, /assumed to offer 5000 contracts/);
   });
 
-  test("a folder without a store and an empty period are errors", async () => {
+  test("rejects a folder without a store, and a period without data", async () => {
     const absent = await run(...PERIOD, "--store", pathOf("nothing"));
     assert.equal(absent.code, 1);
     assert.match(absent.stderr, /contains no store/);

@@ -33,7 +33,7 @@ test("counts the distinct titles that contain a stem, if there are enough", () =
   assert.deepEqual(countWords(titles), { titleCount: 4, counts: { rain: 3 } });
 });
 
-test("two fits of the same pairs are equal, with four decimals", () => {
+test("two fits of the same pairs are equal, and coefficients have four decimals", () => {
   const coefficients = fitCoefficients(ROWS, weightOf);
   assert.deepEqual(fitCoefficients(ROWS, weightOf), coefficients);
   for (const { intercept, weights } of [coefficients.market, coefficients.event])

@@ -30,7 +30,7 @@ test("a response of at least 1 KiB is compressed with gzip if the client accepts
   assert.ok(body.length * 10 < JSON.stringify(ROWS).length, `${body.length} bytes`);
 });
 
-test("other responses are not compressed: without gzip in Accept-Encoding, small ones, and those to HEAD", async () => {
+test("does not compress a small response, one without gzip in Accept-Encoding, or one to HEAD", async () => {
   for (const [path, acceptEncoding] of [
     ["/large", undefined],
     ["/large", "br"],

@@ -85,7 +85,7 @@ test("outcomes agree with the true relation, and with what venues publish unless
   for (const [relation, count] of Object.entries(counts)) assert.ok(count > 3, `${relation}: ${count}`);
 });
 
-test("some traps resolve differently than the market that they look like, for every relation but inverse", () => {
+test("some traps resolve differently from the market that they look like, for every relation except inverse", () => {
   for (const relation of ["subset", "superset", "disjoint", "unrelated"]) {
     const pairs = trapsOf(allPairs).filter((pair) => pair.relation === relation);
     const differing = pairs.filter(({ a, b }) => resolvesYes(a) !== resolvesYes(b));
