@@ -3,7 +3,7 @@ import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Database } from "../../../ports/database.ts";
-import { type DeliveryPorts, Endpoint, type EndpointPorts } from "./endpoint.ts";
+import { type DeliveryPorts, DeliveryWorker, type DeliveryWorkerPorts } from "./delivery-worker.ts";
 import { DELIVERY_DAYS, RETRY_DELAYS_MS, type Target, WEBHOOKS_TOPIC } from "./model.ts";
 import {
   claimWebhooks,
@@ -17,7 +17,7 @@ import {
   selectShare,
   writeResults,
 } from "./node-queries.ts";
-import { Permits } from "./permits.ts";
+import { OwnershipChecks } from "./ownership-checks.ts";
 import { RecentEvents } from "./recent-events.ts";
 import { ResultWriter } from "./result-writer.ts";
 
@@ -27,13 +27,13 @@ const RENEW_MS = 2_000;
 const HOUR_MS = 3_600_000;
 const WAITING_COUNT_MS = 30_000;
 // Limits of the attempts that a node runs at the same time. One customer uses at most half of each.
-/** Attempts to endpoints whose last attempt succeeded in time. */
+/** Attempts to receivers whose last attempt succeeded in time. */
 const HEALTHY_ATTEMPTS_MAX = 256;
-/** Attempts to endpoints whose average response time is above a second. */
+/** Attempts to receivers whose average response time is above a second. */
 const SLOW_ATTEMPTS_MAX = 128;
-/** Attempts to healthy endpoints that have run for more than a second. */
+/** Attempts to healthy receivers that have run for more than a second. */
 const LATE_ATTEMPTS_MAX = 512;
-/** Attempts to endpoints whose last attempt failed. */
+/** Attempts to receivers whose last attempt failed. */
 const FAILING_ATTEMPTS_MAX = 256;
 const READS_MAX = 4;
 const shareOf = (slots: number) => ({ slots, perKey: Math.ceil(slots / 2) });
@@ -66,10 +66,10 @@ export interface WebhookFigures {
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #recent = new RecentEvents();
-  readonly #endpoints = new Map<string, Endpoint>();
+  readonly #workers = new Map<string, DeliveryWorker>();
   readonly #attempts = { delivered: 0, failed: 0, postponed: 0 };
   readonly #results: ResultWriter;
-  readonly #endpointPorts: EndpointPorts;
+  readonly #workerPorts: DeliveryWorkerPorts;
   readonly #follower: PeriodicJob;
   readonly #renewal: PeriodicJob;
   readonly #jobs: readonly PeriodicJob[];
@@ -86,7 +86,7 @@ export class Dispatcher {
       log,
       write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
     });
-    this.#endpointPorts = {
+    this.#workerPorts = {
       clock,
       random,
       log,
@@ -95,7 +95,7 @@ export class Dispatcher {
       eventLog,
       recent: this.#recent,
       results: this.#results,
-      permits: new Permits({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
+      ownershipChecks: new OwnershipChecks({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
       slots: {
         healthy: new FairSemaphore(shareOf(HEALTHY_ATTEMPTS_MAX)),
         slow: new FairSemaphore(shareOf(SLOW_ATTEMPTS_MAX)),
@@ -120,7 +120,7 @@ export class Dispatcher {
   }
 
   get figures(): WebhookFigures {
-    return { attempts: { ...this.#attempts }, webhooks: this.#endpoints.size, waiting: this.#waiting };
+    return { attempts: { ...this.#attempts }, webhooks: this.#workers.size, waiting: this.#waiting };
   }
 
   /** Names of the tasks whose last run failed. */
@@ -149,9 +149,9 @@ export class Dispatcher {
 
   async #releaseAll(): Promise<void> {
     const { database, bus, nodeId } = this.#options;
-    const endpoints = [...this.#endpoints.values()];
-    for (const endpoint of endpoints) endpoint.end();
-    await Promise.all(endpoints.map(({ ended }) => ended));
+    const workers = [...this.#workers.values()];
+    for (const worker of workers) worker.end();
+    await Promise.all(workers.map(({ ended }) => ended));
     await this.#results.flushed();
     await deleteNode(database, nodeId);
     bus.publish(WEBHOOKS_TOPIC);
@@ -180,49 +180,48 @@ export class Dispatcher {
     for await (const { events, through, hasGap } of followEvents(options)) {
       if (hasGap) this.#resetRecent(through);
       else this.#recent.add(events, through);
-      this.#wakeEndpoints();
+      this.#wakeWorkers();
     }
   }
 
-  /** Keeps only events after `position` in memory. The endpoints read earlier ones from the log. */
+  /** Keeps only events after `position` in memory. The workers read earlier ones from the log. */
   #resetRecent(position: number): void {
     this.#recent.reset(position);
   }
 
-  #wakeEndpoints(): void {
-    for (const endpoint of this.#endpoints.values()) endpoint.wake();
+  #wakeWorkers(): void {
+    for (const worker of this.#workers.values()) worker.wake();
   }
 
   async #renew(): Promise<void> {
     const { database, nodeId } = this.#options;
     await renewNode(database, nodeId, LEASE_MS);
     await this.#endOutdated();
-    const held = [...this.#endpoints.keys()];
-    const claimed = await claimWebhooks(database, nodeId, held, this.#activeEndpoints().length);
+    const held = [...this.#workers.keys()];
+    const claimed = await claimWebhooks(database, nodeId, held, this.#activeWorkers().length);
     for (const target of claimed) this.#open(target);
-    const active = this.#activeEndpoints();
+    const active = this.#activeWorkers();
     const surplus = active.length - (await selectShare(database));
-    for (const endpoint of active.slice(0, Math.max(0, surplus))) endpoint.end();
+    for (const worker of active.slice(0, Math.max(0, surplus))) worker.end();
   }
 
-  /** An endpoint that is ending may wait for an answer for seconds. It does not count towards the share of the node. */
-  #activeEndpoints = (): Endpoint[] => [...this.#endpoints.values()].filter(({ isEnding }) => !isEnding);
+  /** A worker that is ending may wait for an answer for seconds. It does not count towards the share of the node. */
+  #activeWorkers = (): DeliveryWorker[] => [...this.#workers.values()].filter(({ isEnding }) => !isEnding);
 
-  /** Without events of its types, an endpoint does not notice that its webhook was changed, deleted or disabled. */
+  /** Without events of its types, a worker does not notice that its webhook was changed, deleted or disabled. */
   async #endOutdated(): Promise<void> {
     const { database, nodeId } = this.#options;
-    const revisions = await selectDeliverable(database, nodeId, [...this.#endpoints.keys()]);
-    for (const [webhookId, endpoint] of this.#endpoints)
-      if (revisions.get(webhookId) !== endpoint.revision) endpoint.end();
+    const revisions = await selectDeliverable(database, nodeId, [...this.#workers.keys()]);
+    for (const [webhookId, worker] of this.#workers) if (revisions.get(webhookId) !== worker.revision) worker.end();
   }
 
   #open(target: Target): void {
     const { log } = this.#options;
     const { webhookId } = target;
     try {
-      const endpoint = new Endpoint(this.#endpointPorts, target);
-      this.#endpoints.set(webhookId, endpoint);
-      void endpoint.ended.then(() => this.#release(webhookId));
+      const worker = new DeliveryWorker(this.#workerPorts, target);
+      this.#workers.set(webhookId, worker);
+      void worker.ended.then(() => this.#release(webhookId));
     } catch (err) {
       if (!this.#unreadable.has(webhookId))
         log.error(
@@ -242,7 +241,7 @@ export class Dispatcher {
     } catch (err) {
       log.warn({ err, webhook_id: webhookId }, "a webhook could not be released");
     }
-    this.#endpoints.delete(webhookId);
+    this.#workers.delete(webhookId);
     bus.publish(WEBHOOKS_TOPIC);
   }
 

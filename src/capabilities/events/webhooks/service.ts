@@ -17,7 +17,7 @@ import {
   WEBHOOKS_TOPIC,
   type Webhook,
 } from "./model.ts";
-import { PERMIT_MS } from "./permits.ts";
+import { OWNERSHIP_CHECK_MS } from "./ownership-checks.ts";
 import {
   countWebhooks,
   deleteWebhook,
@@ -75,7 +75,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
   /** Waits until all nodes act by the change. */
   const takeEffect = async (): Promise<void> => {
     bus.publish(WEBHOOKS_TOPIC);
-    await clock.sleep(PERMIT_MS);
+    await clock.sleep(OWNERSHIP_CHECK_MS);
   };
 
   return {

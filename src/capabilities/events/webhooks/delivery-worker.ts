@@ -14,7 +14,7 @@ import type {
 } from "../../../ports/webhook-out.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
 import { classifyAttempt, isDelivered } from "./outcome.ts";
-import type { Permit, Permits } from "./permits.ts";
+import type { OwnershipCheck, OwnershipChecks } from "./ownership-checks.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
 import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
@@ -29,7 +29,7 @@ const OVERLAP_AFTER_MS = 250;
 /** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 const UNSETTLED_MAX = 1_000;
 const RETRIES_MAX = 2;
-/** Attempts are slow above this duration, and endpoints if their average is above it. */
+/** Attempts are slow above this duration, and receivers if their average is above it. */
 const SLOW_MS = 1_000;
 const RETRIES_PER_READ = 50;
 /**
@@ -39,7 +39,7 @@ const RETRIES_PER_READ = 50;
 const RETRIES_PAUSE_MS = 200;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
-/** Wait of a message that the connector did not send. The wait varies by half of it, so that no endpoint is always late. */
+/** Wait of a message that the connector did not send. The wait varies by half of it, so that no worker is always late. */
 const UNAVAILABLE_RETRY_MS = 500;
 /** First attempts wait while this many results are not written. */
 const UNWRITTEN_MAX = 2_000;
@@ -47,9 +47,9 @@ const UNWRITTEN_MAX = 2_000;
 const UNSAVED_IDS_MAX = 1_000;
 
 /** What became of a message. Only `attempted` messages were sent. */
-type AttemptResult = "attempted" | "not_permitted" | "paused" | "unavailable";
+type AttemptResult = "attempted" | "not_owned" | "paused" | "unavailable";
 
-/** What the dispatcher passes on to its endpoints. */
+/** What the dispatcher passes on to its workers. */
 export interface DeliveryPorts {
   readonly clock: Clock;
   readonly random: Random;
@@ -59,13 +59,13 @@ export interface DeliveryPorts {
   readonly eventLog: Pick<EventLog, "readAfter">;
 }
 
-export interface EndpointPorts extends DeliveryPorts {
+export interface DeliveryWorkerPorts extends DeliveryPorts {
   readonly recent: RecentEvents;
-  readonly permits: Pick<Permits, "request">;
+  readonly ownershipChecks: Pick<OwnershipChecks, "request">;
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
   /**
-   * Attempts of endpoints whose last attempt failed, or was answered slowly, have slots of their own, so that they do not
-   * delay the others. Attempts of healthy endpoints that run for a second get `late` slots. Customers take turns.
+   * Attempts to receivers whose last attempt failed, or was answered slowly, have slots of their own, so that they do not
+   * delay the others. Attempts to healthy receivers that run for a second get `late` slots. Customers take turns.
    */
   readonly slots: {
     readonly healthy: FairSemaphore;
@@ -84,17 +84,17 @@ export interface EndpointPorts extends DeliveryPorts {
 
 /**
  * Delivers to one webhook. Each event is attempted once in the order of the log; failed ones are stored and retried beside
- * that. The endpoint ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to another
- * node. After a change, the dispatcher opens a new endpoint.
+ * that. The worker ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to another
+ * node. After a change, the dispatcher opens a new worker.
  */
-export class Endpoint {
-  readonly #ports: EndpointPorts;
+export class DeliveryWorker {
+  readonly #ports: DeliveryWorkerPorts;
   readonly #target: Target;
   readonly #secrets: Secrets;
   #position: number;
   #savedPosition: number;
   #streak: FailureStreak;
-  #permit: Permit | null = null;
+  #ownership: OwnershipCheck | null = null;
   #pausedUntil = 0;
   #nextRetryAt: number | null = 0;
   /** Monotonic time. */
@@ -121,7 +121,7 @@ export class Endpoint {
   /** Resolves when no attempt is running and none will begin. */
   readonly ended: Promise<void>;
 
-  constructor(ports: EndpointPorts, target: Target) {
+  constructor(ports: DeliveryWorkerPorts, target: Target) {
     this.#ports = ports;
     this.#target = target;
     this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
@@ -136,7 +136,7 @@ export class Endpoint {
     });
   }
 
-  /** Number of the last change by the customer that this endpoint knows. */
+  /** Number of the last change by the customer that this worker knows. */
   get revision(): number {
     return this.#target.revision;
   }
@@ -186,7 +186,7 @@ export class Endpoint {
       this.#start(event);
     }
     // The events after the last one are of other types, unless the customer has changed the types.
-    if (through > this.#position && !(await this.#isPermitted())) return 0;
+    if (through > this.#position && !(await this.#isOwned())) return 0;
     this.#position = Math.max(this.#position, through);
     this.#settle();
     return isComplete ? null : 0;
@@ -199,7 +199,7 @@ export class Endpoint {
       let waitMs: number | null = null;
       if (this.#firstAttempts < ATTEMPTS_MAX && this.#unsettled.length < UNSETTLED_MAX) {
         if (this.#firstAttempts === 0 || this.#streak.count > 0) return;
-        // The previous event may still wait for a slot or its permit.
+        // The previous event may still wait for a slot or its ownership check.
         // Before the first answer, only the time that it takes tells whether the receiver is slow.
         const isUnknown = this.#averageLatencyMs === null && this.#lateAttempts === 0;
         const overlapAfterMs = isUnknown ? SLOW_MS : OVERLAP_AFTER_MS;
@@ -295,7 +295,7 @@ export class Endpoint {
     this.#retries.set();
   }
 
-  /** Returns false if the message was not sent, because this endpoint ends or the receiver asked for a delay. */
+  /** Returns false if the message was not sent, because this worker ends or the receiver asked for a delay. */
   #attempt(message: Message, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
     return this.#slots.run("", () => this.#sendWhenAvailable(message, setSent));
   }
@@ -305,12 +305,12 @@ export class Endpoint {
     for (;;) {
       const result = await this.#sendInSlot(message, setSent);
       if (result === "paused") {
-        // In steps, so that an endpoint that ends does not wait for the whole delay.
+        // In steps, so that a worker that ends does not wait for the whole delay.
         await clock.sleep(Math.min(UNAVAILABLE_RETRY_MS, Math.max(0, this.#pausedUntil - clock.now())));
         continue;
       }
       if (result !== "unavailable") return result === "attempted";
-      // The receiver is not at fault, so this does not count as an attempt. Other endpoints use the slot meanwhile.
+      // The receiver is not at fault, so this does not count as an attempt. Other workers use the slot meanwhile.
       setSent(false);
       count("postponed");
       await clock.sleep(UNAVAILABLE_RETRY_MS * (0.5 + random.uniform()));
@@ -322,7 +322,7 @@ export class Endpoint {
     return (this.#averageLatencyMs ?? 0) > SLOW_MS || this.#lateAttempts > 0 ? "slow" : "healthy";
   }
 
-  /** Sends in a slot. An attempt of a healthy endpoint that runs for a second passes its slot on, if a late one is free. */
+  /** Sends in a slot. An attempt to a healthy receiver that runs for a second passes its slot on, if a late one is free. */
   async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
@@ -354,8 +354,8 @@ export class Endpoint {
   async #send(message: Message, options: Pick<WebhookRequest, "health" | "onStart">): Promise<AttemptResult> {
     const { clock } = this.#ports;
     // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
-    if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_permitted" : "paused";
-    if (!(await this.#isPermitted())) return "not_permitted";
+    if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_owned" : "paused";
+    if (!(await this.#isOwned())) return "not_owned";
     const { answer, timing } = await this.#post(message, clock.now(), options);
     if (timing === null) return "unavailable";
     const { startedAt, durationMs } = timing;
@@ -364,15 +364,15 @@ export class Endpoint {
     return "attempted";
   }
 
-  /** Whether the webhook is unchanged, so that an attempt may begin now. Otherwise the endpoint ends. */
-  async #isPermitted(): Promise<boolean> {
-    const { clock, permits } = this.#ports;
+  /** Whether the webhook is unchanged, so that an attempt may begin now. Otherwise the worker ends. */
+  async #isOwned(): Promise<boolean> {
+    const { clock, ownershipChecks } = this.#ports;
     const { webhookId, revision } = this.#target;
     while (!this.#isEnding) {
-      if (this.#permit !== null && clock.monotonic() < this.#permit.until) return true;
+      if (this.#ownership !== null && clock.monotonic() < this.#ownership.until) return true;
       try {
-        this.#permit = await permits.request(webhookId);
-        if (this.#permit?.revision !== revision) this.end();
+        this.#ownership = await ownershipChecks.request(webhookId);
+        if (this.#ownership?.revision !== revision) this.end();
       } catch (err) {
         this.#ports.log.warn({ err, webhook_id: webhookId }, "a webhook could not be read");
         await clock.sleep(STORE_RETRY_MS);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openWith } from "../../../../test/support/webhooks/endpoint-harness.ts";
+import { openWith } from "../../../../test/support/webhooks/delivery-worker-harness.ts";
 import { ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 
 const evt = (...ids: number[]) => ids.map((id) => `evt_${id}`);
 
-test("attempts after a failure use the slots of failing endpoints", async () => {
+test("attempts after a failure use the slots of failing receivers", async () => {
   const slots = { healthy: new FairSemaphore({ slots: 0 }), failing: new FairSemaphore({ slots: 0 }) };
   const healthy = await openWith(1, { slots: { healthy: slots.healthy } });
   assert.deepEqual(healthy.ids(), []);
@@ -15,11 +15,11 @@ test("attempts after a failure use the slots of failing endpoints", async () => 
   assert.deepEqual((await openWith(1, { slots: { failing: slots.failing }, target: { streak } })).ids(), []);
 });
 
-test("attempts after a slow answer use the slots of slow endpoints, and a slow attempt passes its slot on", async () => {
+test("attempts after a slow answer use the slots of slow receivers, and a slow attempt passes its slot on", async () => {
   const healthy = new FairSemaphore({ slots: 1 });
   const slow = new FairSemaphore({ slots: 1 });
   const late = new FairSemaphore({ slots: 1 });
-  const { clock, sent, ids, append, endpoint } = await openWith(2, { slots: { healthy, slow, late } });
+  const { clock, sent, ids, append, worker } = await openWith(2, { slots: { healthy, slow, late } });
   assert.deepEqual([ids(), healthy.isIdle], [evt(1), false]);
   await clock.advance(1_000);
   assert.deepEqual([ids(), healthy.isIdle, slow.isIdle, late.isIdle], [evt(1, 2), true, false, false]);
@@ -27,18 +27,18 @@ test("attempts after a slow answer use the slots of slow endpoints, and a slow a
   await clock.advance(8_000);
   sent[0]?.answer();
   append(1);
-  endpoint.wake();
+  worker.wake();
   await clock.settle();
   assert.deepEqual([ids(), healthy.isIdle, slow.isIdle], [evt(1, 2, 3), true, false]);
 });
 
-test("while an attempt has run for more than a second, the next ones of the endpoint wait for slow slots", async () => {
+test("while an attempt has run for more than a second, the next ones of the worker wait for slow slots", async () => {
   const slow = new FairSemaphore({ slots: 1 });
   const release = slow.tryAcquire("another customer") ?? assert.fail();
-  const { clock, sent, ids, append, endpoint } = await openWith(1, { slots: { slow } });
+  const { clock, sent, ids, append, worker } = await openWith(1, { slots: { slow } });
   await clock.advance(1_000);
   append(1);
-  endpoint.wake();
+  worker.wake();
   await clock.settle();
   assert.deepEqual(ids(), evt(1));
   release();
@@ -48,7 +48,7 @@ test("while an attempt has run for more than a second, the next ones of the endp
   await clock.advance(500);
   sent[0]?.answer();
   append(1);
-  endpoint.wake();
+  worker.wake();
   await clock.settle();
   assert.deepEqual(
     [ids(), slow.isIdle],
@@ -72,14 +72,14 @@ test("a late attempt keeps its healthy slot if no late one is free", async () =>
 
 test("the wait for a slot of the host counts in neither the latency nor the choice of the slots", async () => {
   const slow = new FairSemaphore({ slots: 1 });
-  const { clock, sent, ids, append, endpoint, stored, state } = await openWith(0, { slots: { slow } });
+  const { clock, sent, ids, append, worker, stored, state } = await openWith(0, { slots: { slow } });
   state.holdsStarts = true;
   append(1);
-  endpoint.wake();
+  worker.wake();
   await clock.settle();
   const startedAt = clock.now() + 8_500;
   append(1);
-  endpoint.wake();
+  worker.wake();
   await clock.advance(8_500);
   assert.deepEqual([ids(), slow.isIdle], [evt(1), true], "the second event waits until the first is sent");
   sent[0]?.request.onStart?.();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { Permits } from "./permits.ts";
+import { OwnershipChecks } from "./ownership-checks.ts";
 
-/** Permits whose reads the test ends. */
+/** OwnershipChecks whose reads the test ends. */
 function openPermits() {
   const clock = new FakeClock();
   const reads: { readonly ids: readonly string[]; end(error?: Error): void }[] = [];
-  const permits = new Permits({
+  const ownershipChecks = new OwnershipChecks({
     clock,
     read: (ids) =>
       new Promise((resolve, reject) => {
@@ -18,22 +18,22 @@ function openPermits() {
         reads.push({ ids, end });
       }),
   });
-  return { clock, reads, permits };
+  return { clock, reads, ownershipChecks };
 }
 
 test("a permit is valid for 50 ms from before its read, and a webhook that is not deliverable has none", async () => {
-  const { clock, reads, permits } = openPermits();
-  const [permit, none] = [permits.request("a"), permits.request("gone")];
+  const { clock, reads, ownershipChecks } = openPermits();
+  const [permit, none] = [ownershipChecks.request("a"), ownershipChecks.request("gone")];
   await clock.advance(30);
   reads[0]?.end();
   assert.deepEqual([await permit, await none], [{ revision: 7, until: 50 }, null]);
 });
 
 test("requests during a read share the next one, which begins when the read ends", async () => {
-  const { clock, reads, permits } = openPermits();
-  void permits.request("a");
+  const { clock, reads, ownershipChecks } = openPermits();
+  void ownershipChecks.request("a");
   await clock.settle();
-  const later = ["b", "c", "b"].map((id) => permits.request(id));
+  const later = ["b", "c", "b"].map((id) => ownershipChecks.request(id));
   await clock.advance(20);
   assert.equal(reads.length, 1);
   reads[0]?.end();
@@ -50,10 +50,10 @@ test("requests during a read share the next one, which begins when the read ends
 });
 
 test("a failed read fails its requests only", async () => {
-  const { clock, reads, permits } = openPermits();
-  const failing = permits.request("a");
+  const { clock, reads, ownershipChecks } = openPermits();
+  const failing = ownershipChecks.request("a");
   await clock.settle();
-  const next = permits.request("b");
+  const next = ownershipChecks.request("b");
   reads[0]?.end(new Error("down"));
   await assert.rejects(failing, /down/);
   await clock.settle();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openEndpoint, openWith } from "../../../../test/support/webhooks/endpoint-harness.ts";
+import { openWith, openWorker } from "../../../../test/support/webhooks/delivery-worker-harness.ts";
 import { ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
@@ -34,17 +34,17 @@ test("before the first answer, the second event is sent after a second", async (
 });
 
 test("an event waits until the one before was sent, so that the order is kept while the store is slow", async () => {
-  const harness = openEndpoint();
+  const harness = openWorker();
   let release: () => void = () => {};
-  harness.state.beforePermit = () =>
+  harness.state.beforeOwnershipCheck = () =>
     new Promise((resolve) => {
       release = resolve;
     });
   harness.append(3);
   harness.open();
   await harness.clock.advance(1_000);
-  assert.equal(harness.state.reads.permits, 1);
-  harness.state.beforePermit = async () => {};
+  assert.equal(harness.state.reads.ownershipChecks, 1);
+  harness.state.beforeOwnershipCheck = async () => {};
   release();
   await harness.clock.advance(249);
   assert.deepEqual(harness.ids(), evt(1));
@@ -70,7 +70,7 @@ test("after a failure, events do not wait for each other, and at most two of the
   await clock.advance(200);
   assert.equal(sent.length, 8);
   harness.append(6);
-  harness.endpoint.wake();
+  harness.worker.wake();
   await clock.advance(10);
   assert.equal(sent.length, 10);
 });
@@ -103,31 +103,31 @@ test("no more than 1,000 events are sent while an earlier one is not done", asyn
 test("the position passes events of other types, and is stored every 1,000 ids", async () => {
   const harness = await openWith(0);
   harness.append(999, { type: "whale_alert" });
-  harness.endpoint.wake();
+  harness.worker.wake();
   await harness.clock.advance(100);
   assert.equal(harness.stored.state, null);
   harness.append(1, { type: "whale_alert" });
-  harness.endpoint.wake();
+  harness.worker.wake();
   await harness.clock.advance(100);
   assert.equal(harness.stored.position, 1_000);
   harness.append(1);
-  harness.endpoint.wake();
+  harness.worker.wake();
   await harness.clock.settle();
   assert.deepEqual(harness.ids(), evt(1_001));
 });
 
 test("events of other types are not skipped when the customer has changed the webhook", async () => {
   const harness = await openWith(0);
-  harness.state.permit = { revision: 1 };
+  harness.state.ownership = { revision: 1 };
   harness.append(2_000, { type: "whale_alert" });
-  harness.endpoint.wake();
-  await harness.endpoint.ended;
+  harness.worker.wake();
+  await harness.worker.ended;
   await harness.clock.advance(100);
-  assert.deepEqual([harness.endpoint.isEnding, harness.stored.position], [true, 0]);
+  assert.deepEqual([harness.worker.isEnding, harness.stored.position], [true, 0]);
 });
 
 test("events that are no longer in memory are read from the log, and later ones follow in order", async () => {
-  const harness = openEndpoint();
+  const harness = openWorker();
   harness.append(100, { isOld: true });
   harness.append(50, { type: "whale_alert", isOld: true });
   harness.append(20);
@@ -145,7 +145,7 @@ test("reads of the log and of retries share the slots for reads", async () => {
     release = resolve;
   });
   void reads.run("", () => hold);
-  const harness = openEndpoint({ slots: { reads } });
+  const harness = openWorker({ slots: { reads } });
   harness.append(1, { isOld: true });
   harness.open();
   await harness.clock.advance(1_000);
@@ -181,8 +181,8 @@ test("a delivery that fails while results are written is sent again, though the 
   assert.deepEqual(ids(), ["evt_1", "evt_2", "evt_1", "evt_2"]);
 });
 
-test("Retry-After delays a first attempt that waits for a connection, and an endpoint that ends does not wait for it", async () => {
-  const { clock, sent, ids, endpoint } = await openWith(2);
+test("Retry-After delays a first attempt that waits for a connection, and a worker that ends does not wait for it", async () => {
+  const { clock, sent, ids, worker } = await openWith(2);
   await clock.advance(1_000);
   assert.deepEqual(ids(), ["evt_1", "evt_2"]);
   sent[1]?.answer(UNAVAILABLE);
@@ -190,9 +190,9 @@ test("Retry-After delays a first attempt that waits for a connection, and an end
   sent[0]?.answer({ kind: "answered", status: 503, retryAt, bodyHead: "" });
   await clock.advance(9_999);
   assert.equal(sent.length, 2);
-  endpoint.end();
+  worker.end();
   await clock.advance(1);
-  await endpoint.ended;
+  await worker.ended;
   assert.equal(sent.length, 2);
 });
 
@@ -233,12 +233,12 @@ test("retries are read in pages of 50, until all that are due are sent", async (
 });
 
 test("the retries that become due within 200 ms of a read are read together", async () => {
-  const { clock, sent, ids, state, endpoint, append } = await openWith(1, { retryDelaysMs: [300, 300] });
+  const { clock, sent, ids, state, worker, append } = await openWith(1, { retryDelaysMs: [300, 300] });
   state.respond = () => ok(500);
   sent[0]?.answer(ok(500));
   for (let index = 0; index < 9; index++) {
     append(1);
-    endpoint.wake();
+    worker.wake();
     await clock.advance(10);
   }
   await clock.advance(200);
@@ -250,7 +250,7 @@ test("the retries that become due within 200 ms of a read are read together", as
 });
 
 test("a retry that another node has planned is sent at its time, also if a later one is planned meanwhile", async () => {
-  const harness = openEndpoint({ retryDelaysMs: [100_000] });
+  const harness = openWorker({ retryDelaysMs: [100_000] });
   const { clock, ids, sent, stored } = harness;
   const delivery: DeliveryState = {
     webhookId: "wh-1",
@@ -311,7 +311,7 @@ test("Retry-After delays new events, also those that were read before, and a sho
   sent[1]?.answer(fail(1));
   await clock.settle();
   harness.append(3);
-  harness.endpoint.wake();
+  harness.worker.wake();
   await clock.advance(59_999);
   assert.deepEqual(ids(), evt(1, 2));
   harness.state.respond = () => ok();
@@ -319,16 +319,16 @@ test("Retry-After delays new events, also those that were read before, and a sho
   assert.deepEqual(ids().slice(2).sort(), evt(1, 2, 3, 4, 5, 6, 7, 8));
 });
 
-test("if events, retries or permits cannot be read, they are read again a second later", async () => {
-  for (const kind of ["events", "retries", "permit"] as const) {
-    const harness = openEndpoint({ retryDelaysMs: [10] });
+test("if events, retries or the ownership cannot be read, they are read again a second later", async () => {
+  for (const kind of ["events", "retries", "ownership"] as const) {
+    const harness = openWorker({ retryDelaysMs: [10] });
     harness.append(1, { isOld: true });
     harness.state.respond = () => (harness.sent.length === 1 ? ok(500) : ok());
     harness.state.failing.add(kind);
     harness.open();
     await harness.clock.advance(10_500);
-    const { events, retries, permits } = harness.state.reads;
-    const count = { events, retries, permit: permits }[kind];
+    const { events, retries, ownershipChecks } = harness.state.reads;
+    const count = { events, retries, ownership: ownershipChecks }[kind];
     assert.ok(count >= 10 && count <= 13, `${count} reads of ${kind}`);
     harness.state.failing.clear();
     await harness.clock.advance(2_000);
@@ -358,16 +358,16 @@ test("a retry is read only after the result of the attempt before it is written"
 
 test("after an end, no attempt begins, and the end waits for those that run", async () => {
   const harness = await openWith(5, { retryDelaysMs: [1] });
-  const { clock, sent, endpoint } = harness;
+  const { clock, sent, worker } = harness;
   let hasEnded = false;
-  void endpoint.ended.then(() => {
+  void worker.ended.then(() => {
     hasEnded = true;
   });
   await clock.advance(300);
   sent[0]?.answer(ok(500));
   await clock.advance(100);
   const count = sent.length;
-  endpoint.end();
+  worker.end();
   await clock.advance(1_000);
   assert.deepEqual([hasEnded, sent.length], [false, count]);
   for (const each of sent) each.answer();
@@ -375,33 +375,33 @@ test("after an end, no attempt begins, and the end waits for those that run", as
   assert.deepEqual([hasEnded, sent.length, clock.pending], [true, count, 0]);
 });
 
-test("a paused endpoint and one that waits for events end at once", async () => {
+test("a paused worker and one that waits for events end at once", async () => {
   const idle = await openWith(0);
-  idle.endpoint.end();
-  await idle.endpoint.ended;
+  idle.worker.end();
+  await idle.worker.ended;
   const paused = await openWith(1);
   paused.sent[0]?.answer({ kind: "answered", status: 429, retryAt: paused.clock.now() + 60_000, bodyHead: "" });
   await paused.clock.settle();
-  paused.endpoint.end();
-  await paused.endpoint.ended;
+  paused.worker.end();
+  await paused.worker.ended;
 });
 
-test("a deleted webhook ends the endpoint before the next attempt, and a permit is valid for 50 ms", async () => {
-  const { clock, sent, state, ids, endpoint } = await openWith(3);
-  state.permit = null;
+test("a deleted webhook ends the worker before the next attempt, and an ownership check is valid for 50 ms", async () => {
+  const { clock, sent, state, ids, worker } = await openWith(3);
+  state.ownership = null;
   await clock.advance(49);
   sent[0]?.answer();
   await clock.settle();
   assert.deepEqual(ids(), evt(1, 2), "the permit of the first attempt is still valid");
   await clock.advance(1);
   sent[1]?.answer();
-  await endpoint.ended;
+  await worker.ended;
   assert.deepEqual(ids(), evt(1, 2));
 });
 
 test("each attempt has a new timestamp and signature, the same id and body, and the limits of an attempt", async () => {
   const target = { sealedPreviousSecret: Buffer.from("wh-1:old").toString("base64"), previousSecretUntil: 0 };
-  const harness = openEndpoint({ retryDelaysMs: [5_000], target });
+  const harness = openWorker({ retryDelaysMs: [5_000], target });
   harness.state.respond = () => ok(500);
   harness.append(1);
   harness.open();

@@ -1,7 +1,7 @@
-import { Endpoint, type EndpointPorts } from "../../../src/capabilities/events/webhooks/endpoint.ts";
+import { DeliveryWorker, type DeliveryWorkerPorts } from "../../../src/capabilities/events/webhooks/delivery-worker.ts";
 import type { Target } from "../../../src/capabilities/events/webhooks/model.ts";
 import type { DeliveryState, WebhookState } from "../../../src/capabilities/events/webhooks/node-queries.ts";
-import { PERMIT_MS } from "../../../src/capabilities/events/webhooks/permits.ts";
+import { OWNERSHIP_CHECK_MS } from "../../../src/capabilities/events/webhooks/ownership-checks.ts";
 import { RecentEvents } from "../../../src/capabilities/events/webhooks/recent-events.ts";
 import { ResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
 import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
@@ -13,7 +13,7 @@ import { fakeSeal, ok, toAttempt } from "./fake-webhook-ports.ts";
 
 const WEBHOOK_ID = "wh-1";
 
-/** A request that an endpoint has sent, with the function that answers it. */
+/** A request that a worker has sent, with the function that answers it. */
 interface Sent {
   readonly id: string;
   readonly request: WebhookRequest;
@@ -23,14 +23,14 @@ interface Sent {
   answer(answer?: WebhookAnswer, durationMs?: number): void;
 }
 
-export interface EndpointHarnessOptions {
+export interface DeliveryWorkerHarnessOptions {
   readonly target?: Partial<Target>;
-  readonly slots?: Partial<EndpointPorts["slots"]>;
+  readonly slots?: Partial<DeliveryWorkerPorts["slots"]>;
   readonly retryDelaysMs?: readonly number[];
 }
 
-/** One endpoint on a fake clock, with a log and a store in memory. The test answers its requests. */
-export function openEndpoint(options: EndpointHarnessOptions = {}) {
+/** One delivery worker on a fake clock, with a log and a store in memory. The test answers its requests. */
+export function openWorker(options: DeliveryWorkerHarnessOptions = {}) {
   const clock = new FakeClock();
   const logged: LoggedEvent[] = [];
   const recent = new RecentEvents();
@@ -40,16 +40,16 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     respond: null as ((request: WebhookRequest) => WebhookAnswer) | null,
     /** Whether the connector keeps requests waiting, so that `onStart` is not called. */
     holdsStarts: false,
-    permit: { revision: 0 } as { revision: number } | null,
+    ownership: { revision: 0 } as { revision: number } | null,
     /** Statements of the kinds in it fail. */
-    failing: new Set<"permit" | "events" | "retries" | "results">(),
-    beforePermit: async () => {},
+    failing: new Set<"ownership" | "events" | "retries" | "results">(),
+    beforeOwnershipCheck: async () => {},
     beforeResults: async () => {},
     counts: { delivered: 0, failed: 0, postponed: 0 },
     /** Reads of each kind, and the most retries that one of them returned. */
-    reads: { events: 0, retries: 0, permits: 0, retriesMax: 0 },
+    reads: { events: 0, retries: 0, ownershipChecks: 0, retriesMax: 0 },
   };
-  const failIf = (kind: "permit" | "events" | "retries" | "results") => {
+  const failIf = (kind: "ownership" | "events" | "retries" | "results") => {
     if (state.failing.has(kind)) throw new Error("down");
   };
   const stored = { position: 0, state: null as WebhookState | null, deliveries: new Map<number, DeliveryState>() };
@@ -66,7 +66,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
       for (const delivery of deliveries) stored.deliveries.set(delivery.eventId, delivery);
     },
   });
-  const ports: EndpointPorts = {
+  const ports: DeliveryWorkerPorts = {
     clock,
     recent,
     results,
@@ -100,13 +100,13 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
         });
       },
     },
-    permits: {
+    ownershipChecks: {
       async request() {
-        state.reads.permits += 1;
-        const until = clock.monotonic() + PERMIT_MS;
-        await state.beforePermit();
-        failIf("permit");
-        return state.permit === null ? null : { ...state.permit, until };
+        state.reads.ownershipChecks += 1;
+        const until = clock.monotonic() + OWNERSHIP_CHECK_MS;
+        await state.beforeOwnershipCheck();
+        failIf("ownership");
+        return state.ownership === null ? null : { ...state.ownership, until };
       },
     },
     eventLog: {
@@ -156,7 +156,7 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
     recent,
     /** Ids of the requests in the order in which they were sent. */
     ids: () => sent.map(({ id }) => id),
-    open: () => new Endpoint(ports, target),
+    open: () => new DeliveryWorker(ports, target),
     /** Adds events to the log, and to memory unless `isOld`. */
     append(count: number, { type = "price_shift" as EventType, isOld = false } = {}): void {
       const events = Array.from({ length: count }, (_, index) => ({
@@ -174,11 +174,11 @@ export function openEndpoint(options: EndpointHarnessOptions = {}) {
   };
 }
 
-/** Opens an endpoint with `count` events in memory. */
-export async function openWith(count: number, options: EndpointHarnessOptions = {}) {
-  const harness = openEndpoint(options);
+/** Opens a worker with `count` events in memory. */
+export async function openWith(count: number, options: DeliveryWorkerHarnessOptions = {}) {
+  const harness = openWorker(options);
   harness.append(count);
-  const endpoint = harness.open();
+  const worker = harness.open();
   await harness.clock.settle();
-  return { ...harness, endpoint };
+  return { ...harness, worker };
 }
