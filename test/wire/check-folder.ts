@@ -1,99 +1,102 @@
-/** Checks all recordings of a folder. */
-import type { VenueAdapter } from "../../src/ports/venue.ts";
-import type { CheckContext } from "./check/context.ts";
-import { checkKalshi } from "./check/kalshi.ts";
-import { checkLimitless } from "./check/limitless.ts";
-import { checkManifold } from "./check/manifold.ts";
-import { checkPolymarket } from "./check/polymarket.ts";
-import { readDocumentedDrops } from "./documented-drops.ts";
-import { Findings, type Summary } from "./findings.ts";
-import { isEmptyResponse } from "./json.ts";
-import { type Recording, readIndex, readRecording } from "./recording.ts";
-import { type AdapterSession, openAdapterSession } from "./replay/adapter-session.ts";
+/** Compares all recordings of a folder with the committed table. */
+import { basename, resolve } from "node:path";
+import { type Parts, readRecording, type WrapAdapter } from "./read-recording.ts";
+import { isReadable, type Recording, readRecordings } from "./recording.ts";
+import { type Difference, differencesOf, type Line, linesOf, readTable, writeTable } from "./table.ts";
 
-const CHECKS: Readonly<Record<string, (context: CheckContext) => Promise<void>>> = {
-  kalshi: checkKalshi,
-  polymarket: checkPolymarket,
-  limitless: checkLimitless,
-  manifold: checkManifold,
-};
-
-export interface FileResult extends Summary {
+export interface FileResult {
   readonly file: string;
   /** Why the recording could not be checked; null if it was checked. */
   readonly problem: string | null;
+  readonly rows: number;
+  readonly differences: readonly Difference[];
 }
 
 export interface FolderOptions {
   /** Selects files; all by default. */
   readonly isWanted?: (file: string) => boolean;
-  /** Replaces the adapter, for tests that show that the check finds errors. */
-  readonly wrapAdapter?: (adapter: VenueAdapter) => VenueAdapter;
+  /** Folder of the expected values; by default the one with the name of the recordings' folder in `expected/`. */
+  readonly expectedFolder?: string;
+  /** Replaces the expected values by the actual ones. */
+  readonly isWriting?: boolean;
+  readonly wrapAdapter?: WrapAdapter;
 }
 
-/**
- * Plays every recording of the folder to the real adapters.
- *
- * @throws Error if the folder has no usable index.json
- */
+/** @throws Error if the folder has no usable index.json */
 export async function checkFolder(folder: string, options: FolderOptions = {}): Promise<FileResult[]> {
-  const { isWanted = () => true, wrapAdapter = (adapter) => adapter } = options;
-  const entries = await Promise.all((await readIndex(folder)).map((entry) => readRecording(folder, entry)));
-  const recordings = entries.filter((entry): entry is Recording => !("problem" in entry));
-  const documentedDrops = await readDocumentedDrops();
-  const results: FileResult[] = [];
-  for (const entry of entries) {
-    if (!isWanted(entry.file)) continue;
-    if ("problem" in entry) results.push(unreadableResult(entry.file, entry.problem));
-    else {
-      const venuePayloads = recordings.filter(({ venue }) => venue === entry.venue).map(({ payload }) => payload);
-      results.push(await checkRecording(entry, venuePayloads, documentedDrops(entry.venue), wrapAdapter));
+  const { isWanted = () => true, isWriting = false, wrapAdapter } = options;
+  const expectedFolder = options.expectedFolder ?? resolve(import.meta.dirname, "expected", basename(resolve(folder)));
+  const entries = await readRecordings(folder);
+  const recordings = entries.filter(isReadable);
+  const unreadable = entries.flatMap((entry) => ("problem" in entry ? [{ ...entry, rows: 0, differences: [] }] : []));
+  const results: FileResult[] = unreadable.filter(({ file }) => isWanted(file));
+  for (const venue of new Set(recordings.map((recording) => recording.venue))) {
+    const expected = await readTable(expectedFolder, venue);
+    const ofVenue = recordings.filter((recording) => recording.venue === venue);
+    const written: Line[] = [];
+    for (const recording of ofVenue) {
+      const own = expected.filter(({ file }) => file === recording.file);
+      if (!isWanted(recording.file)) written.push(...own);
+      else {
+        const { lines, ...result } = await checkRecording(recording, ofVenue, isWriting ? null : own, wrapAdapter);
+        written.push(...lines);
+        results.push(result);
+      }
+    }
+    if (isWriting) await writeTable(expectedFolder, venue, written);
+    const missing = expected
+      .map(({ file }) => file)
+      .filter((file) => !ofVenue.some((recording) => recording.file === file));
+    for (const file of isWriting ? [] : [...new Set(missing)].filter(isWanted)) {
+      results.push({ file, problem: "the index does not name this recording", rows: 0, differences: [] });
     }
   }
   return results;
 }
 
+/** @param expected null if the values are not compared */
 async function checkRecording(
   recording: Recording,
-  venuePayloads: readonly unknown[],
-  documentedDrops: ReadonlySet<string>,
-  wrapAdapter: (adapter: VenueAdapter) => VenueAdapter,
-): Promise<FileResult> {
-  const findings = new Findings();
-  const sessions: AdapterSession[] = [];
-  const open: CheckContext["open"] = async (options) => {
-    const session = await openAdapterSession({ venue: recording.venue, now: recording.capturedAt, ...options });
-    sessions.push(session);
-    return { ...session, adapter: wrapAdapter(session.adapter) };
-  };
-  let problem: string | null = null;
+  ofVenue: readonly Recording[],
+  expected: readonly Line[] | null,
+  wrapAdapter?: WrapAdapter,
+): Promise<FileResult & { readonly lines: readonly Line[] }> {
+  const { file } = recording;
+  const payloads = ofVenue.map(({ payload }) => payload);
+  let parts: Parts;
   try {
-    await CHECKS[recording.venue]?.({ recording, venuePayloads, findings, open });
+    parts = await readRecording(recording, payloads, wrapAdapter);
   } catch (error) {
-    problem = `the check failed: ${error instanceof Error ? error.message : String(error)}`;
+    const problem = `the adapter failed: ${error instanceof Error ? error.message : String(error)}`;
+    return { file, problem, rows: 0, differences: [], lines: [] };
   }
-  for (const session of sessions) await session.close(findings);
-  for (const reason of Object.keys(findings.summary().dropped)) {
-    if (documentedDrops.has(reason)) continue;
-    const count = findings.countedDrops.get(reason) ?? 0;
-    findings.differ(
-      `drop ${reason}`,
-      "countDrop",
-      "a reason that README.md documents",
-      `${reason} (${count})`,
-      undefined,
-    );
-  }
-  const isEmpty = !findings.hasRows && !isEmptyResponse(recording.payload);
-  if (problem === null && isEmpty) problem = "not readable: no row of this endpoint was found in the file";
-  return { file: recording.file, problem, ...findings.summary() };
-}
-
-function unreadableResult(file: string, problem: string): FileResult {
-  return { file, problem, rows: 0, parsed: 0, dropped: {}, wrong: 0, differences: [] };
+  const lines = linesOf(file, parts);
+  const rows = [...parts].reduce((sum, [part, own]) => sum + (part.startsWith("drops") ? 0 : own.length), 0);
+  const differences = expected === null ? [] : differencesOf(expected, lines);
+  if (rows === 0) return { file, problem: "no row of this endpoint is in the file", rows, differences: [], lines: [] };
+  const problem = expected?.length === 0 ? "the table has no expected values; add them with --write" : null;
+  return { file, problem, rows, differences: problem === null ? differences : [], lines };
 }
 
 /** Whether the run fails because of this file. */
-export function isFailed({ problem, wrong }: FileResult): boolean {
-  return problem !== null || wrong > 0;
+export const isFailed = ({ problem, differences }: FileResult): boolean => problem !== null || differences.length > 0;
+
+/** @param detailsMax  differences shown per file */
+export function formatReport(results: readonly FileResult[], detailsMax: number): string {
+  const width = Math.max(4, ...results.map(({ file }) => file.length));
+  const table = results.map(({ file, rows, differences, problem }) =>
+    [file.padEnd(width), String(rows).padStart(5), problem === null ? differences.length : "not readable"].join(" | "),
+  );
+  const details = results.filter(isFailed).map(({ file, problem, differences }) => {
+    const shown = differences
+      .slice(0, detailsMax)
+      .map(({ row, field, expected, actual }) => `  ${row} ${field}: expected ${expected}, got ${actual}`);
+    return [`${file}:`, ...(problem === null ? [] : [`  ${problem}`]), ...shown].join("\n");
+  });
+  const rows = results.reduce((sum, result) => sum + result.rows, 0);
+  const summary =
+    details.length === 0
+      ? `${results.length} files with ${rows} rows checked, nothing is wrong.`
+      : `${details.length} of ${results.length} files are wrong or not readable.`;
+  return [[`${"file".padEnd(width)} |  rows | wrong`, ...table].join("\n"), ...details, summary].join("\n\n");
 }

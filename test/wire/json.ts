@@ -1,4 +1,4 @@
-/** Reading of parsed JSON whose shape is unknown. Nothing here is shared with the adapters. */
+/** Reading of parsed JSON whose shape is unknown. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -9,45 +9,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
-}
+export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const textOf = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
 
-/** Returns a trimmed text, or null if there is none. */
-export function textOf(value: unknown): string | null {
-  const text = typeof value === "string" ? value.trim() : "";
-  return text === "" ? null : text;
-}
-
-/** Returns a finite number from a JSON number or a decimal text, otherwise null. */
-export function numberOf(value: unknown): number | null {
-  if (typeof value === "number") return Number.isFinite(value) ? value : null;
-  if (typeof value !== "string" || !/^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)) return null;
-  return Number(value);
-}
-
-/** Returns an array, or the array whose JSON text is given; otherwise an empty array. */
-export function listOf(value: unknown): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  if (typeof value !== "string") return [];
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
-}
-
-/** Returns Unix milliseconds of ISO 8601 text (a space for `T` and a short zone are accepted), or null. */
-export function isoTimeOf(value: unknown): number | null {
-  const text = textOf(value);
-  if (text === null) return null;
-  const iso = text.replace(/^(\d{4}-\d\d-\d\d) /, "$1T").replace(/([+-]\d\d)$/, "$1:00");
-  const at = Date.parse(/\dT[\d:.]+$/.test(iso) ? `${iso}Z` : iso);
-  return Number.isNaN(at) ? null : at;
-}
-
-/** Returns all objects for which `isWanted` is true, outermost first. Found objects are not searched. */
+/** Returns the objects for which `isWanted` is true, outermost first. Found objects are not searched. */
 export function collect(value: unknown, isWanted: (object: JsonObject) => boolean, depth = 0): JsonObject[] {
   if (depth > DEPTH_MAX) return [];
   if (Array.isArray(value)) return value.flatMap((item) => collect(item, isWanted, depth + 1));
@@ -57,51 +23,36 @@ export function collect(value: unknown, isWanted: (object: JsonObject) => boolea
 }
 
 /**
- * Returns the members of lists of rows that are no rows themselves and contain none, for example a row that lacks its
- * id.
- */
-export function collectUnrecognised(
-  value: unknown,
-  isRow: (object: JsonObject) => boolean,
-  depth = 0,
-): readonly unknown[] {
-  if (depth > DEPTH_MAX || (isObject(value) && isRow(value))) return [];
-  if (isObject(value)) return Object.values(value).flatMap((item) => collectUnrecognised(item, isRow, depth + 1));
-  if (!Array.isArray(value)) return [];
-  const members = value.map((item: unknown) => ({ item, hasRow: collect(item, isRow).length > 0 }));
-  if (!members.some(({ hasRow }) => hasRow)) return [];
-  return members.flatMap(({ item, hasRow }) => (hasRow ? collectUnrecognised(item, isRow, depth + 1) : [item]));
-}
-
-/** Names of the lists of rows in the venues' responses. */
-const LIST_NAMES = ["markets", "events", "series", "trades", "data", "history", "prices", "candlesticks", "orderbooks"];
-
-/** Whether the response is an empty list of rows, or an object that contains one. */
-export function isEmptyResponse(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length === 0;
-  if (!isObject(value)) return false;
-  return (
-    LIST_NAMES.some((name) => Array.isArray(value[name]) && value[name].length === 0) || isEmptyResponse(value.body)
-  );
-}
-
-/**
  * Splits rows into groups in which every id occurs once. A recording may contain a row before and after a change; each
  * group is served separately.
  */
-export function splitByRepeatedId(
-  rows: readonly JsonObject[],
-  idOf: (row: JsonObject) => string,
-): readonly (readonly JsonObject[])[] {
+export function splitByRepeatedId(rows: readonly JsonObject[], idOf: (row: JsonObject) => string): JsonObject[][] {
   const groups: JsonObject[][] = [];
-  const countById = new Map<string, number>();
+  const counts = new Map<string, number>();
   for (const row of rows) {
-    const id = idOf(row);
-    const index = countById.get(id) ?? 0;
-    countById.set(id, index + 1);
-    const group = groups[index] ?? [];
-    groups[index] = group;
-    group.push(row);
+    const index = counts.get(idOf(row)) ?? 0;
+    counts.set(idOf(row), index + 1);
+    groups[index] ??= [];
+    groups[index].push(row);
   }
   return groups;
+}
+
+/** Frames of a recording. A recorder may have stored them with their time: `{received_ms, frame}`. */
+export function framesOf(payload: unknown): { readonly frame: unknown; readonly receivedAt: number | null }[] {
+  return (Array.isArray(payload) ? payload : [payload]).map((item: unknown) => {
+    if (!isObject(item) || !("frame" in item)) return { frame: item, receivedAt: null };
+    return { frame: item.frame, receivedAt: typeof item.received_ms === "number" ? item.received_ms : null };
+  });
+}
+
+/** Returns the most frequent distance of times in milliseconds, in whole minutes; one minute if there is none. */
+export function spacingOf(times: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const [index, at] of times.slice(1).entries()) {
+    const minutes = Math.max(1, Math.round(Math.abs(at - (times[index] ?? 0)) / 60_000));
+    counts.set(minutes, (counts.get(minutes) ?? 0) + 1);
+  }
+  const [most = [1]] = [...counts].sort((a, b) => b[1] - a[1]);
+  return (most[0] ?? 1) * 60_000;
 }

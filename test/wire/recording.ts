@@ -1,19 +1,22 @@
 /** Reads `index.json` and the recordings that it names. */
 import { readFile } from "node:fs/promises";
-import { isAbsolute, join, normalize } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type Endpoint, KNOWN_VENUES, parseEndpoint } from "./endpoint.ts";
-import { isObject, type JsonObject, textOf } from "./json.ts";
+import { isObject, type JsonObject, objectOf, textOf } from "./json.ts";
 
 const unzip = promisify(gunzip);
-/** Maximum decompressed size of a recording. */
-const RECORDING_BYTES_MAX = 512 * 1024 * 1024;
+
+/** `markets` includes events with their markets and single markets. */
+export type RecordingKind = "markets" | "series" | "book" | "history" | "trades" | "stream";
 
 export interface Recording {
   readonly file: string;
   readonly venue: string;
-  readonly endpoint: Endpoint;
+  readonly kind: RecordingKind;
+  /** Path without host, version and query, for example "/markets/{}/orderbook"; empty for a stream. */
+  readonly path: string;
+  readonly query: URLSearchParams;
   /** Unix milliseconds. The adapters' clock stands at this time. */
   readonly capturedAt: number;
   readonly payload: unknown;
@@ -25,59 +28,80 @@ export interface UnreadableRecording {
   readonly problem: string;
 }
 
+/** The endpoints whose data the adapters read. `{}` stands for any segment. The first match counts. */
+const PATTERNS: readonly (readonly [RegExp, RecordingKind])[] = [
+  [/^\/(markets\/trades|v2\/trades|trades|bets|markets\/[^/]+\/events)$/, "trades"],
+  [/\/candlesticks$|^\/prices-history$|^\/bet-points$|^\/markets\/[^/]+\/historical-price$/, "history"],
+  [/^\/(books?|markets\/orderbooks|markets\/[^/]+\/orderbook)$/, "book"],
+  [/^\/series(\/[^/]+)?$/, "series"],
+  [/^\/(events|markets)(\/[^/]+|\/slug\/[^/]+|\/active\/{})?$/, "markets"],
+  [/^\/(public-search|search-markets|market\/[^/]+|slug\/[^/]+)$/, "markets"],
+];
+const VENUES: readonly string[] = ["kalshi", "polymarket", "limitless", "manifold"];
+
+const STREAM_PATTERN = /^(wss?\b|websocket\b|socket\.?io\b)/i;
+
+/**
+ * Reads text such as `GET /markets/{ticker}/orderbook`, `WS ticker` or `Socket.IO /markets`. Remarks and further
+ * endpoints after the first are ignored. Returns null if no adapter reads the endpoint.
+ */
+export function parseEndpoint(venue: string, channel: string): Pick<Recording, "kind" | "path" | "query"> | null {
+  const text = channel
+    .replaceAll("`", "")
+    .trim()
+    .replaceAll(/\{[^}]*\}/g, "{}");
+  if (STREAM_PATTERN.test(text)) return { kind: "stream", path: "", query: new URLSearchParams() };
+  const address = /(?:^|\s)(?:GET|POST)\s+(?:data-api\s+)?(\S+)/i.exec(text)?.[1] ?? "";
+  const [location = "", search = ""] = address.replace(/[,;]$/, "").split("?");
+  const path = location.replace(/^(https?:\/\/[^/]+)?(\/trade-api\/v2|\/v0)?/, "").replace(/\/+$/, "");
+  const pattern = PATTERNS.find(([regExp]) => regExp.test(path));
+  return pattern === undefined || !VENUES.includes(venue)
+    ? null
+    : { kind: pattern[1], path, query: new URLSearchParams(search) };
+}
+
 /** @throws Error if the folder has no usable index */
-export async function readIndex(folder: string): Promise<readonly unknown[]> {
+export async function readRecordings(folder: string): Promise<(Recording | UnreadableRecording)[]> {
   const path = join(folder, "index.json");
-  let text: string;
+  let index: unknown;
   try {
-    text = await readFile(path, "utf8");
+    index = JSON.parse(await readFile(path, "utf8"));
   } catch (cause) {
     throw new Error(`${path} cannot be read: name a folder with recordings and their index.json`, { cause });
   }
-  const parsed = parseJson(text);
-  const entries = [parsed, ...(isObject(parsed) ? [parsed.recordings, parsed.files] : [])].find(Array.isArray);
+  const entries = [index, objectOf(index).recordings, objectOf(index).files].find(Array.isArray);
   if (entries === undefined) throw new Error(`${path} is not a JSON list of recordings`);
-  return entries;
+  return Promise.all(entries.map((entry: unknown) => readRecording(folder, objectOf(entry))));
 }
 
-export async function readRecording(folder: string, entry: unknown): Promise<Recording | UnreadableRecording> {
-  const row: JsonObject = isObject(entry) ? entry : {};
-  const file = textOf(row.file);
+async function readRecording(folder: string, entry: JsonObject): Promise<Recording | UnreadableRecording> {
+  const file = textOf(entry.file);
   if (file === null) return { file: "(no file)", problem: "the index entry names no file" };
-  const refuse = (problem: string): UnreadableRecording => ({ file, problem });
-  const venue = textOf(row.venue)?.toLowerCase() ?? "";
-  if (!KNOWN_VENUES.includes(venue)) return refuse(`unknown venue "${venue}" (known: ${KNOWN_VENUES.join(", ")})`);
-  const channel = textOf(row.channel) ?? textOf(row.endpoint);
-  if (channel === null) return refuse("the index entry names neither an endpoint nor a channel");
+  const venue = textOf(entry.venue)?.toLowerCase() ?? file.split("/")[0] ?? "";
+  const channel = textOf(entry.channel) ?? textOf(entry.endpoint) ?? "";
   const endpoint = parseEndpoint(venue, channel);
-  if (endpoint === null) return refuse(`not readable: no adapter reads the endpoint "${channel}"`);
-  const capturedAt = Date.parse(textOf(row.captured_at) ?? textOf(row.captured) ?? "");
-  if (Number.isNaN(capturedAt)) return refuse("the index entry has no capture time (captured_at)");
-  if (isAbsolute(file) || normalize(file).startsWith("..")) return refuse("the file is outside the folder");
+  if (endpoint === null) return { file, problem: `no adapter of "${venue}" reads the endpoint "${channel}"` };
+  const capturedAt = Date.parse(textOf(entry.captured_at) ?? textOf(entry.captured) ?? "");
+  if (Number.isNaN(capturedAt)) return { file, problem: "the index entry has no capture time (captured_at)" };
   try {
     const bytes = await readFile(join(folder, file));
     const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-    const text = (isZipped ? await unzip(bytes, { maxOutputLength: RECORDING_BYTES_MAX }) : bytes).toString("utf8");
-    const payload = parseJson(text) ?? parseJsonLines(text);
-    return payload === undefined ? refuse("the file is not JSON") : { file, venue, endpoint, capturedAt, payload };
+    const payload = parseJson((isZipped ? await unzip(bytes) : bytes).toString("utf8"));
+    return { file, venue, ...endpoint, capturedAt, payload };
   } catch (error) {
-    return refuse(`the file cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return { file, problem: `the file cannot be read: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
+/** Parses JSON, or one JSON value per line. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined;
+    const lines = text.split("\n").filter((line) => line.trim() !== "");
+    return lines.map((line): unknown => JSON.parse(line));
   }
 }
 
-/** Parses one JSON value per line. */
-function parseJsonLines(text: string): unknown[] | undefined {
-  const values = text
-    .split("\n")
-    .filter((line) => line.trim() !== "")
-    .map(parseJson);
-  return values.length === 0 || values.includes(undefined) ? undefined : values;
-}
+export const isReadable = (recording: Recording | UnreadableRecording): recording is Recording =>
+  isObject(recording) && !("problem" in recording);

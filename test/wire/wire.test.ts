@@ -1,224 +1,181 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { gzipSync } from "node:zlib";
-import type { ListingPage, StreamHandlers, VenueAdapter } from "../../src/ports/venue.ts";
 import { createTestFolder } from "../support/test-folder.ts";
-import { checkFolder, type FileResult, type FolderOptions, isFailed } from "./check-folder.ts";
-import { parseEndpoint } from "./endpoint.ts";
-import { namingFirst } from "./expectation.ts";
-import { formatReport } from "./report.ts";
-import { KALSHI_SAMPLES } from "./samples/kalshi.ts";
-import { LIMITLESS_SAMPLES } from "./samples/limitless.ts";
-import { MANIFOLD_SAMPLES } from "./samples/manifold.ts";
-import { POLYMARKET_SAMPLES } from "./samples/polymarket.ts";
-import type { SampleRecording } from "./samples/sample.ts";
+import { checkFolder, formatReport, isFailed } from "./check-folder.ts";
+import { readRecording, type WrapAdapter } from "./read-recording.ts";
+import { isReadable, parseEndpoint, readRecordings } from "./recording.ts";
+import type { Row } from "./rows.ts";
 
-const SAMPLE_RECORDINGS = [...KALSHI_SAMPLES, ...POLYMARKET_SAMPLES, ...LIMITLESS_SAMPLES, ...MANIFOLD_SAMPLES];
-const HERE = new URL(".", import.meta.url).pathname;
-const runCommand = promisify(execFile);
+const FIXTURES = join(import.meta.dirname, "fixtures");
 
-async function writeFolder(recordings: readonly SampleRecording[], entries?: readonly unknown[]): Promise<string> {
-  const folder = await createTestFolder();
-  for (const { file, payload } of recordings) {
-    const text = JSON.stringify(payload);
-    await writeFile(join(folder, file), file.endsWith(".gz") ? gzipSync(text) : text);
-  }
-  const index = entries ?? recordings.map(({ payload, ...entry }) => entry);
-  await writeFile(join(folder, "index.json"), JSON.stringify(index));
-  return folder;
-}
-
-const sampleOf = (file: string): SampleRecording => {
-  const found = SAMPLE_RECORDINGS.find((recording) => recording.file === file);
-  if (found === undefined) throw new Error(`no sample ${file}`);
-  return found;
+/** Fields of each part that are compared, in the order of the texts below. Absent values are "-". */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  market: ["market", "read_by", "status", "outcome", "bid", "ask", "yes_price", "volume_total", "mutually_exclusive"],
+  frame: ["frame", "kind", "market", "bid", "ask", "yes_price", "size", "taker_side"],
+  book: ["bid", "bid_size", "ask", "ask_size", "bids", "bids_size", "bids_value", "asks", "asks_size", "asks_value"],
+  history: ["at", "yes_price", "bid", "ask", "volume"],
+  trade: ["at", "yes_price", "size", "taker_side"],
 };
 
-async function checkOne(recording: SampleRecording, options?: FolderOptions): Promise<FileResult> {
-  const [result] = await checkFolder(await writeFolder([recording]), options);
-  assert.ok(result !== undefined);
-  return result;
-}
-
-/** Returns the wrong fields, for example "market KX-A bid". */
-const wrongFieldsOf = ({ differences }: FileResult) => [
-  ...new Set(differences.map(({ row, field }) => `${row} ${field}`.trim())),
-];
-
-/** Changes the markets that an adapter returns. */
-function changingMarkets(change: (page: ListingPage) => ListingPage): (adapter: VenueAdapter) => VenueAdapter {
-  return (adapter) => ({
-    ...adapter,
-    async *listOpenMarkets(signal) {
-      for await (const page of adapter.listOpenMarkets(signal)) yield change(page);
-    },
-    getMarkets: async (listings, signal) => change(await adapter.getMarkets(listings, signal)),
-    async findMarket(marketId, signal) {
-      const page = await adapter.findMarket(marketId, signal);
-      return page === null ? null : change(page);
-    },
+function textsOf(parts: ReadonlyMap<string, readonly Row[]>): string[] {
+  return [...parts].flatMap(([name, rows]) => {
+    const [part = ""] = name.split(" ");
+    const wanted = rows.filter(({ kind }) => part in FIELDS && kind !== "commands");
+    const show = (value: Row[string] | undefined) =>
+      typeof value === "number" ? String(Number(value.toFixed(9))) : String(value ?? "") || "-";
+    return wanted.map((row) => [part, ...(FIELDS[part] ?? []).map((field) => show(row[field]))].join(" "));
   });
 }
 
-test("correct recordings of every venue and kind of data pass, and rows are left out by reason", async () => {
-  const results = await checkFolder(await writeFolder(SAMPLE_RECORDINGS));
-  assert.deepEqual(
-    results.filter(isFailed).map(({ file, problem, differences }) => ({ file, problem, differences })),
-    [],
+test("the adapters read hand-written payloads of every venue as worked out by hand in index.json", async () => {
+  const index: readonly { file: string; expected: readonly string[] }[] = JSON.parse(
+    await readFile(join(FIXTURES, "index.json"), "utf8"),
   );
-  const drops = Object.fromEntries(results.map(({ file, dropped }) => [file, dropped]));
-  assert.deepEqual(drops["kalshi-events.json"], { no_price: 1, combo_market: 1 });
-  assert.deepEqual(drops["kalshi-trades.json"], { block_trade: 1 });
-  assert.deepEqual(drops["polymarket-events.json"], { other_outcome: 1, not_binary: 1, missing: 2 });
-  assert.deepEqual(drops["limitless-frames.json"], { control_frame: 1, repeated_message: 1 });
-  assert.deepEqual(drops["manifold-list.json"], { not_binary: 1 });
-  assert.deepEqual(drops["manifold-bets.json"], { not_filled: 1, redemption: 1 });
-  for (const { file, rows, parsed, dropped } of results) {
-    // A resolution that the recording lacks is no row.
-    const { missing: _, ...droppedRows } = dropped;
-    const left = Object.values(droppedRows).reduce((sum, count) => sum + count, 0);
-    assert.ok(rows > 0 && rows === parsed + left, `${file}: ${rows} rows, ${parsed} parsed, ${left} left out`);
+  const recordings = (await readRecordings(FIXTURES)).filter(isReadable);
+  assert.equal(recordings.length, index.length);
+  for (const recording of recordings) {
+    const expected = index.find(({ file }) => file === recording.file)?.expected;
+    assert.deepEqual(textsOf(await readRecording(recording, [])), expected, recording.file);
   }
 });
 
-test("a compressed recording is read like an uncompressed one", async () => {
-  const recording = sampleOf("kalshi-book.json");
-  const { rows, wrong } = await checkOne({ ...recording, file: "book.json.gz" });
-  assert.deepEqual({ rows, wrong }, { rows: 1, wrong: 0 });
+const FAULTS: readonly (readonly [name: string, field: RegExp, wrap: WrapAdapter])[] = [
+  [
+    "bid and ask are swapped",
+    /^market \d+ bid$/,
+    (adapter) => ({
+      ...adapter,
+      async findMarket(...query) {
+        const page = await adapter.findMarket(...query);
+        const swapped = page?.markets.map(({ quote, ...rest }) => ({
+          ...rest,
+          quote: { ...quote, bid: quote.ask, ask: quote.bid },
+        }));
+        return page === null ? null : { ...page, markets: swapped ?? [] };
+      },
+    }),
+  ],
+  ["a market is missing", /^market \d+ read_by$/, (adapter) => ({ ...adapter, findMarket: async () => null })],
+  ["a book is missing", /^book \d+ bids_value$/, (adapter) => ({ ...adapter, getBook: async () => null })],
+  [
+    "a trade is missing",
+    /^trade \d+ $/,
+    (adapter) => ({ ...adapter, listTrades: async (...query) => (await adapter.listTrades(...query)).slice(1) }),
+  ],
+  [
+    "signals of the stream are missing",
+    /^frame \d+ kind$/,
+    (adapter) => ({
+      ...adapter,
+      openStream: ({ onMessage, ...handlers }) =>
+        adapter.openStream({ ...handlers, onMessage: (message) => message.kind !== "changed" && onMessage(message) }),
+    }),
+  ],
+];
+
+test("a wrong value of an adapter fails the run and is named with its row", async () => {
+  const expectedFolder = await createTestFolder();
+  await checkFolder(FIXTURES, { expectedFolder, isWriting: true });
+  assert.deepEqual((await checkFolder(FIXTURES, { expectedFolder })).filter(isFailed), []);
+  for (const [name, field, wrapAdapter] of FAULTS) {
+    const failed = (await checkFolder(FIXTURES, { expectedFolder, wrapAdapter })).filter(isFailed);
+    const fields = failed.flatMap(({ differences }) => differences.map((each) => `${each.row} ${each.field}`));
+    assert.ok(
+      fields.some((each) => field.test(each)),
+      `${name}: ${fields.join(", ")}`,
+    );
+  }
 });
 
-test("a wrong bid of an adapter is reported with the expected and the actual value and the recorded fields", async () => {
-  const shiftBid = changingMarkets((page) => ({
-    ...page,
-    markets: page.markets.map((market) => ({ ...market, quote: { ...market.quote, bid: 0.4 } })),
+test("a wrong row that the table does not contain in full changes its totals", async () => {
+  const folder = await createTestFolder();
+  const trades = Array.from({ length: 60 }, (_, index) => ({
+    trade_id: `t${index}`,
+    ticker: "KXRAIN-26DEC01-T1",
+    count_fp: "3.00",
+    yes_price_dollars: "0.4300",
+    taker_side: "no",
+    created_time: "2026-11-20T11:00:00Z",
   }));
-  const result = await checkOne(sampleOf("limitless-resolved.json"), { wrapAdapter: shiftBid });
-  assert.equal(result.wrong, 1);
-  const difference = result.differences.find(({ field }) => field === "bid");
-  assert.equal(difference?.expected, "0.42");
-  assert.equal(difference?.actual, "0.4");
-  assert.match(difference?.excerpt ?? "", /"tradePrices"/);
-  assert.match(formatReport([result], 10), /market over .* bid: expected 0\.42, got 0\.4/);
-});
-
-test("a market that an adapter omits and a market that it must omit are reported", async () => {
-  const omitFirst = changingMarkets((page) => ({ ...page, markets: page.markets.slice(1) }));
-  const omitted = await checkOne(sampleOf("limitless-resolved.json"), { wrapAdapter: omitFirst });
-  assert.deepEqual(wrongFieldsOf(omitted), ["market over"]);
-  const renameAll = changingMarkets((page) => ({
-    ...page,
-    markets: page.markets.map((market) => ({ ...market, listing: { ...market.listing, marketId: "c3" } })),
-  }));
-  const added = await checkOne(sampleOf("manifold-list.json"), { wrapAdapter: renameAll });
-  assert.ok(wrongFieldsOf(added).includes("market c3"));
-});
-
-test("wrong trades, books, histories and stream messages are reported", async () => {
-  const wrapAdapter = (adapter: VenueAdapter): VenueAdapter => ({
+  const entry = { file: "trades.json", venue: "kalshi", channel: "GET /markets/trades", captured_at: "2026-11-20" };
+  await writeFile(join(folder, "index.json"), JSON.stringify([entry]));
+  await writeFile(join(folder, "trades.json"), JSON.stringify({ trades }));
+  await checkFolder(folder, { expectedFolder: folder, isWriting: true });
+  const isSampled = new Set((await readFile(join(folder, "kalshi.jsonl"), "utf8")).match(/trade \d+/g));
+  assert.ok(!isSampled.has("trade 2") && isSampled.has("trade 60"));
+  const wrapAdapter: WrapAdapter = (adapter) => ({
     ...adapter,
     listTrades: async (...query) =>
-      (await adapter.listTrades(...query)).map((trade) => ({ ...trade, takerSide: "yes" as const })),
-    async getBook(...query) {
-      const book = await adapter.getBook(...query);
-      return book === null ? null : { ...book, asks: [] };
-    },
-    getHistory: async (...query) => (await adapter.getHistory(...query)).slice(1),
-    openStream: (handlers: StreamHandlers) =>
-      adapter.openStream({
-        ...handlers,
-        onMessage(message) {
-          if (message.kind !== "changed") handlers.onMessage(message);
-        },
-      }),
+      (await adapter.listTrades(...query)).map((trade, index) => (index === 1 ? { ...trade, size: 4 } : trade)),
   });
-  const check = async (file: string) => wrongFieldsOf(await checkOne(sampleOf(file), { wrapAdapter }));
-  assert.deepEqual(await check("kalshi-trades.json"), ["trade a taker_side"]);
-  assert.deepEqual(await check("kalshi-book.json"), [
-    "book KXRAIN-26DEC01-T1 ask",
-    "book KXRAIN-26DEC01-T1 ask_size",
-    "book KXRAIN-26DEC01-T1 yes_price",
-    "book KXRAIN-26DEC01-T1",
-  ]);
-  assert.deepEqual(await check("polymarket-history.json"), ["point 1"]);
-  assert.deepEqual(await check("manifold-frames.json"), ["frame 3"]);
-});
-
-test("an empty response has no rows, and a response without the rows of its endpoint is not readable", async () => {
-  const recording = sampleOf("limitless-tape.json");
-  const empty = await checkOne({ ...recording, payload: { slug: "rain", body: { events: [], page: 1 } } });
-  assert.deepEqual([empty.rows, empty.problem], [0, null]);
-  const other = await checkOne({ ...recording, payload: { message: "Internal error" } });
-  assert.match(other.problem ?? "", /no row of this endpoint/);
-});
-
-test("a drop that README.md does not document fails the run", async () => {
-  const recording = sampleOf("kalshi-trades.json");
-  const payload = { trades: [{ trade_id: "x", yes_price_dollars: "0.5", count_fp: "1.00" }], cursor: "" };
-  const result = await checkOne({ ...recording, payload });
-  assert.equal(isFailed(result), true);
-  assert.deepEqual(wrongFieldsOf(result), ["drop bad_trade"]);
-});
-
-test("entries that cannot be read are reported and do not end the run", async () => {
-  const good = sampleOf("kalshi-book.json");
-  const { payload, ...entry } = good;
-  const folder = await writeFolder(
-    [good],
-    [
-      entry,
-      { ...entry, venue: "unknown" },
-      { ...entry, channel: "GET /exchange/status" },
-      { ...entry, file: "missing.json" },
-      { ...entry, file: "broken.json" },
-      { ...entry, file: "../index.json" },
-      { ...entry, captured_at: "yesterday" },
-      { ...entry, channel: "GET /markets/trades" },
-      "no object",
-    ],
-  );
-  await writeFile(join(folder, "broken.json"), "{not JSON");
-  const results = await checkFolder(folder);
+  const [result] = await checkFolder(folder, { expectedFolder: folder, wrapAdapter });
   assert.deepEqual(
-    results.map(({ problem }) => problem?.replace(/:.*|".*/, "").trim() ?? null),
-    [
-      null,
-      "unknown venue",
-      "not readable",
-      "the file cannot be read",
-      "the file is not JSON",
-      "the file is outside the folder",
-      "the index entry has no capture time (captured_at)",
-      "not readable",
-      "the index entry names no file",
-    ],
+    result?.differences.map(({ row, field }) => `${row} ${field}`),
+    ["trade totals hash", "trade totals size"],
   );
-  assert.match(formatReport(results, 5), /8 of 9 files are wrong or not readable\.$/);
+  assert.match(formatReport(result === undefined ? [] : [result], 5), /size: expected \[60,180\], got \[60,181\]/);
 });
 
-test("the command prints the table and exits with 1 if a file is wrong or the folder has no index", async () => {
-  const command = (...args: string[]) =>
-    runCommand(process.execPath, [join(HERE, "main.ts"), ...args]).then(
+test("recordings without expected values, without rows or that cannot be read fail and do not end the run", async () => {
+  const folder = await createTestFolder();
+  await cp(join(FIXTURES, "kalshi-markets.json"), join(folder, "markets.json"));
+  await writeFile(join(folder, "broken.json"), "{not JSON");
+  const entry = { file: "markets.json", venue: "kalshi", channel: "GET /events", captured_at: "2026-11-20T12:00:00Z" };
+  const write = (...entries: readonly unknown[]) => writeFile(join(folder, "index.json"), JSON.stringify(entries));
+  const problems = async (isWriting: boolean) =>
+    (await checkFolder(folder, { expectedFolder: folder, isWriting })).map(
+      ({ file, problem }) => `${file}: ${problem?.replace(/[:"].*/, "").trim() ?? null}`,
+    );
+  await write(entry);
+  assert.deepEqual(await problems(false), ["markets.json: the table has no expected values; add them with --write"]);
+  assert.deepEqual(await problems(true), ["markets.json: null"]);
+  await write(
+    { ...entry, file: "broken.json" },
+    { ...entry, file: "absent.json" },
+    { ...entry, file: "status.json", channel: "GET /exchange/status" },
+    { ...entry, file: "undated.json", captured_at: "yesterday" },
+    { ...entry, venue: "unknown" },
+    "no object",
+    { ...entry, channel: "GET /markets/trades" },
+  );
+  assert.deepEqual(await problems(false), [
+    "broken.json: the file cannot be read",
+    "absent.json: the file cannot be read",
+    "status.json: no adapter of",
+    "undated.json: the index entry has no capture time (captured_at)",
+    "markets.json: no adapter of",
+    "(no file): the index entry names no file",
+    "markets.json: no row of this endpoint is in the file",
+  ]);
+});
+
+test("a recording that the table names and the index does not fails the run", async () => {
+  const expectedFolder = await createTestFolder();
+  const line = { file: "gone.json", row: "market 1", market: "KX-A" };
+  await writeFile(join(expectedFolder, "kalshi.jsonl"), `${JSON.stringify(line)}\n`);
+  const results = await checkFolder(FIXTURES, { expectedFolder });
+  const gone = results.find(({ file }) => file === "gone.json");
+  assert.equal(gone?.problem, "the index does not name this recording");
+});
+
+test("the command exits with 1 if values are missing or the folder has no index", async () => {
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [join(import.meta.dirname, "main.ts"), ...args]).then(
       ({ stdout }) => ({ code: 0, output: stdout }),
       (error: { code: number; stdout: string; stderr: string }) => ({
         code: error.code,
         output: error.stdout + error.stderr,
       }),
     );
-  const good = await command(await writeFolder([sampleOf("kalshi-book.json")]));
-  assert.equal(good.code, 0);
-  assert.match(good.output, /kalshi-book\.json \|\s+1 \|\s+1 \| -\s+\| 0/);
-  const bad = await command(await writeFolder([{ ...sampleOf("kalshi-book.json"), channel: "GET /milestones" }]));
-  assert.equal(bad.code, 1);
-  assert.match(bad.output, /no adapter reads the endpoint "GET \/milestones"/);
-  const missing = await command(join(tmpdir(), "no-such-folder"));
-  assert.equal(missing.code, 1);
-  assert.match(missing.output, /index\.json cannot be read/);
-  assert.equal((await command("--help")).code, 0);
+  const failed = await run(FIXTURES, "--only", "kalshi-markets");
+  assert.deepEqual([failed.code, /add them with --write/.test(failed.output)], [1, true]);
+  const absent = await run(join(FIXTURES, "absent"));
+  assert.deepEqual([absent.code, /index\.json cannot be read/.test(absent.output)], [1, true]);
+  assert.equal((await run("--help")).code, 0);
 });
 
 test("endpoints are recognised in all forms that an index may use", () => {
@@ -227,39 +184,26 @@ test("endpoints are recognised in all forms that an index may use", () => {
     ["kalshi", "GET /markets (without mve_filter=exclude)", "markets"],
     ["kalshi", "GET https://api.example.com/trade-api/v2/markets/{ticker}/orderbook", "book"],
     ["kalshi", "GET /series/{series}/markets/{ticker}/candlesticks", "history"],
-    ["kalshi", "GET /series/fee_changes", undefined],
-    ["kalshi", "WS orderbook_delta", "stream"],
+    ["kalshi", "`WS orderbook_delta`", "stream"],
     ["polymarket", "GET /public-search?q=", "markets"],
-    ["polymarket", "WS market (custom_feature_enabled)", "stream"],
+    ["polymarket", "GET data-api /v2/trades?condition=", "trades"],
     ["limitless", "GET /markets/{group slug}", "markets"],
-    ["limitless", "GET /markets/active/slugs", undefined],
     ["limitless", "Socket.IO /markets", "stream"],
     ["manifold", "GET /market/{id}, POST …/resolve", "markets"],
-    ["manifold", "GET /market/{id} (probed live, trimmed there)", "markets"],
     ["manifold", "GET /v0/bets?market=&limit=45", "trades"],
     ["manifold", "GET /market/{id}/prob", undefined],
   ];
   for (const [venue, channel, kind] of kinds) assert.equal(parseEndpoint(venue, channel)?.kind, kind, channel);
 });
 
-test("a label names the first side only if it does not name both equally", () => {
-  const { matches } = namingFirst("Paris", "Paris FC");
-  assert.equal(matches("Winner: Paris"), true);
-  assert.equal(matches("Paris FC"), false);
-  assert.equal(namingFirst("Over", "Under").matches("Overtime"), false);
-  assert.equal(namingFirst("Ants", "Bees").matches("Ants vs Bees"), false);
-  assert.equal(namingFirst("Ants", "Bees").matches("Ants vs Bees: Ants"), true);
-});
-
-test("the oracle imports nothing from the product", async () => {
-  const files = [
-    ...(await readdir(join(HERE, "expected"))).map((file) => `expected/${file}`),
-    "json.ts",
-    "expectation.ts",
-  ];
-  for (const file of files) {
-    const text = await readFile(join(HERE, file), "utf8");
-    const imported = [...text.matchAll(/from "([^"]+)"/g)].map(([, path = ""]) => path);
-    for (const path of imported) assert.match(path, /^(\.\/|\.\.\/(json|expectation)\.ts$)/, `${file} imports ${path}`);
+test("the committed table contains no text of a venue: titles and labels are hashes", async () => {
+  const folder = join(import.meta.dirname, "expected/wire");
+  for (const file of await readdir(folder)) {
+    const text = await readFile(join(folder, file), "utf8");
+    for (const [, value = ""] of text.matchAll(/"(?:title|label|event_title)":"([^"]*)"/g)) {
+      assert.match(value, /^#[0-9a-f]{8}$/);
+    }
+    const longTexts = [...text.matchAll(/"([^"]*)"/g)].filter(([, value = ""]) => value.split(" ").length > 5);
+    assert.deepEqual(longTexts, [], file);
   }
 });
