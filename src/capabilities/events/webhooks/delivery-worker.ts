@@ -12,9 +12,11 @@ import type {
   WebhookOut,
   WebhookRequest,
 } from "../../../ports/webhook-out.ts";
+import { LogPosition } from "./log-position.ts";
 import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
 import { classifyAttempt, isDelivered } from "./outcome.ts";
 import type { OwnershipCheck, OwnershipChecks } from "./ownership-checks.ts";
+import { ReceiverLatency, SLOW_MS } from "./receiver-latency.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
 import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
@@ -29,8 +31,6 @@ const OVERLAP_AFTER_MS = 250;
 /** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 const UNSETTLED_MAX = 1_000;
 const RETRIES_MAX = 2;
-/** Attempts are slow above this duration, and receivers if their average is above it. */
-const SLOW_MS = 1_000;
 const RETRIES_PER_READ = 50;
 /**
  * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that become
@@ -43,8 +43,6 @@ const STORE_RETRY_MS = 1_000;
 const UNAVAILABLE_RETRY_MS = 500;
 /** First attempts wait while this many results are not written. */
 const UNWRITTEN_MAX = 2_000;
-/** The position is stored at the latest after this many ids of other types, which a restart reads again. */
-const UNSAVED_IDS_MAX = 1_000;
 
 /** What became of a message. Only `attempted` messages were sent. */
 type AttemptResult = "attempted" | "not_owned" | "paused" | "unavailable";
@@ -91,8 +89,8 @@ export class DeliveryWorker {
   readonly #ports: DeliveryWorkerPorts;
   readonly #target: Target;
   readonly #secrets: Secrets;
-  #position: number;
-  #savedPosition: number;
+  readonly #position: LogPosition;
+  readonly #latency = new ReceiverLatency();
   #streak: FailureStreak;
   #ownership: OwnershipCheck | null = null;
   #pausedUntil = 0;
@@ -100,17 +98,8 @@ export class DeliveryWorker {
   /** Monotonic time. */
   #retriesReadableAt = 0;
   #isEnding = false;
-  /** Started events in the order of the log. The stored position is before the first one that is not done. */
-  readonly #unsettled: { readonly id: number; isDone: boolean }[] = [];
   readonly #running = new Set<Promise<void>>();
   readonly #slots = new FairSemaphore({ slots: ATTEMPTS_MAX });
-  /**
-   * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts
-   * half, the one before a quarter, and so on. Null before the first attempt has ended.
-   */
-  #averageLatencyMs: number | null = null;
-  /** Running attempts that began in a healthy slot and have run for more than a second. */
-  #lateAttempts = 0;
   #firstAttempts = 0;
   #isPreviousSent = false;
   /** Monotonic time at which the last first attempt was sent. */
@@ -125,8 +114,7 @@ export class DeliveryWorker {
     this.#ports = ports;
     this.#target = target;
     this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
-    this.#position = target.position;
-    this.#savedPosition = target.position;
+    this.#position = new LogPosition(target.position);
     this.#streak = target.streak;
     this.ended = Promise.all([
       this.#repeat(this.#events, () => this.#sendNext()),
@@ -186,8 +174,8 @@ export class DeliveryWorker {
       this.#start(event);
     }
     // The events after the last one are of other types, unless the customer has changed the types.
-    if (through > this.#position && !(await this.#isOwned())) return 0;
-    this.#position = Math.max(this.#position, through);
+    if (through > this.#position.read && !(await this.#isOwned())) return 0;
+    this.#position.skipTo(through);
     this.#settle();
     return isComplete ? null : 0;
   }
@@ -197,12 +185,10 @@ export class DeliveryWorker {
     const { clock } = this.#ports;
     while (!this.#isEnding) {
       let waitMs: number | null = null;
-      if (this.#firstAttempts < ATTEMPTS_MAX && this.#unsettled.length < UNSETTLED_MAX) {
+      if (this.#firstAttempts < ATTEMPTS_MAX && this.#position.unsettled < UNSETTLED_MAX) {
         if (this.#firstAttempts === 0 || this.#streak.count > 0) return;
         // The previous event may still wait for a slot or its ownership check.
-        // Before the first answer, only the time that it takes tells whether the receiver is slow.
-        const isUnknown = this.#averageLatencyMs === null && this.#lateAttempts === 0;
-        const overlapAfterMs = isUnknown ? SLOW_MS : OVERLAP_AFTER_MS;
+        const overlapAfterMs = this.#latency.isUnknown ? SLOW_MS : OVERLAP_AFTER_MS;
         if (this.#isPreviousSent) waitMs = this.#sentAt + overlapAfterMs - clock.monotonic();
         if (waitMs !== null && waitMs <= 0) return;
       }
@@ -211,14 +197,12 @@ export class DeliveryWorker {
   }
 
   #start(event: RecentEvent): void {
-    const entry = { id: event.id, isDone: false };
-    this.#unsettled.push(entry);
-    this.#position = event.id;
+    const entry = this.#position.start(event.id);
     this.#firstAttempts += 1;
     this.#isPreviousSent = false;
     const setSent = (isSent: boolean) => {
       // A later event was started, and its state counts.
-      if (this.#unsettled.at(-1) !== entry) return;
+      if (!this.#position.isLast(entry)) return;
       this.#isPreviousSent = isSent;
       this.#sentAt = this.#ports.clock.monotonic();
       this.#turn.set();
@@ -235,13 +219,8 @@ export class DeliveryWorker {
 
   /** Stores the position before the first event that is not done. */
   #settle(): void {
-    let through = this.#savedPosition;
-    while (this.#unsettled[0]?.isDone === true) through = this.#unsettled.shift()?.id ?? through;
-    const mustSave = through > this.#savedPosition;
-    if (this.#unsettled.length === 0) through = this.#position;
-    if (!mustSave && through - this.#savedPosition < UNSAVED_IDS_MAX) return;
-    this.#savedPosition = through;
-    this.#ports.results.advance(this.#target.webhookId, through, this.#target.revision);
+    const through = this.#position.takeUnsaved();
+    if (through !== null) this.#ports.results.advance(this.#target.webhookId, through, this.#target.revision);
   }
 
   /** Reads the next events from memory, or from the log if the webhook is behind. */
@@ -252,12 +231,12 @@ export class DeliveryWorker {
   }> {
     const { recent, eventLog, slots } = this.#ports;
     const { events: types } = this.#target;
-    if (this.#position >= recent.floor) {
-      const found = recent.find(this.#position, types, EVENTS_PER_READ);
+    if (this.#position.read >= recent.floor) {
+      const found = recent.find(this.#position.read, types, EVENTS_PER_READ);
       return { ...found, isComplete: found.through >= recent.through };
     }
     const page = await slots.reads.run(this.#target.customerId, () =>
-      eventLog.readAfter(this.#position, { limit: EVENTS_PER_READ, filter: { types } }),
+      eventLog.readAfter(this.#position.read, { limit: EVENTS_PER_READ, filter: { types } }),
     );
     return { events: page.events.map(toRecentEvent), through: page.through, isComplete: false };
   }
@@ -319,7 +298,7 @@ export class DeliveryWorker {
 
   get #health(): ReceiverHealth {
     if (this.#streak.count > 0) return "failing";
-    return (this.#averageLatencyMs ?? 0) > SLOW_MS || this.#lateAttempts > 0 ? "slow" : "healthy";
+    return this.#latency.isSlow ? "slow" : "healthy";
   }
 
   /** Sends in a slot. An attempt to a healthy receiver that runs for a second passes its slot on, if a late one is free. */
@@ -328,10 +307,9 @@ export class DeliveryWorker {
     const { customerId } = this.#target;
     const health = this.#health;
     let release: Release = await slots[health].acquire(customerId);
-    let isLate = false;
+    let endLate = () => {};
     const passOn = () => {
-      isLate = true;
-      this.#lateAttempts += 1;
+      endLate = this.#latency.countLate();
       const late = slots.late.tryAcquire(customerId);
       if (late === null) return;
       release();
@@ -346,7 +324,7 @@ export class DeliveryWorker {
       return await this.#send(message, { health, onStart });
     } finally {
       cancelPassOn();
-      if (isLate) this.#lateAttempts -= 1;
+      endLate();
       release();
     }
   }
@@ -359,7 +337,7 @@ export class DeliveryWorker {
     const { answer, timing } = await this.#post(message, clock.now(), options);
     if (timing === null) return "unavailable";
     const { startedAt, durationMs } = timing;
-    this.#averageLatencyMs = ((this.#averageLatencyMs ?? 0) + durationMs) / 2;
+    this.#latency.record(durationMs);
     this.#record(message, answer, { startedAt, endedAt: clock.now(), latencyMs: durationMs });
     return "attempted";
   }

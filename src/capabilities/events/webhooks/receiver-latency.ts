@@ -1,0 +1,34 @@
+/** Attempts are slow above this duration, and receivers if their average is above it. */
+export const SLOW_MS = 1_000;
+
+/** How fast a receiver answers. */
+export class ReceiverLatency {
+  /**
+   * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts
+   * half, the one before a quarter, and so on. Null before the first attempt has ended.
+   */
+  #averageMs: number | null = null;
+  /** Running attempts that have run for more than a second. */
+  #lateAttempts = 0;
+
+  get isSlow(): boolean {
+    return (this.#averageMs ?? 0) > SLOW_MS || this.#lateAttempts > 0;
+  }
+
+  /** Before the first answer, only the time that it takes tells whether the receiver is slow. */
+  get isUnknown(): boolean {
+    return this.#averageMs === null && this.#lateAttempts === 0;
+  }
+
+  record(durationMs: number): void {
+    this.#averageMs = ((this.#averageMs ?? 0) + durationMs) / 2;
+  }
+
+  /** Counts an attempt that has run for `SLOW_MS`. Returns a function to call once, at its end. */
+  countLate(): () => void {
+    this.#lateAttempts += 1;
+    return () => {
+      this.#lateAttempts -= 1;
+    };
+  }
+}
