@@ -3,14 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { createTestFolder } from "../../test/support/test-folder.ts";
-import { splitStatements } from "../adapters/database/migrations.ts";
 import { SecretKeyMismatchError } from "../adapters/database/secret-key-id.ts";
-import { createSecretSeal, secretKeyId } from "../adapters/system/secret-box.ts";
+import { secretKeyId } from "../adapters/system/secret-box.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { Database } from "../ports/database.ts";
 import { openSecretBox } from "./open-secret-box.ts";
 
-const MIGRATION = new URL("../../migrations/0020-secret-key-id.sql", import.meta.url);
 const oldKey = systemRandom.bytes(32);
 const newKey = systemRandom.bytes(32);
 const configured = (...secretKeys: readonly Uint8Array[]) => ({ secretKeys, isSecretKeyLost: false, dataDir: "/none" });
@@ -89,20 +87,4 @@ eachDatabase("the start writes nothing if the store has the key of the process",
     queries.map((text) => text.split(" ")[0]),
     ["select"],
   );
-});
-
-eachDatabase("a store from before the migration has the key of most of its sealed secrets", async (database) => {
-  const [migration = ""] = splitStatements(await readFile(MIGRATION, "utf8"));
-  await database.query(migration);
-  assert.equal(await readKeyId(database), undefined);
-  for (const [index, key] of [newKey, oldKey, oldKey].entries())
-    await database.query(
-      `insert into webhooks (webhook_id, customer_id, url, events, enabled, secret, created_at, position)
-       values ($1, 'cus-1', 'https://example.org', '{}', true, $2, now(), 0)`,
-      [`wh-${index}`, createSecretSeal([key], systemRandom).seal("secret", `wh-${index}`)],
-    );
-  await database.query(migration);
-  assert.equal(await readKeyId(database), secretKeyId(oldKey));
-  await assert.rejects(openSecretBox(configured(newKey), database), SecretKeyMismatchError);
-  await openSecretBox(configured(oldKey), database);
 });

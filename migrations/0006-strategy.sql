@@ -1,9 +1,5 @@
 -- Why: keeps every signal as a trade of the shadow book, and how markets were settled, so that the track record can be
--- computed again from what is stored. The rows outlive the market, so they have its public id.
-
--- Normalised category of the market, for calibration by category. Null for older analyses and unknown categories.
-alter table analyses add column category text;
-create index analyses_by_market on analyses (venue, market_id, analysed_at);
+-- computed again from what is stored; and the paper trades of customers. The rows outlive the market, so they have its public id.
 
 -- How markets that were analysed or traded were settled. A corrected result is a new row; the latest row of a market counts.
 create table market_settlements (
@@ -18,6 +14,7 @@ create table market_settlements (
   -- When this row was written. Profit and loss is booked on the day of this time.
   recorded_at timestamptz not null
 );
+
 create index market_settlements_by_market on market_settlements (venue, market_id, settlement_id);
 create index market_settlements_by_time on market_settlements (resolved_at);
 create index market_settlements_by_record on market_settlements (recorded_at);
@@ -49,12 +46,17 @@ create table shadow_trades (
   settled_at timestamptz,
   payout_usd float8,
   pnl_usd float8,
+  -- Whether the trade exists because a caller asked for a signal or an analysis.
+  is_requested boolean not null default false,
   unique (analysis_id, side),
   check ((settled_at is null) = (payout_usd is null) and (settled_at is null) = (pnl_usd is null))
 );
+
 create index shadow_trades_open on shadow_trades (venue, market_id) where settled_at is null;
 create index shadow_trades_by_market on shadow_trades (venue, market_id, trade_id);
 create index shadow_trades_by_time on shadow_trades (entered_at);
+-- Computes the track record without the requested trades from the few requested ones, not from all trades.
+create index shadow_trades_requested on shadow_trades (venue, market_id) where is_requested;
 
 -- YES prices of markets with open trades at the end of each UTC day.
 create table shadow_marks (
@@ -80,7 +82,9 @@ create table shadow_book (
   resolved_markets int8 not null default 0,
   resolved_cost_micros int8 not null default 0,
   resolved_pnl_micros int8 not null default 0,
-  resolved_edge_micros int8 not null default 0
+  resolved_edge_micros int8 not null default 0,
+  -- When the open trades were last valued at the prices of the current day.
+  marked_at timestamptz
 );
 
 -- Totals of each closed UTC day, computed from the trades, marks and settlements.
@@ -108,12 +112,10 @@ create table paper_trades (
   idempotency_key text,
   entered_at timestamptz not null
 );
+
 create index paper_trades_by_customer on paper_trades (customer_id, entered_at);
 create index paper_trades_by_market on paper_trades (venue, market_id);
 create unique index paper_trades_by_idempotency_key on paper_trades (customer_id, idempotency_key)
   where idempotency_key is not null;
 -- The hourly cleanup deletes old trades.
 create index paper_trades_by_time on paper_trades using brin (entered_at) with (pages_per_range = 32);
-
--- The newest reports of a customer are its live book.
-create index trade_reports_by_agent on trade_reports (agent_id, reported_at);

@@ -47,10 +47,21 @@ create table analyses (
   confidence float8 not null,
   recommendation text not null,
   cost_usd float8 not null,
-  coefficients_version int4 not null
+  coefficients_version int4 not null,
+  -- Normalised category of the market, for calibration by category.
+  category text,
+  -- What the analysis adds to the price: the sum of the changes of the log-odds, its standard error, and the price's move in a
+  -- day. An estimate moves with the price.
+  log_odds_change float8,
+  change_error float8,
+  daily_move float8,
+  -- How far prices of other venues and of the event's other markets contradicted the price, in log-odds.
+  peer_gap float8,
+  sibling_gap float8
 );
 
 create index analyses_by_time on analyses (analysed_at);
+create index analyses_by_market on analyses (venue, market_id, analysed_at);
 
 -- The complete results, as JSON. Deleted when a newer one exists and nobody requested this one, and after some weeks.
 create table analysis_results (
@@ -76,6 +87,7 @@ create table analysis_participants (
   joined_at timestamptz not null,
   primary key (customer_id, analysis_id)
 );
+
 create index analysis_participants_by_analysis on analysis_participants (analysis_id);
 create index analysis_participants_by_time on analysis_participants (joined_at);
 

@@ -1,5 +1,29 @@
--- Why: stores the webhooks of customers and their deliveries. First attempts follow the event log from the position of the
--- webhook; only retries have rows that wait.
+-- Why: stores events in commit order, for streams and webhooks, and the webhooks of customers with their deliveries.
+create table event_log_head (
+  is_only boolean primary key default true check (is_only),
+  last_id int8 not null,
+  dropped_through int8 not null
+) with (fillfactor = 10);
+
+create table event_log (
+  id int8 primary key,
+  event_key text not null unique,
+  type text not null,
+  venue text,
+  market_id text,
+  occurred_at timestamptz not null,
+  appended_at timestamptz not null default clock_timestamp(),
+  payload text not null
+);
+
+-- Ids that are never assigned: those between the last id before a start and the first id after it, both exclusive. A store that
+-- was restored from a backup must not assign the ids of events that were sent after the backup.
+create table event_log_epochs (
+  first_id int8 primary key,
+  previous_id int8 not null
+);
+
+-- First attempts follow the event log from the position of the webhook; only retries have rows that wait.
 create table webhooks (
   webhook_id text primary key,
   customer_id text not null,
@@ -48,6 +72,8 @@ create table webhook_deliveries (
   -- Set while the delivery waits for a retry. The body is stored so that every attempt sends the same bytes.
   next_attempt_at timestamptz,
   body text,
+  -- Why the last attempt got no response.
+  failure text,
   primary key (webhook_id, event_id),
   check ((status = 'retrying') = (next_attempt_at is not null) and (status = 'retrying') = (body is not null))
 ) with (fillfactor = 80);
