@@ -143,15 +143,15 @@ describe("on PostgreSQL", { skip: SERVER_URL === undefined }, () => {
     await withDatabase(async (database) => {
       assert.deepEqual(await database.query("select tablename from pg_tables where schemaname = 'public'"), []);
       await migrateDatabase(database);
-      await database.query("insert into kysely_migration values ('9999-newer', 'now')");
+      await database.query("insert into schema_migrations (name) values ('9999-newer')");
     });
     assert.match(
       (await runCustomersCommand(env, "list")).text,
       /newer than this version: use the command of that version/,
     );
-    await withDatabase((database) => database.query("delete from kysely_migration where name = '9999-newer'"));
+    await withDatabase((database) => database.query("delete from schema_migrations where name = '9999-newer'"));
     await withDatabase((database) =>
-      database.query("delete from kysely_migration where name = (select max(name) from kysely_migration)"),
+      database.query("delete from schema_migrations where name = (select max(name) from schema_migrations)"),
     );
     assert.match(
       (await runCustomersCommand(env, "list")).text,

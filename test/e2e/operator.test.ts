@@ -54,7 +54,7 @@ test("a taken port is reported in one line before the store is opened", async ()
 test("a store that a newer version has migrated is refused in one line with the next step", async () => {
   await makeStore(folder.path);
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-  await database.query("insert into kysely_migration (name, timestamp) values ('9999-newer', 'now')");
+  await database.query("insert into schema_migrations (name) values ('9999-newer')");
   await database.close();
   const line = await readFailureLine(FEW_MARKETS);
   assert.match(

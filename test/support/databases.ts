@@ -61,7 +61,7 @@ async function clearTables(database: Database): Promise<void> {
   for (const { name } of partitions) await database.query(`drop table ${name}`);
   const tables = await database.query<{ name: string }>(
     `select quote_ident(tablename) as name from pg_tables
-     where schemaname = current_schema() and tablename not like 'kysely%'`,
+     where schemaname = current_schema() and tablename <> 'schema_migrations'`,
   );
   // Truncates only the few tables with rows, because truncating a table recreates its files.
   const checks = tables.map(({ name }) => `select '${name}' as name where exists (select from ${name})`);

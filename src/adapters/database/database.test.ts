@@ -179,14 +179,14 @@ eachDatabase("a second migration run applies no migration", async (database) => 
 });
 
 eachDatabase("refuses to migrate a store that a newer version has migrated", async (database) => {
-  await database.query("insert into kysely_migration (name, timestamp) values ('9999-newer', 'now')");
+  await database.query("insert into schema_migrations (name) values ('9999-newer')");
   try {
     await assert.rejects(
       migrateDatabase(database),
       /^NewerStoreError: A newer version .*9999-newer.*PARALLAX_DATA_DIR/,
     );
   } finally {
-    await database.query("delete from kysely_migration where name = '9999-newer'");
+    await database.query("delete from schema_migrations where name = '9999-newer'");
   }
 });
 

@@ -11,12 +11,8 @@ class NewerStoreError extends UserFacingError {
   override readonly name = "NewerStoreError";
 }
 
-/** The table's name and the lock's id are those of the Kysely migrator, which created the existing stores. */
-const CREATE_MIGRATION_TABLE =
-  "create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)";
-const HAS_MIGRATION_TABLE =
-  "select to_regclass(quote_ident(current_schema()) || '.kysely_migration') is not null as exists";
-const LOCK_ID = "3853314791062309107";
+/** Id of the advisory lock. */
+const LOCK_ID = "5190457718236640913";
 
 /** Splits a migration file into statements, which end with a semicolon at the end of a line. Removes comment lines. */
 export function splitStatements(text: string): string[] {
@@ -35,14 +31,22 @@ async function listMigrations(): Promise<string[]> {
   return files.map((name) => name.replace(/\.sql$/, ""));
 }
 
+/** Returns the names of the applied migrations in order, or null if the store has no table of migrations. */
+async function readApplied(source: Pick<Transaction, "query">): Promise<string[] | null> {
+  const [table] = await source.query<{ exists: boolean }>(
+    "select to_regclass(quote_ident(current_schema()) || '.schema_migrations') is not null as exists",
+  );
+  if (table?.exists !== true) return null;
+  const rows = await source.query<{ name: string }>("select name from schema_migrations");
+  return rows.map(({ name }) => name).sort();
+}
+
 /** Compares the store's schema with this version without changing the schema. Returns null if they match. */
 export async function findVersionFault(database: Database): Promise<"missing" | "older" | "newer" | null> {
-  const [table] = await database.query<{ exists: boolean }>(HAS_MIGRATION_TABLE);
-  if (table?.exists !== true) return "missing";
-  const applied = await database.query<{ name: string }>("select name from kysely_migration");
-  const knownNames = await listMigrations();
-  if (applied.some(({ name }) => !knownNames.includes(name))) return "newer";
-  return applied.length < knownNames.length ? "older" : null;
+  const [applied, known] = [await readApplied(database), await listMigrations()];
+  if (applied === null) return "missing";
+  if (applied.some((name) => !known.includes(name))) return "newer";
+  return applied.length < known.length ? "older" : null;
 }
 
 export interface AppliedMigration {
@@ -92,11 +96,14 @@ async function acquireLock(transaction: Transaction): Promise<void> {
 
 /** Returns the number of applied migrations. Throws unless they are the first of the known migrations. */
 async function countApplied(transaction: Transaction, known: readonly string[]): Promise<number> {
-  const [table] = await transaction.query<{ exists: boolean }>(HAS_MIGRATION_TABLE);
-  // Not `create … if not exists`, which needs disk space: an up-to-date store must open even if the disk is full.
-  if (table?.exists !== true) await transaction.query(CREATE_MIGRATION_TABLE);
-  const rows = await transaction.query<{ name: string }>("select name from kysely_migration");
-  const applied = rows.map(({ name }) => name).sort();
+  const applied = await readApplied(transaction);
+  if (applied === null) {
+    // Not `create … if not exists`, which needs disk space: an up-to-date store must open even if the disk is full.
+    await transaction.query(
+      "create table schema_migrations (name text primary key, applied_at timestamptz not null default now())",
+    );
+    return 0;
+  }
   const unknown = applied.find((name, index) => name !== known[index]);
   if (unknown !== undefined) {
     throw new NewerStoreError(
@@ -111,8 +118,5 @@ async function applyMigration(transaction: Transaction, name: string): Promise<v
   await transaction.query("set local statement_timeout = 0");
   for (const statement of splitStatements(await readFile(join(MIGRATIONS_FOLDER, `${name}.sql`), "utf8")))
     await transaction.query(statement);
-  await transaction.query("insert into kysely_migration (name, timestamp) values ($1, $2)", [
-    name,
-    new Date().toISOString(),
-  ]);
+  await transaction.query("insert into schema_migrations (name) values ($1)", [name]);
 }
