@@ -11,8 +11,6 @@ create table markets (
   event_id text,
   title text not null,
   status text not null,
-  close_at timestamptz,
-  volume_24h_usd float8,
   updated_at timestamptz not null,
   snapshot text not null,
   announced_outcome text,

@@ -52,12 +52,12 @@ create table analyses (
   category text,
   -- What the analysis adds to the price: the sum of the changes of the log-odds, its standard error, and the price's move in a
   -- day. An estimate moves with the price.
-  log_odds_change float8,
-  change_error float8,
-  daily_move float8,
+  log_odds_change float8 not null,
+  change_error float8 not null,
+  daily_move float8 not null,
   -- How far prices of other venues and of the event's other markets contradicted the price, in log-odds.
-  peer_gap float8,
-  sibling_gap float8
+  peer_gap float8 not null,
+  sibling_gap float8 not null
 );
 
 create index analyses_by_time on analyses (analysed_at);

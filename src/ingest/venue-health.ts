@@ -28,13 +28,8 @@ const VenueHealthReport = Type.Object({
   drops: Type.Record(Type.String(), Type.Number()),
   /** Differences between the venue's responses and its documentation, in the order first seen; bounded. */
   drift: Type.Array(DriftEntry),
-  /**
-   * HTTP requests, and bytes of response bodies as received and decoded, since the start. Streams are not included.
-   * Absent in the report of a node with an earlier version.
-   */
-  traffic: Type.Optional(
-    Type.Object({ requests: Type.Number(), receivedBytes: Type.Number(), decodedBytes: Type.Number() }),
-  ),
+  /** HTTP requests, and bytes of response bodies as received and decoded, since the start. Streams are not included. */
+  traffic: Type.Object({ requests: Type.Number(), receivedBytes: Type.Number(), decodedBytes: Type.Number() }),
 });
 const reportValidator = Compile(VenueHealthReport);
 
@@ -191,7 +186,7 @@ export class VenueHealth {
   }
 }
 
-/** Parses a report that another node has stored. Returns null if it is malformed or from an incompatible version. */
+/** Parses a report that another node has stored. Returns null if it does not match the schema. */
 export function parseHealthReport(text: string): VenueHealthReport | null {
   try {
     const value: unknown = JSON.parse(text);

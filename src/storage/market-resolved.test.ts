@@ -78,7 +78,8 @@ eachDatabase(
     const minute = 60_000;
     const analyse = (marketId: string, analysedAt: number, probability: number) =>
       database.query(
-        `insert into analyses values ($1, 'alpha', $2, 'light', to_timestamp($3::float8 / 1000), $4, 0.5, 0.1, 0.9, 0.5, 'hold', 0, 1)`,
+        `insert into analyses values
+           ($1, 'alpha', $2, 'light', to_timestamp($3::float8 / 1000), $4, 0.5, 0.1, 0.9, 0.5, 'hold', 0, 1, null, 0, 0, 0, 0, 0)`,
         [`plx-${marketId}-${analysedAt}`, marketId, analysedAt, probability],
       );
     const marketsWith = (status: MarketListing["status"]) =>

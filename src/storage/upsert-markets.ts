@@ -10,7 +10,7 @@ import {
   readLastEstimates,
 } from "./market-resolved.ts";
 import type { VenueFence } from "./model.ts";
-import { isStorableId, type StoreDrop, toStorableAmount, toStorableText, toStorableTime } from "./storable.ts";
+import { isStorableId, type StoreDrop, toStorableText, toStorableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 1_000;
 
@@ -19,21 +19,19 @@ const ROWS_PER_STATEMENT_MAX = 1_000;
  * consume a sequence value per existing market, and sweeps of 300,000 markets would exhaust the int4 key within weeks.
  */
 const INCOMING_MARKETS = `
-  select venue, market_id, event_id, title, status, to_timestamp(close_ms / 1000) as close_at, volume_24h_usd,
-    to_timestamp(updated_ms / 1000) as updated_at, snapshot
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::float8[], $8::float8[], $9::text[])
-    as market (venue, market_id, event_id, title, status, close_ms, volume_24h_usd, updated_ms, snapshot)`;
-const MARKET_COLUMNS = "venue, market_id, event_id, title, status, close_at, volume_24h_usd, updated_at, snapshot";
+  select venue, market_id, event_id, title, status, to_timestamp(updated_ms / 1000) as updated_at, snapshot
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::float8[], $7::text[])
+    as market (venue, market_id, event_id, title, status, updated_ms, snapshot)`;
+const MARKET_COLUMNS = "venue, market_id, event_id, title, status, updated_at, snapshot";
 const IS_NEW = `not exists (
     select 1 from markets known where known.venue = incoming.venue and known.market_id = incoming.market_id)`;
 
 const upsertMarketsSql = (isFenced: boolean) => `
-with ${isFenced ? `held as materialized (${heldFencesSql("$10", "$11")}),` : ""} incoming as (
+with ${isFenced ? `held as materialized (${heldFencesSql("$8", "$9")}),` : ""} incoming as (
   ${INCOMING_MARKETS} ${isFenced ? "where venue in (select venue from held)" : ""}
 ), updated as (
   update markets set event_id = incoming.event_id, title = incoming.title, status = incoming.status,
-    close_at = incoming.close_at, volume_24h_usd = incoming.volume_24h_usd, updated_at = incoming.updated_at,
-    snapshot = incoming.snapshot ${isFenced ? ", position = nextval('market_changes')" : ""}
+    updated_at = incoming.updated_at, snapshot = incoming.snapshot ${isFenced ? ", position = nextval('market_changes')" : ""}
   from incoming where markets.venue = incoming.venue and markets.market_id = incoming.market_id
   returning markets.key, markets.venue, markets.market_id
 ), inserted as (
@@ -160,8 +158,6 @@ async function writeMarkets(
     snapshots.map(({ listing }) => (listing.eventId === null ? null : toStorableText(listing.eventId))),
     snapshots.map(({ listing }) => toStorableText(listing.title)),
     snapshots.map(({ listing }) => listing.status),
-    snapshots.map(({ listing }) => toStorableTime(listing.closeAt)),
-    snapshots.map(({ activity }) => toStorableAmount(activity.volume24hUsd)),
     snapshots.map(({ quote }) => toStorableTime(quote.receivedAt) ?? 0),
     // JSON escapes NUL and unpaired surrogates, so the text needs no further conversion.
     snapshots.map((snapshot) => JSON.stringify(snapshot)),

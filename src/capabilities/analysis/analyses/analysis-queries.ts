@@ -100,7 +100,7 @@ export async function selectLatest(
   const [row] = await database.query<StoredRow>(
     `select ${STORED_COLUMNS} from latest_analyses as latest
      join analyses using (analysis_id) join analysis_results using (analysis_id)
-     where latest.venue = $1 and latest.market_id = $2 and log_odds_change is not null`,
+     where latest.venue = $1 and latest.market_id = $2`,
     [venue, marketId],
     "request",
   );
@@ -116,7 +116,7 @@ export async function selectOfCustomer(
   const rows = await database.query<StoredRow>(
     `select ${STORED_COLUMNS} from analysis_participants
      join analyses using (analysis_id) join analysis_results using (analysis_id)
-     where customer_id = $1 and log_odds_change is not null order by analysed_at desc, analysis_id limit $2::int8`,
+     where customer_id = $1 order by analysed_at desc, analysis_id limit $2::int8`,
     [customerId, limit],
     "request",
   );
@@ -154,7 +154,7 @@ export async function selectLatestEstimates(
 ): Promise<LatestRow[]> {
   const rows = await database.query<EstimateRow>(
     `select ${ESTIMATE_COLUMNS} from latest_analyses as latest join analyses using (analysis_id)
-     where (latest.venue, latest.market_id) > ($1, $2) and log_odds_change is not null
+     where (latest.venue, latest.market_id) > ($1, $2)
      order by latest.venue, latest.market_id limit $3::int8`,
     [after.venue, after.marketId, limit],
   );
@@ -164,7 +164,7 @@ export async function selectLatestEstimates(
 /** Selects the estimates of analyses. Those that do not exist are left out. */
 export async function selectEstimates(database: Database, analysisIds: readonly string[]): Promise<LatestRow[]> {
   const rows = await database.query<EstimateRow>(
-    `select ${ESTIMATE_COLUMNS} from analyses where analysis_id = any($1::text[]) and log_odds_change is not null`,
+    `select ${ESTIMATE_COLUMNS} from analyses where analysis_id = any($1::text[])`,
     [analysisIds],
   );
   return rows.map(toEstimate);

@@ -59,9 +59,10 @@ async function open(real: Database) {
       analyses += 1;
       await real.query(
         `insert into analyses (analysis_id, venue, market_id, analysis_type, analysed_at, probability, market_price,
-           interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category)
+           interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category,
+           log_odds_change, change_error, daily_move, peer_gap, sibling_gap)
          select $1 || '-' || n, 'venue_a', $2 || '-' || n, 'light', to_timestamp($3::float8 / 1000), $4::float8, $5::float8,
-           0, 1, 0.5, $6, 0, 1, $7::text from generate_series(1, ${COPIES}) as n`,
+           0, 1, 0.5, $6, 0, 1, $7::text, 0, 0, 0, 0, 0 from generate_series(1, ${COPIES}) as n`,
         [
           `an-${analyses}`,
           marketId,
@@ -336,9 +337,10 @@ eachDatabase("200: large samples are scored on a worker thread, page by page, li
   );
   await database.query(
     `insert into analyses (analysis_id, venue, market_id, analysis_type, analysed_at, probability, market_price,
-       interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category)
+       interval_low, interval_high, confidence, recommendation, cost_usd, coefficients_version, category,
+       log_odds_change, change_error, daily_move, peer_gap, sibling_gap)
      select 'an-' || n, 'venue_a', 'm-' || n, 'light', to_timestamp($1::float8 / 1000) - interval '6 days',
-       0.25, 0.5, 0, 1, 0.5, 'NO_TRADE', 0, 1, 'Other' from generate_series(1, ${markets}) as n`,
+       0.25, 0.5, 0, 1, 0.5, 'NO_TRADE', 0, 1, 'Other', 0, 0, 0, 0, 0 from generate_series(1, ${markets}) as n`,
     [RESOLVED_AT],
   );
   const json = await get();

@@ -86,7 +86,7 @@ export interface Delivery {
   readonly lastAttemptAt: number;
   readonly responseStatus: number | null;
   readonly responseHead: string | null;
-  /** Why the last attempt got no response; null if it got one, or was made by an earlier version. */
+  /** Why the last attempt got no response; null if it got one. */
   readonly failure: DeliveryFailure | null;
   readonly latencyMs: number;
   /** Unix milliseconds; null unless the status is `retrying`. */

@@ -123,12 +123,8 @@ function addVenueCounters(addCounter: Define, forEachVenue: ForEachVenue): void 
     ["venue"],
     (set) => forEachVenue((venue, { sweep }) => set({ venue }, sweep.incomplete)),
   );
-  const addTrafficCounter = (name: string, help: string, field: keyof NonNullable<VenueStatusReport["traffic"]>) =>
-    addCounter(name, help, ["venue"], (set) =>
-      forEachVenue((venue, { traffic }) => {
-        if (traffic !== undefined) set({ venue }, traffic[field]);
-      }),
-    );
+  const addTrafficCounter = (name: string, help: string, field: keyof VenueStatusReport["traffic"]) =>
+    addCounter(name, help, ["venue"], (set) => forEachVenue((venue, { traffic }) => set({ venue }, traffic[field])));
   addTrafficCounter("parallax_venue_requests_total", "HTTP requests to the venue, including failed ones.", "requests");
   addTrafficCounter(
     "parallax_venue_received_bytes_total",
