@@ -125,8 +125,3 @@ test("the pricing page names the price of an endpoint that differs from the pric
   assert.equal(noteOf("/stream"), "$5.00 per request, as DEEP");
   assert.equal(noteOf("/unsold"), "not sold per request");
 });
-
-test("301: the previous address of the pricing page redirects to it", async () => {
-  const response = await (await openWebsite()).visit("/account/plans");
-  assert.deepEqual([response.statusCode, response.headers.location], [301, "/pricing"]);
-});

@@ -186,11 +186,6 @@ function definePricingRoutes(app: FastifyInstance, { data, upgradeUrl, acceptsPa
         }),
       ),
   });
-  definePage(app, {
-    method: "GET",
-    url: "/account/plans",
-    handler: ({ reply }) => reply.code(301).header("location", PLANS_PATH).send(),
-  });
 }
 
 /** Crawlers may read the public pages, but not the API, the account pages and every combination of filters. */
