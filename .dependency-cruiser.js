@@ -17,7 +17,8 @@ export default {
     only("lib"),
     only("domain", "lib"),
     only("quant", "domain", "lib"),
-    only("matching", "quant", "domain", "lib"),
+    only("text", "domain", "lib"),
+    only("matching", "text", "quant", "domain", "lib"),
     only("engine", "quant", "domain", "lib"),
     only("trading", "engine", "quant", "domain", "lib"),
     only("ports", "domain"),
@@ -32,6 +33,7 @@ export default {
       "event-log",
       "http",
       "matching",
+      "text",
       "engine",
       "trading",
       "quant",
@@ -73,7 +75,7 @@ export default {
     forbid("the-service-never-imports-research", { path: "^(src|sandbox)/" }, { path: "^research/" }),
     forbid(
       "pure-folders-do-no-io",
-      { path: inside("domain", "lib", "quant", "matching", "engine", "trading") },
+      { path: inside("domain", "lib", "text", "quant", "matching", "engine", "trading") },
       // `async_hooks` passes a value along the calls of a request; it does no I/O.
       { dependencyTypes: ["core", "npm"], pathNot: "^async_hooks$" },
     ),

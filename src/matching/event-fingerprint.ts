@@ -1,9 +1,9 @@
 /** The typed facts of an event: its title and what its markets have in common. */
-import { findPeriods, type Period } from "./facts/periods.ts";
+import { findDates, type Period } from "./facts/periods.ts";
 import { findPlaces } from "./facts/places.ts";
 import { findQuantities } from "./facts/quantities.ts";
 import { findScopes, type ScopeDimension, type Scopes } from "./facts/scopes.ts";
-import { describeTime, findTimes } from "./facts/times.ts";
+import { describeTime } from "./facts/times.ts";
 import { createFingerprint, type Fingerprint, type Fixture, findFixture, unique } from "./fingerprint.ts";
 import { normaliseText, stemsOf } from "./text/words.ts";
 
@@ -64,8 +64,7 @@ export function createEventFingerprint(event: MatchableEvent): EventFingerprint 
       expectedResolutionAt: event.expectedResolutionAt,
     }),
   );
-  const timed = findTimes(title, near);
-  const dated = findPeriods(timed.rest, near);
+  const dated = findDates(title, near);
   const stems = stemsOf(findQuantities(dated.rest).rest);
   const fixture = findFixture(title) ?? legs.find((leg) => leg.fixture !== null)?.fixture ?? null;
   const sides = new Set(fixture?.flat());
@@ -78,7 +77,7 @@ export function createEventFingerprint(event: MatchableEvent): EventFingerprint 
     allPlaces: unique([...findPlaces(stems), ...legs.flatMap((leg) => leg.allPlaces)]),
     fixture,
     periods: dated.periods.length > 0 ? dated.periods : commonPeriods(legs),
-    scopes: withCommonScopes(findScopes(dated.rest, stems, { times: timed.times.map(describeTime) }), legs),
+    scopes: withCommonScopes(findScopes(dated.rest, stems, { times: dated.times.map(describeTime) }), legs),
     outcomes: legs.map((leg) => leg.subject).filter((subject) => subject.length > 0),
     isSingle: event.legCount === null || event.legCount <= 1,
     endAt: near,

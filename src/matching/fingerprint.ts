@@ -1,9 +1,9 @@
 /** The typed facts of a market's texts that decide a match. */
-import { findPeriods, type Period } from "./facts/periods.ts";
+import { findDates, type Period } from "./facts/periods.ts";
 import { findDistrictStates, findPlaces } from "./facts/places.ts";
 import { findQuantities, type Quantity } from "./facts/quantities.ts";
 import { findScopes, type Scopes } from "./facts/scopes.ts";
-import { describeTime, findTimes } from "./facts/times.ts";
+import { describeTime } from "./facts/times.ts";
 import type { MatchableMarket } from "./model.ts";
 import { normaliseText, stemsOf } from "./text/words.ts";
 
@@ -106,11 +106,10 @@ export function createFingerprint(
   const eventTitle = market.eventTitle === null ? null : normaliseText(market.eventTitle);
   const near = market.expectedResolutionAt ?? market.closeAt;
   const text = label === null || title.includes(label) ? title : `${title}: ${label}`;
-  const timed = findTimes(text, near);
-  const dated = findPeriods(timed.rest, near);
+  const dated = findDates(text, near);
   const measured = findQuantities(dated.rest);
-  const eventDated = findPeriods(findTimes(eventTitle ?? "", near).rest, near);
-  const subjectText = findPeriods(findTimes(findSubject(title, eventTitle, label), near).rest, near).rest;
+  const eventDated = findDates(eventTitle ?? "", near);
+  const subjectText = findDates(findSubject(title, eventTitle, label), near).rest;
   const subject = subjectStems(findQuantities(subjectText).rest);
   const stems = stemsOf(measured.rest);
   const eventStems = stemsOf(findQuantities(eventDated.rest).rest);
@@ -132,7 +131,7 @@ export function createFingerprint(
     reference: stemsOf(REFERENCE_PATTERN.exec(dated.rest)?.[1] ?? ""),
     periods: dated.periods.length > 0 ? dated.periods : eventDated.periods,
     quantities: measured.quantities,
-    scopes: findScopes(dated.rest, stems, { eventTitle: eventDated.rest, times: timed.times.map(describeTime) }),
+    scopes: findScopes(dated.rest, stems, { eventTitle: eventDated.rest, times: dated.times.map(describeTime) }),
     endAt: near,
   };
 }

@@ -1,7 +1,6 @@
 /** Facts of resolution rules that tell apart two markets with the same title. */
+import { findTextDates, instantsOf } from "../text/text-dates.ts";
 import type { Veto } from "./decide.ts";
-import { findPeriods } from "./facts/periods.ts";
-import { findTimes } from "./facts/times.ts";
 
 /** Rules are read up to this length, in characters. */
 export const RULES_LENGTH_MAX = 8_000;
@@ -11,9 +10,7 @@ const VALUES_MAX = 16;
 const DEADLINE_TOLERANCE_DAYS = 1;
 /** Minutes that two deadlines with a time of day may differ: "11:59 PM" and midnight are the same. */
 const INSTANT_TOLERANCE_MINUTES = 60;
-const TIME_AFTER_DATE_MAX = 20;
 const DAY_MS = 86_400_000;
-const DAY_MINUTES = 1_440;
 
 /** Whether extra playing time counts. */
 export type OvertimeRule = "regulation_only" | "included";
@@ -128,14 +125,6 @@ const SOURCE_PATTERN =
   /\b(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|gov|int|edu|io|eu|uk|de|fr|jp|kr|ca|au|info|tv|gg)\b(?!@)/gi;
 
 const SENTENCE_END_PATTERN = /(?<=[.!?;])\s+(?=[A-Z"“(])|\n+/;
-/** A date with its year. */
-const FULL_DATE =
-  "(?:(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\\.? [0-9]{1,2}(?:st|nd|rd|th)?,? 20[0-9]{2}|[0-9]{1,2}(?:st|nd|rd|th)? (?:of )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6},? 20[0-9]{2}|20[0-9]{2}-[01][0-9]-[0-3][0-9])";
-const CLOCK = "(?:[0-9]{1,2}(?![0-9])(?::[0-9]{2})? ?(?:[ap]\\.?m\\.?)?,? ?(?:\\(?[a-z]{2,4}\\)? )?(?:on )?)?";
-const DEADLINE_PATTERN = new RegExp(
-  `\\b(by|before|prior to|until|through|no later than|on or before|(?:between|from) ${CLOCK}${FULL_DATE},? ?${CLOCK}(?:and|to|through|until)) (?:the end of )?${CLOCK}(${FULL_DATE})\\b`,
-  "g",
-);
 /** Sentences about a postponed or cancelled event. Their dates are not the deadline. */
 const FALLBACK_PATTERN =
   /\b(?:postpone[ds]?|cancell?ed|cancels|rescheduled|delayed|void|50-50|50\/50|refund(?:ed)?|remain open|made available)\b/;
@@ -280,16 +269,12 @@ function findDeadlines(sentences: readonly string[]): Pick<RulesFacts, "deadline
   const instants = new Set<number>();
   for (const sentence of sentences) {
     if (FALLBACK_PATTERN.test(sentence)) continue;
-    for (const match of sentence.matchAll(DEADLINE_PATTERN)) {
-      const [whole, lead, date = ""] = match;
-      const isBefore = lead === "before" || lead === "prior to";
-      const [period] = findPeriods(`by ${date}`, null).periods;
-      if (period?.kind !== "deadline" || days.size >= VALUES_MAX) continue;
-      days.add(period.to - (isBefore ? 1 : 0));
-      // The time stands before the date, or after it.
-      const text = sentence.slice(match.index, match.index + whole.length + TIME_AFTER_DATE_MAX);
-      const [time] = findTimes(text, period.to * DAY_MS).times;
-      if (time?.hasZone === true) instants.add(period.to * DAY_MINUTES + time.minutes);
+    for (const date of findTextDates(sentence, [{ start: 0, end: sentence.length }], null)) {
+      const isBefore = date.relation === "before";
+      if (date.unit !== "day" || !(isBefore || date.relation === "by")) continue;
+      if (days.size >= VALUES_MAX) break;
+      days.add(date.lastDay - (isBefore && date.time === null ? 1 : 0));
+      if (date.time !== null && date.time.zone !== null) instants.add(instantsOf(date, date.time.zone).at / 60_000);
     }
   }
   const ascending = (values: Iterable<number>) => [...values].sort((first, second) => first - second);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { normaliseText } from "../text/words.ts";
-import { comparePeriods, findPeriods, type Period } from "./periods.ts";
+import { comparePeriods, findDates, type Period } from "./periods.ts";
 
 const DAY_MS = 86_400_000;
 const NEAR = Date.UTC(2026, 5, 15);
@@ -11,11 +11,11 @@ const isoDay = (day: number | null): string =>
   day === null ? "open" : new Date(day * DAY_MS).toISOString().slice(0, 10);
 const show = ({ from, to, kind }: Period): string => `${isoDay(from)} to ${isoDay(to)} ${kind}`;
 const read = (text: string, near: number | null = NEAR): string[] =>
-  findPeriods(normaliseText(text), near).periods.map(show);
+  findDates(normaliseText(text), near).periods.map(show);
 const relate = (a: string, b: string) =>
-  comparePeriods(findPeriods(normaliseText(a), NEAR).periods, findPeriods(normaliseText(b), NEAR).periods);
+  comparePeriods(findDates(normaliseText(a), NEAR).periods, findDates(normaliseText(b), NEAR).periods);
 
-describe("findPeriods", () => {
+describe("findDates", () => {
   const forms: readonly (readonly [text: string, period: string])[] = [
     ["Will it rain by June 30?", "open to 2026-06-30 deadline"],
     ["Will it rain by June 30, 2027?", "open to 2027-06-30 deadline"],
@@ -51,7 +51,7 @@ describe("findPeriods", () => {
     test(`reads "${text}" as ${period}`, () => assert.deepEqual(read(text), [period]));
 
   test("removes the dates from the text", () => {
-    assert.equal(findPeriods("will it rain by june 30, 2026 in paris?", null).rest, "will it rain in paris?");
+    assert.equal(findDates("will it rain by june 30, 2026 in paris?", null).rest, "will it rain in paris?");
   });
 
   test("puts a date without a year into the year nearest to the close", () => {
@@ -97,7 +97,7 @@ describe("findPeriods", () => {
     );
     fc.assert(
       fc.property(fc.array(word, { maxLength: 12 }), fc.boolean(), (words, isNear) => {
-        for (const { from, to } of findPeriods(words.join(" "), isNear ? NEAR : null).periods) {
+        for (const { from, to } of findDates(words.join(" "), isNear ? NEAR : null).periods) {
           assert.ok(Number.isInteger(to));
           if (from !== null) assert.ok(from <= to, words.join(" "));
         }

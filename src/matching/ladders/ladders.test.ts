@@ -68,7 +68,7 @@ test("doubtful questions are not a ladder", () => {
     "equal thresholds": ["Above 1,000 votes", "Above 1000 votes"],
     "dates without a year, close unknown": ["Will it happen by June 30?", "Will it happen by December 31?"],
     "on a date": ["Above 90 on June 30, 2026", "Above 90 on June 29, 2026"],
-    "unknown time zone": ["Before May 5, 2026, 14:30 UTC", "Before May 6, 2026, 14:30 JST"],
+    "unknown time zone": ["Before May 5, 2026, 14:30 UTC", "Before May 6, 2026, 14:30 IST"],
     "time of only one": ["Before May 5, 2026, 14:30 UTC", "Before May 6, 2026 UTC"],
     "name with a number": ["Will GPT-5 be released?", "Will GPT-6 be released?"],
     "one question": ["Above 5"],
@@ -100,6 +100,7 @@ test("recognises the wordings of deadlines", () => {
     ["Launch by the end of Q3 2026", "Launch by the end of Q2 2026"],
     ["Launch by 2026-06-30", "Launch by June 1, 2026"],
     ["Before May 6, 2026, 14:30 EST", "Before May 5, 2026, 14:30 UTC"],
+    ["Before May 5, 2026, 8 AM PT", "Before May 5, 2026, 10:30 ET", "Before May 5, 2026, 22:30 JST"],
   ])
     assert.deepEqual(ladders(...expected.toReversed()), [expected], expected[0]);
 });

@@ -1,6 +1,6 @@
 /** Takes a question apart into its thresholds and deadlines and the text around them. */
-import { findPeriods, type Period } from "../facts/periods.ts";
-import { findTimes } from "../facts/times.ts";
+import type { TextDate } from "../../text/text-dates.ts";
+import { findDates, type Period } from "../facts/periods.ts";
 
 const DAY_MS = 86_400_000;
 const DAY_MINUTES = 1_440;
@@ -21,12 +21,8 @@ const OR_BELOW = new RegExp(`^${UNIT}\\s(?:or|and)\\s(?:below|less|lower|fewer|u
 const TOUCHES = /\b(?:reach(?:es)?|hits?)\s?(?:\((high|low)\)\s?)?[$€£]?$/;
 const RULES_UP = /\b(?:above|over|higher|greater|exceeds?|at least|more than|high)\b|[≥>]/;
 const RULES_DOWN = /\b(?:below|under|lower|less|falls?|drops?|dips?|at most|low)\b|[≤<]/;
-const MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\\b";
-const END = "(?:the )?(?:end of (?:the )?(?:year )?)?";
 /** A date after one of these words is a deadline. */
-const BY = new RegExp(`\\b(?:by|before|prior to) ${END}(?:\\d|q[1-4]\\b|${MONTH}|year\\b|year-end)`, "g");
-/** "By June" means before June to some and by the end of June to others. */
-const VAGUE = new RegExp(`\\bby (?:${MONTH}(?!\\.? ?\\d{1,2}(?!\\d))|q[1-4]\\b|20\\d{2}(?![-\\d]))`);
+const BY: ReadonlySet<string> = new Set(["by", "before", "prior to", "on or before", "no later than"]);
 /** The question is about a state at the date: it does not imply the same state at a later date. */
 const STATE =
   /(?<!\bthere )\b(?:(?:be|is|are) (?:the|in|at|above|below|over|under|between|worth|more|less|an?)|have the)\b/;
@@ -114,31 +110,34 @@ function simplify(text: string): string {
 
 /** Takes dates and times out of a text. `kinds` describes them in words, so that only equal kinds are compared. */
 function readDates(text: string, closeAt: number | null): { rest: string; slots: Slot[]; kinds: string } {
-  const timed = findTimes(text, closeAt);
-  const dated = findPeriods(timed.rest, closeAt);
-  const open = dated.periods.filter(isOpen);
+  const { periods, dates, times, untimed, rest } = findDates(text, closeAt);
+  const open = periods.filter(isOpen);
   const isDeadline =
     open.length === 1 &&
-    [...timed.rest.matchAll(BY)].length === 1 &&
-    !STATE.test(timed.rest) &&
-    (isNear(open[0], closeAt) || findPeriods(timed.rest, null).periods.length === dated.periods.length);
-  const hasTime = timed.times.length === 1 && open.length === 1;
-  const slots = dated.periods.flatMap((period): Slot[] => {
-    const minutes = isOpen(period) && hasTime ? (timed.times[0]?.minutes ?? 0) : 0;
+    dates.filter(({ preposition, isName }) => BY.has(preposition) && !isName).length === 1 &&
+    !STATE.test(untimed) &&
+    (isNear(open[0], closeAt) || !dates.some(({ isYearInferred }) => isYearInferred));
+  const hasTime = times.length === 1 && open.length === 1;
+  const slots = periods.flatMap((period): Slot[] => {
+    const minutes = isOpen(period) && hasTime ? (times[0]?.minutes ?? 0) : 0;
     const last: Slot = {
       value: period.to * DAY_MINUTES + minutes,
       wider: isDeadline && isOpen(period) ? "larger" : null,
     };
     return period.from === null ? [last] : [last, { value: period.from, wider: null }];
   });
-  if (!hasTime) for (const { minutes } of timed.times) slots.push({ value: minutes, wider: null });
+  if (!hasTime) for (const { minutes } of times) slots.push({ value: minutes, wider: null });
   const kinds = [
-    ...dated.periods.map((period) => (isOpen(period) ? "until" : period.kind)),
-    ...timed.times.map(({ hasZone }) => `time${hasZone ? " utc" : ""}`),
-    ...(VAGUE.test(timed.rest) ? ["vague"] : []),
+    ...periods.map((period) => (isOpen(period) ? "until" : period.kind)),
+    ...times.map(({ hasZone }) => `time${hasZone ? " utc" : ""}`),
+    ...(dates.some(isVague) ? ["vague"] : []),
   ];
-  return { rest: dated.rest, slots, kinds: kinds.join(", ") };
+  return { rest, slots, kinds: kinds.join(", ") };
 }
+
+/** "By June" means before June to some and by the end of June to others. */
+const isVague = ({ preposition, unit, isEndOf }: TextDate): boolean =>
+  preposition === "by" && unit !== "day" && !isEndOf;
 
 const isOpen = ({ from, kind }: Period): boolean => kind === "deadline" && from === null;
 

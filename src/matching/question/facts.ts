@@ -1,6 +1,9 @@
 /** Months, years and numbers that a text names, in units that compare equal across spellings. */
+
+import { MONTH_NAMES, monthNumber } from "../../text/months.ts";
+import { findDates } from "../facts/periods.ts";
 import { findQuantities, type Quantity } from "../facts/quantities.ts";
-import { describeTime, findTimes } from "../facts/times.ts";
+import { describeTime } from "../facts/times.ts";
 import { normaliseText, ordinalOf, stemsOf } from "../text/words.ts";
 import { NEGATION_PATTERN, NUMBER_OF_WORD, QUESTION_PHRASES } from "./lexicon.ts";
 
@@ -30,7 +33,6 @@ export interface TextFacts {
 
 /** "[2024 Formula 1 Season] Will …". */
 const TAG_PATTERN = /^\s*\[([^\]]{1,40})\]/;
-const MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const LONG_MONTHS = "january|february|march|april|june|july|august|september|october|november|december";
 const SHORT_MONTHS = "jan|feb|mar(?!-a)|apr|jun|jul|aug|sept?|oct|nov|dec";
 const MONTH_PATTERN = new RegExp(`\\b(${LONG_MONTHS}|${SHORT_MONTHS})\\b\\.?`, "g");
@@ -53,13 +55,13 @@ const MONTH_LENGTH_MAX = 31;
 export function readFacts(original: string, near: number | null): TextFacts {
   let text = normaliseText(original.replace(TAG_PATTERN, "$1 "));
   for (const [pattern, replacement] of QUESTION_PHRASES) text = text.replace(pattern, replacement);
-  const timed = findTimes(text, near);
+  const { times, untimed } = findDates(text, near);
   const months = new Set<number>();
   const takeMonth = (word: string): string => {
-    months.add(1 + MONTH_NAMES.indexOf(word.slice(0, 3)));
+    months.add(monthNumber(word));
     return " ";
   };
-  const undated = timed.rest
+  const undated = untimed
     .replace(/\b(20[0-9]{2})-([01][0-9])-([0-3][0-9])\b/g, (_match, year: string, month: string, day: string) => {
       months.add(Number(month));
       return ` ${year} ${Number(day)} `;
@@ -87,9 +89,9 @@ export function readFacts(original: string, near: number | null): TextFacts {
     months,
     years,
     numbers,
-    times: new Set(timed.times.map(describeTime)),
-    quantities: findQuantities(withoutDays(timed.rest, months)).quantities,
-    signature: [...stemsOf(timed.rest), ...(timed.rest.match(SIGN_PATTERN) ?? [])].sort().join(" "),
+    times: new Set(times.map(describeTime)),
+    quantities: findQuantities(withoutDays(untimed, months)).quantities,
+    signature: [...stemsOf(untimed), ...(untimed.match(SIGN_PATTERN) ?? [])].sort().join(" "),
     isNegated: (text.match(NEGATION_PATTERN)?.length ?? 0) % 2 === 1,
     isAfter: months.size + years.size > 0 && AFTER_PATTERN.test(text),
     rest: withoutNumbers.replace(COMPARATOR_PATTERN, " ").replace(/\s+/g, " ").trim(),

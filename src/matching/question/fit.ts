@@ -1,5 +1,6 @@
 /** Finds out whether a market answers a question in free text. */
-import { comparePeriods, findPeriods, latest } from "../facts/periods.ts";
+import { MONTH_NAMES } from "../../text/months.ts";
+import { comparePeriods, findDates, latest } from "../facts/periods.ts";
 import type { Quantity } from "../facts/quantities.ts";
 import { nameSimilarity } from "../features.ts";
 import { createFingerprint, type Fingerprint } from "../fingerprint.ts";
@@ -211,8 +212,8 @@ const isClose = (x: number, y: number): boolean => Math.abs(x - y) <= 1e-9 * Mat
 
 /** Compares the deadlines that both texts name: "before June" and "by May 31" are the same. */
 function compareDeadlines(question: string, market: string, endAt: number | null): "same" | "conflict" | "unknown" {
-  const asked = findPeriods(question, endAt).periods;
-  const found = findPeriods(market, endAt).periods;
+  const asked = findDates(question, endAt).periods;
+  const found = findDates(market, endAt).periods;
   if (latest(asked, "deadline") === null || latest(found, "deadline") === null) return "unknown";
   const { relation, daysApart } = comparePeriods(asked, found);
   // With several dates, the others would have to be compared, too.
@@ -278,12 +279,10 @@ function baseOf(stem: string): string {
   }
 }
 
-const MONTHS = "january february march april may june july august september october november december".split(" ");
-
 /** Common spellings of the months, years and numbers, for a search in an index of words. */
 function searchWords({ months, years, numbers }: TextFacts): string[] {
   return [
-    ...[...months].flatMap((month) => [MONTHS[month - 1] ?? "", (MONTHS[month - 1] ?? "").slice(0, 3)]),
+    ...[...months].flatMap((month) => [MONTH_NAMES[month - 1] ?? "", (MONTH_NAMES[month - 1] ?? "").slice(0, 3)]),
     ...[...years].map(String),
     ...numbers.flatMap((readings) => readings.map(({ value }) => String(value))),
   ];

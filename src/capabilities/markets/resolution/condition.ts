@@ -1,4 +1,4 @@
-import type { Span } from "./plain-text.ts";
+import type { Span } from "../../../text/text-dates.ts";
 
 /**
  * occurs: YES pays if something happens. persists: YES pays if something does not happen, or a state continues. null: the

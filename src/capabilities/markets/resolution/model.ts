@@ -1,6 +1,6 @@
 import type { MarketStatus } from "../../../domain/market.ts";
 import type { TimeUrgency } from "../../../quant/time-decay.ts";
-
+import type { DateInstants, DateRelation, Span } from "../../../text/text-dates.ts";
 export const RESOLUTION_MECHANISMS = [
   "scheduled_data_release",
   "event_outcome",
@@ -36,4 +36,9 @@ export interface Resolution {
   readonly thetaEstimate: number | null;
   readonly keyDates: readonly KeyDate[];
   readonly recurringSchedule: string | null;
+}
+
+/** A date in a title or in rules, with the instants that it means. scheduled: something is planned at it. */
+export interface RulesDate extends Span, DateInstants {
+  readonly relation: DateRelation | "scheduled";
 }

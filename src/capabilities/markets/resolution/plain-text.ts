@@ -1,3 +1,5 @@
+import type { Span } from "../../../text/text-dates.ts";
+
 /** Only this much of a venue's text is read. The longest real rules seen have 9,000 characters. */
 export const TEXT_LENGTH_MAX = 12_000;
 /** Longest `rules_summary`. */
@@ -38,12 +40,6 @@ const ABBREVIATIONS = new Set(
 function endsWithAbbreviation(text: string, stop: number): boolean {
   const word = /[\p{L}.]{1,12}$/u.exec(text.slice(Math.max(0, stop - 12), stop))?.[0].toLowerCase() ?? "";
   return ABBREVIATIONS.has(word) || /^\p{L}$/u.test(word);
-}
-
-/** A part of a text: characters from `start` up to, not including, `end`. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
 }
 
 /**

@@ -1,17 +1,24 @@
 import { openCloseTime } from "../../../domain/close-time.ts";
 import type { MarketListing } from "../../../domain/market.ts";
+import type { TimeZone } from "../../../lib/zoned-time.ts";
+import { defaultZoneOf } from "../../../text/clock-times.ts";
+import {
+  type DateRelation,
+  findTextDates,
+  instantsOf,
+  type Span,
+  type YearReference,
+} from "../../../text/text-dates.ts";
 import { findCondition, isFallback, type Polarity, polarityOf } from "./condition.ts";
-import { defaultZoneOf } from "./date-words.ts";
-import type { ResolutionMechanism } from "./model.ts";
+import type { ResolutionMechanism, RulesDate } from "./model.ts";
 import { splitSentences, summarise, toPlainText } from "./plain-text.ts";
 import { findRelativeDeadline, hasRelativeDeadline } from "./relative-dates.ts";
 import { findSchedule, type Schedule } from "./schedules.ts";
-import { findTextDates, type TextDate } from "./text-dates.ts";
 
 /** Part of a text in which a date is. condition: the sentence that says when the market resolves YES or NO. */
 export type DatePlace = "condition" | "fallback" | "rules" | "title";
 
-export interface PlacedDate extends TextDate {
+export interface PlacedDate extends RulesDate {
   readonly place: DatePlace;
 }
 
@@ -51,9 +58,32 @@ const STATISTIC =
 const LISTED_DATE =
   /(?<!\bon (?:the )?)(?:\b(?:listed|specified|stated|resolution|expiration|end) date\b|\bdate (?:listed|specified) in the title\b|\bthis market closes\b)/i;
 
-const isDeadline = ({ relation }: TextDate) => relation === "by" || relation === "before";
-const isPeriod = ({ relation }: TextDate) => relation === "within" || relation === "covered";
-const isObservation = ({ relation }: TextDate) => relation === "on" || relation === "scheduled";
+/** Relations in which a month or year is no date of the market. */
+const UNDATED: ReadonlySet<DateRelation> = new Set(["none", "start"]);
+const isDeadline = ({ relation }: RulesDate) => relation === "by" || relation === "before";
+const isPeriod = ({ relation }: RulesDate) => relation === "within" || relation === "covered";
+const isObservation = ({ relation }: RulesDate) => relation === "on" || relation === "scheduled";
+
+/**
+ * Finds the dates of a text, except months and years that are only named ("after 2026", "before the December 2026 meeting",
+ * "all data for June").
+ */
+function findRulesDates(
+  text: string,
+  sentences: readonly Span[],
+  context: { readonly zone: TimeZone; readonly reference: YearReference },
+): RulesDate[] {
+  return findTextDates(text, sentences, context.reference)
+    .filter(
+      ({ unit, isName, isScheduled, relation, isYearInferred }) =>
+        unit === "day" ||
+        !(isName || isScheduled || UNDATED.has(relation) || (relation === "covered" && isYearInferred)),
+    )
+    .map((date) => {
+      const { start, end, isScheduled, relation } = date;
+      return { start, end, relation: isScheduled ? "scheduled" : relation, ...instantsOf(date, context.zone) };
+    });
+}
 
 /**
  * Reads the title and the rules of a market. They are a venue's or a stranger's texts: they are bounded and only searched
@@ -68,22 +98,22 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
   const rules = toPlainText(listing.rules ?? "");
   const sentences = splitSentences(rules);
   const condition = findCondition(rules, sentences);
-  const placeOf = ({ start }: TextDate): DatePlace => {
+  const placeOf = ({ start }: RulesDate): DatePlace => {
     if (condition !== null && start >= condition.start && start < condition.end) return "condition";
     const sentence = sentences.find((span) => start >= span.start && start < span.end);
     return sentence !== undefined && isFallback(rules.slice(sentence.start, sentence.end)) ? "fallback" : "rules";
   };
-  const context = { zone: defaultZoneOf(`${title}\n${rules}`), referenceAt: listing.openAt ?? now };
-  const rulesDates = findTextDates(rules, sentences, context).map((date) => ({ ...date, place: placeOf(date) }));
+  const context = { zone: defaultZoneOf(`${title}\n${rules}`), reference: { listedAt: listing.openAt ?? now } };
+  const rulesDates = findRulesDates(rules, sentences, context).map((date) => ({ ...date, place: placeOf(date) }));
   const relative = listing.openAt === null ? null : findRelativeDeadline(title, listing.openAt);
   const titleDates = [
-    ...findTextDates(title, [{ start: 0, end: title.length }], context),
+    ...findRulesDates(title, [{ start: 0, end: title.length }], context),
     ...(relative === null ? [] : [relative]),
   ].map((date) => ({ ...date, place: "title" as const }));
   // Rules of named outcomes have no sentence about YES.
   const decisivePlace: DatePlace = condition === null ? "rules" : "condition";
   // A date before trading began is background: "In 2010 the party won two thirds of the seats".
-  const isBackground = ({ endAt }: TextDate) => listing.openAt !== null && endAt < listing.openAt;
+  const isBackground = ({ endAt }: RulesDate) => listing.openAt !== null && endAt < listing.openAt;
   const decisive = [...rulesDates.filter(({ place }) => place === decisivePlace), ...titleDates].filter(
     (date) => !isBackground(date),
   );

@@ -1,5 +1,5 @@
 import { lastDayOfMonth, partsOf } from "../../../lib/civil-date.ts";
-import type { TextDate } from "./text-dates.ts";
+import type { RulesDate } from "./model.ts";
 
 const DAY_MS = 86_400_000;
 const NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
@@ -24,7 +24,7 @@ export const hasRelativeDeadline = (title: string): boolean => NEXT_PERIOD.test(
  *
  * @param writtenAt  when the title was written, Unix milliseconds
  */
-export function findRelativeDeadline(title: string, writtenAt: number): TextDate | null {
+export function findRelativeDeadline(title: string, writtenAt: number): RulesDate | null {
   const match = NEXT_PERIOD.exec(title);
   if (match === null) return null;
   const [text, number = "1", unit = ""] = match;

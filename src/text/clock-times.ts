@@ -1,14 +1,4 @@
-import type { TimeZone } from "../../../lib/zoned-time.ts";
-
-export const MONTH =
-  "(Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\\.?";
-
-const MONTH_NAMES = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-
-/** Returns 1 to 12 for an English name or abbreviation of a month. */
-export function monthNumber(name: string): number {
-  return MONTH_NAMES.indexOf(name.slice(0, 3).toLowerCase()) + 1;
-}
+import type { TimeZone } from "../lib/zoned-time.ts";
 
 const ZONES: readonly (readonly [RegExp, TimeZone])[] = [
   [/^(?:ET|EST|EDT|Eastern)/i, "America/New_York"],
@@ -21,35 +11,38 @@ const ZONES: readonly (readonly [RegExp, TimeZone])[] = [
   [/^JST/i, "Asia/Tokyo"],
 ];
 
-/** Time zones as texts name them. "EST" means the local time of New York all year: venues use it in summer too. */
+/** Names of zones. "EST" means the local time of New York all year: venues use it in summer too. */
 const ZONE_WORD =
   "(ET|EST|EDT|Eastern(?: Standard| Daylight)?(?: Time)?|C[SD]?T|M[SD]?T|P[SD]?T|(?:Central|Mountain|Pacific)(?: Standard| Daylight)? Time|UTC|GMT|BST|CES?T|JST)\\b";
 
+/** Returns the zone of an abbreviation or name such as "ET", in any case, or null if it is not known. */
 export function zoneOf(word: string): TimeZone | null {
   return ZONES.find(([pattern]) => pattern.test(word))?.[1] ?? null;
 }
 
-/** Returns the zone for times without one: New York if the text names its time anywhere, else UTC. */
+/** Returns the default time zone of a text: New York if the text names its time anywhere, else UTC. */
 export function defaultZoneOf(text: string): TimeZone {
   return /\b(?:E[SD]?T|Eastern (?:Standard |Daylight )?Time)\b/.test(text) ? "America/New_York" : "UTC";
 }
 
-/** A time of day in a text, in minutes after midnight, with its zone if the text states it beside. */
+/** A time of day. */
 export interface ClockTime {
+  /** Minutes after midnight, local time, 0 to 1440. */
   readonly minutes: number;
+  /** The zone stated beside the time; null if none is. */
   readonly zone: TimeZone | null;
 }
 
 const CLOCK = `(?:(?<!\\d)(\\d{1,2})(?::([0-5]\\d))?(?::[0-5]\\d)? ?([ap])\\.?m\\b\\.?|(?<!\\d)([01]?\\d|2[0-4]):([0-5]\\d)(?::[0-5]\\d)?|\\b(noon)\\b)(?: ?\\(?${ZONE_WORD}\\)?)?`;
-/** A zone after a time whose offset is not known: "IST", "London time", "UTC" followed by "+8". */
+/** A zone that is not in `ZONES`: "IST", "London time", "UTC" followed by "+8". */
 const OTHER_ZONE = " ?\\(?(?:[A-Z]{2,4}T\\b|(?:[A-Z][a-z]+|local) time\\b|[+-]\\d{1,2}(?::\\d{2})?)\\)?";
 const CLOCK_AFTER = new RegExp(`^,? ?(?:at|@|by)? ?${CLOCK}`, "i");
 const OTHER_ZONE_AFTER = new RegExp(`^${OTHER_ZONE}`);
 const CLOCK_BEFORE = new RegExp(`${CLOCK}(${OTHER_ZONE})?,? ?(?:on|of)?,? $`, "i");
-/** Characters that a time and its zone can take up before or after a date. */
+/** Maximum number of characters of a time and its zone beside a date. */
 const REACH = 48;
 
-function readClock(match: RegExpExecArray): ClockTime | null {
+function readClock(match: RegExpMatchArray): ClockTime | null {
   const [, hour12, minute12 = "0", half, hour24, minute24, noon, zone] = match;
   const zoneFound = zone === undefined ? null : zoneOf(zone);
   if (noon !== undefined) return { minutes: 12 * 60, zone: zoneFound };
@@ -62,7 +55,7 @@ function readClock(match: RegExpExecArray): ClockTime | null {
   return { minutes: ((hour % 12) + (half?.toLowerCase() === "p" ? 12 : 0)) * 60 + Number(minute12), zone: zoneFound };
 }
 
-/** Reads a time that directly follows `end`, such as ", 11:59 PM ET". A time in a zone that is not known is null. */
+/** Returns the time directly after `end` (", 11:59 PM ET"); null if there is none or its zone is not known. */
 export function clockAfter(text: string, end: number): ClockTime | null {
   const after = text.slice(end, end + REACH);
   const match = CLOCK_AFTER.exec(after);
@@ -70,8 +63,8 @@ export function clockAfter(text: string, end: number): ClockTime | null {
 }
 
 /**
- * Reads a time that directly precedes `start`, such as "11:59 PM ET on ", and where it starts. The time is null if its zone is
- * not known.
+ * Returns the time directly before `start` ("11:59 PM ET on ") and its position, or null. `time` is null if its zone is not
+ * known.
  */
 export function clockBefore(
   text: string,
@@ -83,4 +76,26 @@ export function clockBefore(
   if (match === null || time === null) return null;
   const hasOtherZone = match[8] !== undefined;
   return { time: hasOtherZone ? null : time, start: from + match.index };
+}
+
+const CLOCK_ANYWHERE = new RegExp(`(?:\\bat )?(?<![\\w.])${CLOCK}(?!\\w)`, "gi");
+
+/** A time of day and its position in a text, as offsets of UTF-16 units. */
+export interface PlacedClockTime extends ClockTime {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Returns all times of day of a text, in its order. A zone that is not known is null. */
+export function findClockTimes(text: string): readonly PlacedClockTime[] {
+  const times: PlacedClockTime[] = [];
+  for (const match of text.matchAll(CLOCK_ANYWHERE)) {
+    const time = readClock(match);
+    if (time === null) continue;
+    const [{ length }] = match;
+    // "UTC+8"
+    const zone = /^ ?[+-]\d/.test(text.slice(match.index + length, match.index + length + 3)) ? null : time.zone;
+    times.push({ minutes: time.minutes, zone, start: match.index, end: match.index + length });
+  }
+  return times;
 }

@@ -1,18 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { hostileTexts } from "../../../../test/support/hostile-texts.ts";
-import { defaultZoneOf } from "./date-words.ts";
-import { splitSentences, TEXT_LENGTH_MAX } from "./plain-text.ts";
-import { findTextDates } from "./text-dates.ts";
+import { hostileTexts } from "../../test/support/hostile-texts.ts";
+import { defaultZoneOf } from "./clock-times.ts";
+import { findTextDates, instantsOf, type Span } from "./text-dates.ts";
+
+/** Maximum number of characters that resolution rules have. */
+const TEXT_LENGTH_MAX = 12_000;
+const splitSentences = (text: string): readonly Span[] =>
+  [...text.matchAll(/.+?(?:\. (?=[A-Z])|$)/gs)].map((match) => ({
+    start: match.index,
+    end: match.index + match[0].length,
+  }));
 
 const LISTED_AT = Date.UTC(2026, 10, 22);
 
 /** Returns the dates of a text as "relation instant", to the minute. */
-const read = (text: string, referenceAt = LISTED_AT) =>
-  findTextDates(text, splitSentences(text), { zone: defaultZoneOf(text), referenceAt }).map(
-    ({ relation, at }) => `${relation} ${new Date(at).toISOString().slice(0, 16)}`,
-  );
+const read = (text: string, listedAt = LISTED_AT) =>
+  findTextDates(text, splitSentences(text), { listedAt })
+    .filter(
+      ({ unit, isName, isScheduled, relation }) =>
+        unit === "day" || !(isName || isScheduled || ["none", "start"].includes(relation)),
+    )
+    .map(
+      (date) =>
+        `${date.isScheduled ? "scheduled" : date.relation} ${new Date(instantsOf(date, defaultZoneOf(text)).at).toISOString().slice(0, 16)}`,
+    );
 
 const CASES: Readonly<Record<string, readonly string[]>> = {
   "by December 31, 2026": ["by 2026-12-31T23:59"],
@@ -140,12 +153,13 @@ test("any text gives at most 40 dates, in order, with finite instants", () => {
   );
   fc.assert(
     fc.property(texts, (text) => {
-      const dates = findTextDates(text, splitSentences(text), { zone: "UTC", referenceAt: LISTED_AT });
+      const dates = findTextDates(text, splitSentences(text), { listedAt: LISTED_AT });
       return (
         dates.length <= 40 &&
-        dates.every(
-          ({ at, endAt, start }, index) => Number.isFinite(at) && endAt >= at && start >= (dates[index - 1]?.end ?? 0),
-        )
+        dates.every((date, index) => {
+          const { at, endAt } = instantsOf(date, "UTC");
+          return Number.isFinite(at) && endAt >= at && date.start >= (dates[index - 1]?.end ?? 0);
+        })
       );
     }),
   );

@@ -1,0 +1,170 @@
+import { lastDayOfMonth, partsOf } from "../lib/civil-date.ts";
+import { type ClockTime, zoneOf } from "./clock-times.ts";
+import { MONTH, monthNumber } from "./months.ts";
+
+/** Maximum number of dates read from one text. */
+const DATES_MAX = 40;
+const YEAR_MIN = 2000;
+const YEAR_MAX = 2199;
+const YEAR = "(2[01]\\d{2})";
+const ORDINAL = "(\\d{1,2})(?:st|nd|rd|th)?";
+/** Not the month of a day that does not exist ("31 April"). */
+const NO_DAY = "(?<!\\b\\d{1,2}(?:st|nd|rd|th)? (?:of )?)";
+/** A text without any of these has no date. */
+const DATE_HINT = new RegExp(`\\d|${MONTH}|\\byear\\b|\\bEOY`, "i");
+
+export type DateUnit = "day" | "month" | "quarter" | "half" | "year" | "season";
+
+interface DateParts {
+  /** First day. The year is null if the text does not state it; month and day count from 1. */
+  readonly first: { readonly year: number | null; readonly month: number; readonly day: number };
+  /** Length of the period. "season" is "2025-26", whose year is the second. */
+  readonly unit: DateUnit;
+  /** Last day of a range of days of the same month. */
+  readonly lastDay?: number;
+  /** The time inside an ISO date. */
+  readonly time?: ClockTime;
+  /** "EOY", "year-end" and "this year" are the last day of a year, or the whole year, without a preposition. */
+  readonly implies?: "end" | "within";
+}
+
+/** A date as a text states it, with its position as offsets of UTF-16 units. */
+export interface DateMention extends DateParts {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The order of day and month is known if one of the numbers is above 12, or both are equal. Two digits mean 2000 to 2099. */
+function parseNumericDate(first: number, second: number, year: number): DateParts | null {
+  const isMonthFirst = second > 12 || first === second;
+  if (!isMonthFirst && first <= 12) return null;
+  const [month, day] = isMonthFirst ? [first, second] : [second, first];
+  return { first: { year: year < 100 ? 2000 + year : year, month, day }, unit: "day" };
+}
+
+const numberOrNull = (text: string | undefined): number | null => (text === undefined ? null : Number(text));
+const wholeYear = (year: number | null): DateParts => ({ first: { year, month: 1, day: 1 }, unit: "year" });
+
+type Groups = readonly (string | undefined)[];
+const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null])[] = [
+  [
+    /\b(2[01]\d{2})-(\d{2})-(\d{2})(?:[t ](\d{2}):(\d{2})(?::\d{2}(?:\.\d{1,6})?)? ?(z|utc)?)?(?![\d-])/gi,
+    ([, year, month, day, hour, minute, zone]) => ({
+      first: { year: Number(year), month: Number(month), day: Number(day) },
+      unit: "day",
+      ...(hour === undefined
+        ? {}
+        : { time: { minutes: Number(hour) * 60 + Number(minute), zone: zone === undefined ? null : zoneOf(zone) } }),
+    }),
+  ],
+  [
+    /(?<![\d/])(\d{1,2})\/(\d{1,2})\/(2[01]\d{2}|\d{2})(?![\d/])/g,
+    ([, first, second, year]) => parseNumericDate(Number(first), Number(second), Number(year)),
+  ],
+  [
+    new RegExp(
+      `\\b${MONTH} ${ORDINAL}(?![\\w:])(?: ?(?:-|–|—|to|and|or) ?${ORDINAL}(?![\\w:]|\\.\\d| ?(?:[ap]\\.?m|${MONTH})))?(?:,? ${YEAR}(?!\\d))?`,
+      "gi",
+    ),
+    ([, month = "", day, lastDay, , year]) => ({
+      first: { year: numberOrNull(year), month: monthNumber(month), day: Number(day) },
+      unit: "day",
+      ...(lastDay === undefined ? {} : { lastDay: Number(lastDay) }),
+    }),
+  ],
+  [
+    new RegExp(`(?<![\\d:.])\\b${ORDINAL}(?: of)? ${MONTH}(?![\\w-])(?:,? ${YEAR}(?!\\d))?`, "gi"),
+    ([, day, month = "", year]) => ({
+      first: { year: numberOrNull(year), month: monthNumber(month), day: Number(day) },
+      unit: "day",
+    }),
+  ],
+  [
+    new RegExp(`${NO_DAY}\\b${MONTH},? (?:of )?${YEAR}(?!\\d)`, "gi"),
+    ([, month = "", year]) => ({ first: { year: Number(year), month: monthNumber(month), day: 1 }, unit: "month" }),
+  ],
+  [
+    new RegExp(`${NO_DAY}\\b${MONTH}(?!\\w|-(?!${MONTH})| \\d)`, "gi"),
+    ([, month = ""]) => ({ first: { year: null, month: monthNumber(month), day: 1 }, unit: "month" }),
+  ],
+  [
+    new RegExp(
+      `\\b(?:Q([1-4])(?:(?: of|,)? ?${YEAR}(?!\\d))?|(first|second|third|fourth) quarter(?: of|,)? ?${YEAR}(?!\\d))(?!\\w)`,
+      "gi",
+    ),
+    ([, number, year, word = "", yearOfWord]) => {
+      const quarter = Number(number ?? 1 + ["first", "second", "third", "fourth"].indexOf(word.toLowerCase()));
+      return { first: { year: numberOrNull(year ?? yearOfWord), month: quarter * 3 - 2, day: 1 }, unit: "quarter" };
+    },
+  ],
+  [
+    new RegExp(`\\b(?:H([12])|(first|second) half)(?: of|,)? ?${YEAR}(?!\\d)`, "gi"),
+    ([, number, word = "", year]) => {
+      const isSecond = number === "2" || word.toLowerCase() === "second";
+      return { first: { year: Number(year), month: isSecond ? 7 : 1, day: 1 }, unit: "half" };
+    },
+  ],
+  [
+    /\b(20\d{2}) ?[-/–] ?(20)?(\d{2})\b(?!-)/g,
+    ([, first, , second]) =>
+      2000 + Number(second) - Number(first) === 1 ? { ...wholeYear(2000 + Number(second)), unit: "season" } : null,
+  ],
+  [
+    new RegExp(`\\b(?:(?:EOY ?|year[- ]end,? )${YEAR}(?!\\d)|${YEAR},? (?:EOY|year[- ]end)\\b)`, "gi"),
+    ([, after, year = after]) => ({ ...wholeYear(Number(year)), implies: "end" }),
+  ],
+  [new RegExp(`(?<![\\w$€£.])${YEAR}(?!\\w|[.,]\\d)`, "g"), ([, year]) => wholeYear(Number(year))],
+  [/\bEOY\b|\byear[- ]end\b/gi, () => ({ ...wholeYear(null), implies: "end" })],
+  [/\bthis year\b(?!['’])/gi, () => ({ ...wholeYear(null), implies: "within" })],
+  [/(?<=\bend of (?:the )?)year\b(?! \d)/gi, () => wholeYear(null)],
+];
+
+/** Names of months that are also other words, if they stand alone or before a number: "it may 5 or so". */
+const ORDINARY_WORD = /^(?:may|march|mar|sept?|dec)\b/;
+const BEFORE_MAY = /\b(?:in|of|by|before|during|for|until|through|between) (?:the )?(?:mid[- ])?$/i;
+
+/**
+ * Whether a match is another word than a month. A text with capitals writes months with one; in a text in lower case,
+ * "may" without a number is a month after a preposition and at the beginning ("may jobs report").
+ */
+function isOrdinaryWord(text: string, match: RegExpMatchArray, hasCapitals: boolean): boolean {
+  if (hasCapitals) return ORDINARY_WORD.test(match[0]);
+  const [word] = match;
+  if (word === "mar") return true;
+  if (word !== "may" && word !== "may.") return false;
+  const [index = 0] = [match.index];
+  const isLead = text.slice(0, index).trim() === "" && !/^ (?:be|not)\b/.test(text.slice(index + word.length));
+  return !isLead && !BEFORE_MAY.test(text.slice(Math.max(0, index - 20), index));
+}
+
+function isPossible({ first: { year, month, day }, lastDay }: DateParts): boolean {
+  if (year !== null && (year < YEAR_MIN || year > YEAR_MAX)) return false;
+  // 29 February is possible in a year that is still to be inferred.
+  const daysMax = month >= 1 && month <= 12 ? partsOf(lastDayOfMonth(year ?? 2024, month)).day : 0;
+  return day >= 1 && day <= daysMax && (lastDay === undefined || (lastDay > day && lastDay <= daysMax));
+}
+
+/**
+ * Finds what looks like a date in an English text, in its order, at most 40. Where two overlap, the earlier and longer is
+ * kept. A day that does not exist and a numeric date such as 3/4/2026, whose order is unknown, are left out. No pattern
+ * backtracks over more than a few words.
+ */
+export function findDateMentions(text: string): readonly DateMention[] {
+  if (!DATE_HINT.test(text)) return [];
+  const hasCapitals = /\p{Lu}/u.test(text);
+  const found: DateMention[] = [];
+  for (const [pattern, parse] of PATTERNS) {
+    let count = 0;
+    for (const match of text.matchAll(pattern)) {
+      if (++count > DATES_MAX) break;
+      if (isOrdinaryWord(text, match, hasCapitals)) continue;
+      const parts = parse(match);
+      if (parts === null || !isPossible(parts)) continue;
+      found.push({ ...parts, start: match.index, end: match.index + match[0].length });
+    }
+  }
+  found.sort((a, b) => a.start - b.start || b.end - a.end);
+  const kept: DateMention[] = [];
+  for (const mention of found) if (mention.start >= (kept.at(-1)?.end ?? 0)) kept.push(mention);
+  return kept.slice(0, DATES_MAX);
+}

@@ -1,0 +1,262 @@
+import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../lib/civil-date.ts";
+import { type TimeZone, zonedInstant } from "../lib/zoned-time.ts";
+import { type ClockTime, clockAfter, clockBefore } from "./clock-times.ts";
+import { type DateMention, type DateUnit, findDateMentions } from "./date-mentions.ts";
+
+/** A part of a text: offsets of UTF-16 units, from `start` up to, not including, `end`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * How a text refers to a date. by: up to and including it. before: not including it. on: at it. within: during the period.
+ * covered: the period of a figure ("sales for 2026"). start: from it on. none: no preposition.
+ */
+export type DateRelation = "by" | "before" | "on" | "within" | "covered" | "start" | "none";
+
+/** A date in a text. `start` is that of the date itself. */
+export interface TextDate extends Span {
+  /** Where its preposition starts, with a time or weekday between; `start` if it has none. */
+  readonly leadStart: number;
+  /** The preposition in lower case, such as "by"; empty if there is none. */
+  readonly preposition: string;
+  readonly relation: DateRelation;
+  /** Whether something is planned at the date ("scheduled for May 5"); never for `by`, `before` and `start`. */
+  readonly isScheduled: boolean;
+  /** Whether the text says "end of" the period. */
+  readonly isEndOf: boolean;
+  /** Whether the month or year is part of a name ("the December 2026 meeting", "2026 World Cup"). Never true for a day. */
+  readonly isName: boolean;
+  readonly unit: DateUnit;
+  readonly isYearInferred: boolean;
+  /** First day of the period. */
+  readonly firstDay: CivilDate;
+  /** Last day of the period; `firstDay` for a day. */
+  readonly lastDay: CivilDate;
+  /** The time of day stated beside a day; null if there is none or its zone is not known. */
+  readonly time: ClockTime | null;
+}
+
+/** The instants that a date means, Unix milliseconds. */
+export interface DateInstants {
+  /**
+   * The stated time; else for `by`, `within` and `covered` the last minute of the day or period, and for the other relations
+   * the beginning of it, as for a scheduled date.
+   */
+  readonly at: number;
+  /** The last millisecond of the day or period; `at` if a time is stated. */
+  readonly endAt: number;
+}
+
+/**
+ * The year of a date without one, Unix milliseconds. `listedAt`: the first occurrence after it, or up to 31 days before it
+ * (92 for a quarter). `closeAt`: the occurrence whose last day is nearest to it.
+ */
+export type YearReference = { readonly listedAt: number } | { readonly closeAt: number };
+
+const DAY_MS = 86_400_000;
+
+const RELATION_WORDS: Readonly<Record<string, DateRelation>> = {
+  by: "by",
+  "on or before": "by",
+  "no later than": "by",
+  "not later than": "by",
+  until: "by",
+  till: "by",
+  through: "by",
+  thru: "by",
+  before: "before",
+  "prior to": "before",
+  "earlier than": "before",
+  on: "on",
+  at: "on",
+  "as of": "on",
+  in: "within",
+  during: "within",
+  throughout: "within",
+  within: "within",
+  "calendar year": "within",
+  from: "start",
+  since: "start",
+  after: "start",
+  starting: "start",
+  beginning: "start",
+  between: "start",
+};
+const PREPOSITION =
+  /\b(on or before|no later than|not later than|prior to|earlier than|calendar year|by|before|until|till|through|thru|to|between|and|from|since|after|starting|beginning|on|at|as of|in|during|throughout|within|for|of|or)\s(?:(?:the start of (?:the year)?|the year|the|its|their|this|calendar year)\s)?$/i;
+const END_OF =
+  /(?:\b(by|before|prior to|between now and|at|until|through|on)\s)?(?:\bthe\s)?\bend of\s(?:(?:the|this)\s)?(?:year\s)?$/i;
+const SCHEDULED =
+  /\b(?:scheduled|expected|slated|planned|set|held|takes? place|taking place|meeting|premiere|ceremony|match|game|election|primary|final|released? on)\b[^.;]{0,40}$/i;
+const WEEKDAY = /\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,? )?$/i;
+
+/** After a month or a year: it is part of the name of something. */
+const NAMED =
+  /^(?: \w+){0,3}? (?:meetings?|reports?|releases?|decisions?|elections?|midterms?|seasons?|sessions?|summits?|editions?|ceremony|primary|primaries)\b/i;
+/** After a year: a name ("2026 World Cup"), or the first half of a range ("2026-28"). */
+const NAMED_YEAR = /^(?:[-/–]\d| [A-Z]| (?:season|election|midterm|meeting|edition|calendar|fiscal|primar))/;
+
+/** Before a year: a name ("the 2026 census"). */
+const NAME_LEAD = /\b(?:the|its|their|an?) $/i;
+
+type Reference = Pick<TextDate, "leadStart" | "preposition" | "relation" | "isScheduled" | "isEndOf">;
+
+/** "sales for 2026", "the forecast for December 3, 2026" */
+const relationOfFor = (unit: DateUnit): DateRelation => (unit === "day" ? "on" : "covered");
+
+/** Parses the preposition before a date. `previous` is the relation of the date before it in the same sentence. */
+function parseReference(text: string, mention: DateMention, previous: DateRelation | null): Reference {
+  const { start, unit, implies } = mention;
+  const clock = clockBefore(text, start);
+  const prefixEnd = clock?.start ?? start;
+  const prefixStart = Math.max(0, prefixEnd - 80);
+  const bare = text.slice(prefixStart, prefixEnd).replace(WEEKDAY, "");
+  const endOf = END_OF.exec(bare);
+  if (endOf !== null) {
+    const preposition = (endOf[1] ?? "").toLowerCase();
+    const relation = preposition === "" || preposition === "at" || preposition === "on" ? "on" : "by";
+    return { leadStart: prefixStart + endOf.index, preposition, relation, isScheduled: false, isEndOf: true };
+  }
+  const match = PREPOSITION.exec(bare);
+  const leadStart = match === null ? start : prefixStart + match.index;
+  const preposition = match?.[1]?.toLowerCase() ?? (/[-–—]\s?$/.test(bare) ? "to" : "");
+  const isJoined = preposition === "and" || preposition === "to" || preposition === "or";
+  if (implies === "end") {
+    const isDeadline = preposition !== "at" && RELATION_WORDS[preposition] !== undefined && preposition !== "on";
+    return { leadStart, preposition, relation: isDeadline ? "by" : "on", isScheduled: false, isEndOf: true };
+  }
+  // "increase from 2023 to 2025" compares two years.
+  if (isJoined && unit === "year")
+    return { leadStart, preposition, relation: "none", isScheduled: false, isEndOf: false };
+  // "between A and B", "from A to B"
+  if (isJoined && previous === "start")
+    return { leadStart, preposition, relation: "by", isScheduled: false, isEndOf: false };
+  // "before the earlier of his death or August 1": the preposition is earlier in the sentence.
+  const distant = isJoined
+    ? /\b(by|before)\b[^.;]{0,60}$/i.exec(bare.slice(0, -preposition.length - 1))?.[1]
+    : undefined;
+  const known = preposition === "for" ? relationOfFor(unit) : RELATION_WORDS[distant?.toLowerCase() ?? preposition];
+  // "12:00 ET on December 10": the preposition follows the time.
+  const relation: DateRelation = known ?? (clock !== null ? "on" : (implies ?? "none"));
+  // "by 2027" and "by July 2027" mean before the period begins; "by the end of 2026" names its end.
+  const isStartOfPeriod = relation === "by" && preposition === "by" && unit !== "day";
+  return {
+    leadStart,
+    preposition,
+    relation: isStartOfPeriod ? "before" : relation,
+    isScheduled: !["by", "before", "start"].includes(relation) && SCHEDULED.test(bare),
+    isEndOf: false,
+  };
+}
+
+const MONTHS_OF: Readonly<Record<Exclude<DateUnit, "day">, number>> = {
+  month: 1,
+  quarter: 3,
+  half: 6,
+  year: 12,
+  season: 12,
+};
+
+function lastDayOf({ first, unit, lastDay }: DateMention, year: number): CivilDate {
+  if (unit === "day") return civilDate(year, first.month, lastDay ?? first.day);
+  return lastDayOfMonth(year, first.month + MONTHS_OF[unit] - 1);
+}
+
+/** Infers the year by the rule of `YearReference`; null if no year near the reference has this day. */
+function inferYear(mention: DateMention, reference: YearReference): number | null {
+  const day = Math.floor(("closeAt" in reference ? reference.closeAt : reference.listedAt) / DAY_MS);
+  const { year } = partsOf(day);
+  const { first, unit } = mention;
+  if (unit === "year") return year;
+  if ("listedAt" in reference) {
+    const firstDay = civilDate(year, first.month, 1) + first.day - 1;
+    return firstDay >= day - (unit === "quarter" ? 92 : 31) ? year : year + 1;
+  }
+  const distance = (candidate: number) => Math.abs(lastDayOf(mention, candidate) - day);
+  const candidates = [year - 1, year, year + 1].filter((candidate) => hasDay(mention, candidate));
+  return candidates.sort((a, b) => distance(a) - distance(b))[0] ?? null;
+}
+
+const hasDay = ({ first: { month, day } }: DateMention, year: number): boolean =>
+  month !== 2 || day <= partsOf(lastDayOfMonth(year, 2)).day;
+
+/** In "between December 5 and January 10, 2026" the first date is in 2025. */
+function yearFromNext(mention: DateMention, next: DateMention): number {
+  const [{ month, day }, year] = [mention.first, next.first.year ?? 0];
+  const isLater = month > next.first.month || (month === next.first.month && day > next.first.day);
+  return isLater && next.unit !== "year" ? year - 1 : year;
+}
+
+/**
+ * Finds the dates of an English text, at most 40, in its order. A day that does not exist, a date such as 3/4/2026, whose
+ * order is unknown, and a date without a year if `reference` is null are left out. The caller bounds the text.
+ *
+ * @param sentences  the sentences of the text; a range and an inferred year do not reach over the end of one
+ * @param reference  infers the year of a date without one, unless a later date of the sentence gives the year
+ */
+export function findTextDates(
+  text: string,
+  sentences: readonly Span[],
+  reference: YearReference | null,
+): readonly TextDate[] {
+  const mentions = findDateMentions(text);
+  const dates: TextDate[] = [];
+  // The previous date, even if discarded: "between June and December 2027".
+  let previous: { readonly start: number; readonly relation: DateRelation } | null = null;
+  for (const [index, mention] of mentions.entries()) {
+    const { start, end, first, unit } = mention;
+    const sentence = sentences.find((span) => start >= span.start && start < span.end);
+    const isSameSentence = previous !== null && sentence !== undefined && previous.start >= sentence.start;
+    const parsed = parseReference(text, mention, isSameSentence ? (previous?.relation ?? null) : null);
+    previous = { start, relation: parsed.relation };
+    const after = text.slice(end, end + 60);
+    const isName =
+      unit === "season" ||
+      (unit !== "day" && NAMED.test(after)) ||
+      (unit === "year" &&
+        !parsed.isEndOf &&
+        (NAMED_YEAR.test(after) || NAME_LEAD.test(text.slice(Math.max(0, start - 8), start))));
+    const next = mentions
+      .slice(index + 1, index + 4)
+      .find((later) => later.first.year !== null && isDated(text, later) && later.start < (sentence?.end ?? 0));
+    const inferred = next !== undefined ? yearFromNext(mention, next) : reference && inferYear(mention, reference);
+    const year = first.year ?? inferred;
+    if (year === null || !hasDay(mention, year)) continue;
+    dates.push({
+      ...parsed,
+      start,
+      end,
+      isName,
+      unit,
+      isYearInferred: first.year === null && next === undefined,
+      firstDay: civilDate(year, first.month, first.day),
+      lastDay: lastDayOf(mention, year),
+      time: mention.time ?? (unit === "day" ? (clockAfter(text, end) ?? clockBefore(text, start)?.time ?? null) : null),
+    });
+  }
+  return dates;
+}
+
+/** Whether the year of a date can be that of the dates before it: not a year that is only a name ("Eurovision 2026"). */
+const isDated = (text: string, mention: DateMention): boolean =>
+  mention.unit !== "season" && (mention.unit !== "year" || parseReference(text, mention, null).relation !== "none");
+
+/**
+ * Returns the instants that a date means.
+ *
+ * @param zone  the default time zone
+ */
+export function instantsOf(date: TextDate, zone: TimeZone): DateInstants {
+  const { relation, isScheduled, unit, firstDay, lastDay, time } = date;
+  const dayZone = time?.zone ?? zone;
+  if (time !== null) {
+    const at = zonedInstant(lastDay, time.minutes, dayZone);
+    return { at, endAt: at };
+  }
+  const isEnd =
+    !isScheduled && (["by", "within", "covered"].includes(relation) || (unit !== "day" && relation === "on"));
+  const at = isEnd ? zonedInstant(lastDay, 23 * 60 + 59, zone) : zonedInstant(firstDay, 0, zone);
+  return { at, endAt: zonedInstant(lastDay + 1, 0, zone) - 1 };
+}
