@@ -93,6 +93,21 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   "by December 3, 2026, 5 PM UTC+8": ["by 2026-12-03T23:59"],
   "by December 3, 2026, 5 PM London time": ["by 2026-12-03T23:59"],
   "before 5 PM IST on December 3, 2026": ["before 2026-12-03T00:00"],
+  "by July 4, 2026, 8 PM EST": ["by 2026-07-05T00:00"],
+  "on March 8, 2026, 1:30 AM ET": ["on 2026-03-08T06:30"],
+  "on March 8, 2026, 3:30 AM ET": ["on 2026-03-08T07:30"],
+  "by the end of Q2": ["by 2027-06-30T23:59"],
+  "by EOY 2027 or so": ["by 2027-12-31T23:59"],
+  "by 2027 year-end": ["by 2027-12-31T23:59"],
+  "by the end of the year": ["by 2026-12-31T23:59"],
+  "during this year": ["within 2026-12-31T23:59"],
+  "on May 5-7, 2027.": ["on 2027-05-05T00:00"],
+  "by 5:30 May 3, 2027": ["by 2027-05-03T05:30"],
+  "by mid-March, 2027": [],
+  "from 2023 to 2027": [],
+  "in the 2027 census": [],
+  "before the 2028 presidential inauguration": [],
+  "above $2027": [],
   "in the 2026-27 season": [],
   "before 2026 World Cup": [],
   "before the December 2026 meeting": [],
@@ -109,6 +124,56 @@ test("a date without a year is the first from 31 days before the listing", () =>
   assert.deepEqual(read("on October 23", LISTED_AT), ["on 2026-10-23T00:00"]);
   assert.deepEqual(read("on October 20", LISTED_AT), ["on 2027-10-20T00:00"]);
   assert.deepEqual(read("by February 29", Date.UTC(2027, 11, 1)), ["by 2028-02-29T23:59"]);
+});
+
+const days = (text: string, reference: Parameters<typeof findTextDates>[2]) =>
+  findTextDates(text, splitSentences(text), reference).map(({ firstDay, lastDay }) =>
+    [firstDay, lastDay].map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10)).join(" "),
+  );
+
+test("a date without a year is the one whose last day is nearest to the close", () => {
+  assert.deepEqual(days("by January 5", { closeAt: Date.UTC(2026, 11, 28) }), ["2027-01-05 2027-01-05"]);
+  assert.deepEqual(days("by December 28", { closeAt: Date.UTC(2027, 0, 5) }), ["2026-12-28 2026-12-28"]);
+  assert.deepEqual(days("by the end of Q4", { closeAt: Date.UTC(2027, 0, 5) }), ["2026-10-01 2026-12-31"]);
+  assert.deepEqual(days("by February 29", { closeAt: Date.UTC(2026, 0, 5) }), []);
+});
+
+test("a date without a year is left out if listing and close are unknown, unless a later date gives the year", () => {
+  assert.deepEqual(days("by June 30, in May, in Q2, by EOY", null), []);
+  assert.deepEqual(days("between December 5 and January 10, 2027", null), [
+    "2026-12-05 2026-12-05",
+    "2027-01-10 2027-01-10",
+  ]);
+  assert.deepEqual(days("by June 30, at Eurovision 2027", null), ["2027-01-01 2027-12-31"]);
+});
+
+test("in a text in lower case, may and march are months only where no other word is meant", () => {
+  const close = { closeAt: Date.UTC(2026, 4, 20) };
+  for (const text of ["it may rain", "may be the last season", "a mar-a-lago visit"])
+    assert.deepEqual(days(text, close), [], text);
+  for (const text of ["in may", "may jobs report", "before may"])
+    assert.deepEqual(days(text, close), ["2026-05-01 2026-05-31"], text);
+  assert.deepEqual(days("It will march on", close), []);
+  assert.deepEqual(days("will it rain in march?", close), ["2026-03-01 2026-03-31"]);
+});
+
+test("tells a year in a name from a date", () => {
+  const isName = (text: string) => findTextDates(text, splitSentences(text), null).map((date) => date.isName);
+  for (const text of ["before the 2026 midterms", "in 2026 World Cup", "the 2025-26 season", "the June 2026 meeting"])
+    assert.deepEqual(isName(text), [true], text);
+  for (const text of ["before 2026", "by the end of 2026", "in June 2026"])
+    assert.deepEqual(isName(text), [false], text);
+});
+
+test("the preposition starts before a time and a weekday", () => {
+  for (const [text, lead] of [
+    ["It rains before 11:59 PM ET on Friday, May 5, 2026", "before 11:59 PM ET on Friday, "],
+    ["It rains by the end of June 2026", "by the end of "],
+    ["It rains: June 2026", ""],
+  ] as const) {
+    const [date] = findTextDates(text, splitSentences(text), null);
+    assert.equal(text.slice(date?.leadStart, date?.start), lead);
+  }
 });
 
 test("a preposition at the beginning of a sentence counts", () => {

@@ -101,54 +101,45 @@ const NAMED_YEAR = /^(?:[-/–]\d| [A-Z]| (?:season|election|midterm|meeting|edi
 /** Before a year: a name ("the 2026 census"). */
 const NAME_LEAD = /\b(?:the|its|their|an?) $/i;
 
-type Reference = Pick<TextDate, "leadStart" | "preposition" | "relation" | "isScheduled" | "isEndOf">;
+type Reference = Pick<TextDate, "leadStart" | "preposition" | "relation" | "isScheduled" | "isEndOf" | "time">;
 
 /** "sales for 2026", "the forecast for December 3, 2026" */
 const relationOfFor = (unit: DateUnit): DateRelation => (unit === "day" ? "on" : "covered");
 
-/** Parses the preposition before a date. `previous` is the relation of the date before it in the same sentence. */
+/** Parses the preposition and the time before a date. `previous` is the relation of the date before it in the same sentence. */
 function parseReference(text: string, mention: DateMention, previous: DateRelation | null): Reference {
   const { start, unit, implies } = mention;
-  const clock = clockBefore(text, start);
-  const prefixEnd = clock?.start ?? start;
+  const weekdayStart = start - (WEEKDAY.exec(text.slice(Math.max(0, start - 12), start))?.[0].length ?? 0);
+  const clock = clockBefore(text, weekdayStart);
+  const prefixEnd = clock?.start ?? weekdayStart;
   const prefixStart = Math.max(0, prefixEnd - 80);
-  const bare = text.slice(prefixStart, prefixEnd).replace(WEEKDAY, "");
+  const bare = text.slice(prefixStart, prefixEnd);
   const endOf = END_OF.exec(bare);
-  if (endOf !== null) {
-    const preposition = (endOf[1] ?? "").toLowerCase();
-    const relation = preposition === "" || preposition === "at" || preposition === "on" ? "on" : "by";
-    return { leadStart: prefixStart + endOf.index, preposition, relation, isScheduled: false, isEndOf: true };
-  }
-  const match = PREPOSITION.exec(bare);
+  const match = endOf ?? PREPOSITION.exec(bare);
   const leadStart = match === null ? start : prefixStart + match.index;
-  const preposition = match?.[1]?.toLowerCase() ?? (/[-–—]\s?$/.test(bare) ? "to" : "");
-  const isJoined = preposition === "and" || preposition === "to" || preposition === "or";
-  if (implies === "end") {
-    const isDeadline = preposition !== "at" && RELATION_WORDS[preposition] !== undefined && preposition !== "on";
-    return { leadStart, preposition, relation: isDeadline ? "by" : "on", isScheduled: false, isEndOf: true };
-  }
-  // "increase from 2023 to 2025" compares two years.
-  if (isJoined && unit === "year")
-    return { leadStart, preposition, relation: "none", isScheduled: false, isEndOf: false };
-  // "between A and B", "from A to B"
-  if (isJoined && previous === "start")
-    return { leadStart, preposition, relation: "by", isScheduled: false, isEndOf: false };
-  // "before the earlier of his death or August 1": the preposition is earlier in the sentence.
-  const distant = isJoined
-    ? /\b(by|before)\b[^.;]{0,60}$/i.exec(bare.slice(0, -preposition.length - 1))?.[1]
-    : undefined;
-  const known = preposition === "for" ? relationOfFor(unit) : RELATION_WORDS[distant?.toLowerCase() ?? preposition];
-  // "12:00 ET on December 10": the preposition follows the time.
-  const relation: DateRelation = known ?? (clock !== null ? "on" : (implies ?? "none"));
-  // "by 2027" and "by July 2027" mean before the period begins; "by the end of 2026" names its end.
-  const isStartOfPeriod = relation === "by" && preposition === "by" && unit !== "day";
-  return {
-    leadStart,
-    preposition,
-    relation: isStartOfPeriod ? "before" : relation,
-    isScheduled: !["by", "before", "start"].includes(relation) && SCHEDULED.test(bare),
-    isEndOf: false,
+  const preposition = match === null ? (/[-–—]\s?$/.test(bare) ? "to" : "") : (match[1] ?? "").toLowerCase();
+  const reference = (relation: DateRelation, { isEndOf = false, isScheduled = false } = {}): Reference => {
+    return { leadStart, preposition, relation, isScheduled, isEndOf, time: clock?.time ?? null };
   };
+  const known = preposition === "for" ? relationOfFor(unit) : RELATION_WORDS[preposition];
+  if (endOf !== null || implies === "end")
+    return reference(preposition === "between now and" || (known !== undefined && known !== "on") ? "by" : "on", {
+      isEndOf: true,
+    });
+  const isJoined = preposition === "and" || preposition === "to" || preposition === "or";
+  // "increase from 2023 to 2025" compares two years.
+  if (isJoined && unit === "year") return reference("none");
+  // "between A and B", "from A to B"
+  if (isJoined && previous === "start") return reference("by");
+  // "before the earlier of his death or August 1": the preposition is earlier in the sentence.
+  const distant = /\b(by|before)\b[^.;]{0,60} (?:and|or) (?:the )?$/i.exec(bare)?.[1]?.toLowerCase();
+  // "12:00 ET on December 10": the preposition follows the time.
+  const relation = RELATION_WORDS[distant ?? ""] ?? known ?? (clock === null ? (implies ?? "none") : "on");
+  // "by 2027" and "by July 2027" mean before the period begins; "by the end of 2026" names its end.
+  if (relation === "by" && preposition === "by" && unit !== "day") return reference("before");
+  return reference(relation, {
+    isScheduled: !["by", "before", "start"].includes(relation) && SCHEDULED.test(bare),
+  });
 }
 
 const MONTHS_OF: Readonly<Record<Exclude<DateUnit, "day">, number>> = {
@@ -233,7 +224,7 @@ export function findTextDates(
       isYearInferred: first.year === null && next === undefined,
       firstDay: civilDate(year, first.month, first.day),
       lastDay: lastDayOf(mention, year),
-      time: mention.time ?? (unit === "day" ? (clockAfter(text, end) ?? clockBefore(text, start)?.time ?? null) : null),
+      time: mention.time ?? (unit === "day" ? (clockAfter(text, end) ?? parsed.time) : null),
     });
   }
   return dates;

@@ -45,6 +45,18 @@ describe("findDates", () => {
     ["Who wins the league 2025/26?", "2026-01-01 to 2026-12-31 edition"],
     ["Eurovision 2026 winner", "2026-01-01 to 2026-12-31 edition"],
     ["Best Picture at the 98th Academy Awards", "2026-01-01 to 2026-12-31 edition"],
+    ["Will it rain between May 11 and May 17?", "2026-05-11 to 2026-05-17 deadline"],
+    ["Will it rain between June and August 2026?", "2026-06-01 to 2026-08-31 deadline"],
+    ["Will it rain June-August?", "2026-06-01 to 2026-08-31 deadline"],
+    ["Will it rain before 5 PM ET on June 30?", "open to 2026-06-30 deadline"],
+    ["Will it rain before noon ET on Tuesday, June 30?", "open to 2026-06-30 deadline"],
+    ["Will it rain through 2026?", "open to 2026-12-31 deadline"],
+    ["Will it rain by EOY 2026?", "open to 2026-12-31 deadline"],
+    ["Will it rain in H1 2026?", "2026-01-01 to 2026-06-30 deadline"],
+    ["Will it rain by 6/30/26?", "open to 2026-06-30 deadline"],
+    ["Will it rain before 2100?", "open to 2099-12-31 deadline"],
+    ["Will it rain before the 2026 midterms?", "open to 2025-12-31 deadline"],
+    ["Will it rain by the June 2026 meeting?", "2026-06-01 to 2026-06-30 deadline"],
     ["Will it rain on February 29, 2028?", "2028-02-29 to 2028-02-29 deadline"],
   ];
   for (const [text, period] of forms)
@@ -52,6 +64,35 @@ describe("findDates", () => {
 
   test("removes the dates from the text", () => {
     assert.equal(findDates("will it rain by june 30, 2026 in paris?", null).rest, "will it rain in paris?");
+  });
+
+  test("keeps the event in a date that is its name, and removes times, weekdays and ceremonies", () => {
+    for (const [text, rest] of [
+      ["will it rain before the 2026 midterms?", "will it rain before the midterms?"],
+      ["will it rain before 5 pm et on friday, may 5, 2026?", "will it rain ?"],
+      ["best picture at the 98th oscars", "best picture at the oscars"],
+    ] as const)
+      assert.equal(findDates(text, null).rest, rest);
+  });
+
+  test("a price is no year", () => {
+    assert.deepEqual(read("Will Ethereum be above $2,030 on June 30?"), ["2026-06-30 to 2026-06-30 deadline"]);
+  });
+
+  const minutesOf = (text: string, near: number | null = NEAR) =>
+    findDates(text, near).times.map(({ minutes }) => minutes);
+
+  test("the date of the text decides whether ET is summer time, else the close, else winter", () => {
+    assert.deepEqual(minutesOf("at 8 pm et on january 5, 2026"), [25 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et on march 9, 2026", null), [24 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et on march 7, 2026", null), [25 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et"), [24 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et", null), [25 * 60]);
+  });
+
+  test("EST is the time of New York in summer too, and PT has a zone", () => {
+    assert.deepEqual(minutesOf("at 8 pm est on june 30"), [24 * 60]);
+    assert.deepEqual(findDates("at 8 pm pt on june 30", NEAR).times, [{ minutes: 27 * 60, hasZone: true }]);
   });
 
   test("puts a date without a year into the year nearest to the close", () => {

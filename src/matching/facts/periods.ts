@@ -89,10 +89,7 @@ const wholeYear = (year: number, kind: Period["kind"]): Period => ({
 /** "May 28 to June 3", "between May 28 and June 3". */
 function isRange(first: TextDate, last: TextDate, between: string): boolean {
   if (first.unit !== last.unit || last.unit === "year" || last.unit === "season") return false;
-  return (
-    (last.unit === "day" && /^ ?(?:-|to) ?$/.test(between)) ||
-    (first.relation === "start" && /^ (?:and|to) $/.test(between))
-  );
+  return /^ ?(?:-|to) ?$/.test(between) || (first.relation === "start" && /^ (?:and|to) $/.test(between));
 }
 
 /** "December 28 - January 3": null if it ends before it starts. */
