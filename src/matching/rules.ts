@@ -125,6 +125,8 @@ const SOURCE_PATTERN =
   /\b(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|gov|int|edu|io|eu|uk|de|fr|jp|kr|ca|au|info|tv|gg)\b(?!@)/gi;
 
 const SENTENCE_END_PATTERN = /(?<=[.!?;])\s+(?=[A-Z"“(])|\n+/;
+/** Only dates with a year are deadlines. */
+const YEAR_PATTERN = /20\d\d|\/\d\d/;
 /** Sentences about a postponed or cancelled event. Their dates are not the deadline. */
 const FALLBACK_PATTERN =
   /\b(?:postpone[ds]?|cancell?ed|cancels|rescheduled|delayed|void|50-50|50\/50|refund(?:ed)?|remain open|made available)\b/;
@@ -268,7 +270,7 @@ function findDeadlines(sentences: readonly string[]): Pick<RulesFacts, "deadline
   const days = new Set<number>();
   const instants = new Set<number>();
   for (const sentence of sentences) {
-    if (FALLBACK_PATTERN.test(sentence)) continue;
+    if (FALLBACK_PATTERN.test(sentence) || !YEAR_PATTERN.test(sentence)) continue;
     for (const date of findTextDates(sentence, [{ start: 0, end: sentence.length }], null)) {
       const isBefore = date.relation === "before";
       if (date.unit !== "day" || !(isBefore || date.relation === "by")) continue;

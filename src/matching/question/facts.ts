@@ -45,7 +45,6 @@ const AMOUNT_PATTERN =
 const COMPARATOR_PATTERN =
   /\b(?:above|over|more(?: than)?|greater(?: than)?|at least|exceed(?:s|ing)?|reach(?:es)?|hits?|surpass(?:es)?|no less than|higher(?: than)?|below|under|less(?: than)?|fewer(?: than)?|at most|lower than|no more than|between|from|or (?:more|above|higher|greater|over|less|below|lower|fewer|under))\b|[<>≤≥+]=?/g;
 const SIGN_PATTERN = /[<>≤≥]=?/g;
-const MONTH_LENGTH_MAX = 31;
 
 /**
  * Reads the facts of a text.
@@ -55,7 +54,7 @@ const MONTH_LENGTH_MAX = 31;
 export function readFacts(original: string, near: number | null): TextFacts {
   let text = normaliseText(original.replace(TAG_PATTERN, "$1 "));
   for (const [pattern, replacement] of QUESTION_PHRASES) text = text.replace(pattern, replacement);
-  const { times, untimed } = findDates(text, near);
+  const { times, untimed, rest: undatedText } = findDates(text, near);
   const months = new Set<number>();
   const takeMonth = (word: string): string => {
     months.add(monthNumber(word));
@@ -90,7 +89,7 @@ export function readFacts(original: string, near: number | null): TextFacts {
     years,
     numbers,
     times: new Set(times.map(describeTime)),
-    quantities: findQuantities(withoutDays(untimed, months)).quantities,
+    quantities: findQuantities(undatedText).quantities,
     signature: [...stemsOf(untimed), ...(untimed.match(SIGN_PATTERN) ?? [])].sort().join(" "),
     isNegated: (text.match(NEGATION_PATTERN)?.length ?? 0) % 2 === 1,
     isAfter: months.size + years.size > 0 && AFTER_PATTERN.test(text),
@@ -133,19 +132,6 @@ function readNumber(value: number, dollar: string | undefined, unit: string | un
 function ordinalValue(word: string): number | null {
   const ordinal = ordinalOf(word);
   return ordinal === null ? null : Number.parseInt(ordinal, 10);
-}
-
-/** Takes days of months and years out of the text, so that "by 31 March 2027" has no threshold. */
-function withoutDays(text: string, months: ReadonlySet<number>): string {
-  const dated = text.replace(/(?<![$0-9.,])\b20[0-9]{2}\b(?! ?(?:%|k\b|bps|points?|seats?|votes?))/g, " ");
-  if (months.size === 0) return dated;
-  const month = `(?:${LONG_MONTHS}|${SHORT_MONTHS}|may)`;
-  return dated
-    .replace(
-      new RegExp(`\\b(${month})\\.? ([0-3]?[0-9])(?:st|nd|rd|th)?\\b(?![0-9.%])`, "g"),
-      (match, _name, day: string) => (Number(day) > MONTH_LENGTH_MAX ? match : " "),
-    )
-    .replace(new RegExp(`\\b[0-3]?[0-9](?:st|nd|rd|th)? (?:of )?${month}\\b`, "g"), " ");
 }
 
 const DAY_MS = 86_400_000;
