@@ -113,7 +113,10 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
     new RegExp(`\\b(?:(?:EOY ?|year[- ]end,? )${YEAR}(?!\\d)|${YEAR},? (?:EOY|year[- ]end)\\b)`, "gi"),
     ([, after, year = after]) => ({ ...wholeYear(Number(year)), implies: "end" }),
   ],
-  [new RegExp(`(?<![\\w$€£.])${YEAR}(?!\\w|[.,]\\d)`, "g"), ([, year]) => wholeYear(Number(year))],
+  [
+    new RegExp(`(?<![\\w$€£.])${YEAR}(?!\\w|[.,]\\d| ?(?:%|bps\\b|points?\\b|seats?\\b|votes?\\b))`, "g"),
+    ([, year]) => wholeYear(Number(year)),
+  ],
   [/\bEOY\b|\byear[- ]end\b/gi, () => ({ ...wholeYear(null), implies: "end" })],
   [/\bthis year\b(?!['’])/gi, () => ({ ...wholeYear(null), implies: "within" })],
   [/(?<=\bend of (?:the )?)year\b(?! \d)/gi, () => wholeYear(null)],
@@ -121,20 +124,20 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
 
 /** Names of months that are also other words, if they stand alone or before a number: "it may 5 or so". */
 const ORDINARY_WORD = /^(?:may|march|mar|sept?|dec)\b/;
-const BEFORE_MAY = /\b(?:in|of|by|before|during|for|until|through|between) (?:the )?(?:mid[- ])?$/i;
+const BEFORE_MONTH =
+  /\b(?:in|of|by|before|after|during|for|until|till|through|between|since|on|this|next|early|mid|late|end)(?: the)?[ -]$/i;
+const AFTER_MONTH =
+  /^(?:(?: fed| fomc)? (?:meetings?|decisions?|cpi|pce|ppi|gdp|inflation|jobs|payrolls?|unemployment|reports?)\b|\W*$)/;
 
 /**
- * Whether a match is another word than a month. A text with capitals writes months with one; in a text in lower case,
- * "may" without a number is a month after a preposition and at the beginning ("may jobs report").
+ * Whether a match is another word than a month. A text with capitals writes months with one; in a text in lower case, "may"
+ * and "mar" without a number are months after a preposition, before a noun of the calendar, and last.
  */
-function isOrdinaryWord(text: string, match: RegExpMatchArray, hasCapitals: boolean): boolean {
+function isOrdinaryWord(text: string, match: RegExpExecArray, hasCapitals: boolean): boolean {
   if (hasCapitals) return ORDINARY_WORD.test(match[0]);
-  const [word] = match;
-  if (word === "mar") return true;
-  if (word !== "may" && word !== "may.") return false;
-  const [index = 0] = [match.index];
-  const isLead = text.slice(0, index).trim() === "" && !/^ (?:be|not)\b/.test(text.slice(index + word.length));
-  return !isLead && !BEFORE_MAY.test(text.slice(Math.max(0, index - 20), index));
+  if (!/^(?:may|mar)\.?$/.test(match[0])) return false;
+  const after = text.slice(match.index + match[0].length);
+  return !AFTER_MONTH.test(after) && !BEFORE_MONTH.test(text.slice(Math.max(0, match.index - 20), match.index));
 }
 
 function isPossible({ first: { year, month, day }, lastDay }: DateParts): boolean {

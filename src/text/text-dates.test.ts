@@ -107,6 +107,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   "from 2023 to 2027": [],
   "in the 2027 census": [],
   "before the 2028 presidential inauguration": [],
+  "in 2027 seats": [],
   "above $2027": [],
   "in the 2026-27 season": [],
   "before 2026 World Cup": [],
@@ -149,9 +150,16 @@ test("a date without a year is left out if listing and close are unknown, unless
 
 test("in a text in lower case, may and march are months only where no other word is meant", () => {
   const close = { closeAt: Date.UTC(2026, 4, 20) };
-  for (const text of ["it may rain", "may be the last season", "a mar-a-lago visit"])
+  for (const text of ["it may rain", "may be the last season", "may fed cut rates", "a mar-a-lago visit"])
     assert.deepEqual(days(text, close), [], text);
-  for (const text of ["in may", "may jobs report", "before may"])
+  for (const text of [
+    "in may",
+    "may jobs report",
+    "may fed decision",
+    "before may",
+    "rates in the may meeting",
+    "a cut in late may?",
+  ])
     assert.deepEqual(days(text, close), ["2026-05-01 2026-05-31"], text);
   assert.deepEqual(days("It will march on", close), []);
   assert.deepEqual(days("will it rain in march?", close), ["2026-03-01 2026-03-31"]);

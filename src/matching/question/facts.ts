@@ -1,6 +1,7 @@
 /** Months, years and numbers that a text names, in units that compare equal across spellings. */
 
-import { MONTH_NAMES, monthNumber } from "../../text/months.ts";
+import { findDateMentions } from "../../text/date-mentions.ts";
+import { MONTH_NAMES } from "../../text/months.ts";
 import { findDates } from "../facts/periods.ts";
 import { findQuantities, type Quantity } from "../facts/quantities.ts";
 import { describeTime } from "../facts/times.ts";
@@ -33,12 +34,6 @@ export interface TextFacts {
 
 /** "[2024 Formula 1 Season] Will …". */
 const TAG_PATTERN = /^\s*\[([^\]]{1,40})\]/;
-const LONG_MONTHS = "january|february|march|april|june|july|august|september|october|november|december";
-const SHORT_MONTHS = "jan|feb|mar(?!-a)|apr|jun|jul|aug|sept?|oct|nov|dec";
-const MONTH_PATTERN = new RegExp(`\\b(${LONG_MONTHS}|${SHORT_MONTHS})\\b\\.?`, "g");
-/** "May" is a month after a preposition, beside a number, before a noun of the calendar, and at the end. */
-const MAY_PATTERN =
-  /(?<=\b(?:in|by|before|after|until|till|through|during|of|for|this|next|late|early|mid|on|since|end) )may\b|\bmay(?= (?:[0-3]?[0-9]\b|20[0-9]{2}\b|meeting\b|decision\b|cpi\b|inflation\b|jobs\b|report\b))|(?<=\b[0-3]?[0-9](?:st|nd|rd|th)? )may\b|\bmay(?=\W*$)/g;
 const AFTER_PATTERN = /\b(?:after|since)\b/;
 const AMOUNT_PATTERN =
   /(\$)?(?<![\p{L}0-9.])((?:(?<=^|[\s(])-)?[0-9]+(?:\.[0-9]+)?)(?:(?:st|nd|rd|th)\b| ?(k|thousand|mn|million|m|bn|billion|b|tn|trillion|t)\b)?( ?(?:%|percent\b|percentage points?\b|bps\b|basis points?\b|°[fc]?|degrees?\b))?|(?<=\p{L})([0-9]+)/gu;
@@ -55,18 +50,7 @@ export function readFacts(original: string, near: number | null): TextFacts {
   let text = normaliseText(original.replace(TAG_PATTERN, "$1 "));
   for (const [pattern, replacement] of QUESTION_PHRASES) text = text.replace(pattern, replacement);
   const { times, untimed, rest: undatedText } = findDates(text, near);
-  const months = new Set<number>();
-  const takeMonth = (word: string): string => {
-    months.add(monthNumber(word));
-    return " ";
-  };
-  const undated = untimed
-    .replace(/\b(20[0-9]{2})-([01][0-9])-([0-3][0-9])\b/g, (_match, year: string, month: string, day: string) => {
-      months.add(Number(month));
-      return ` ${year} ${Number(day)} `;
-    })
-    .replace(MONTH_PATTERN, takeMonth)
-    .replace(MAY_PATTERN, takeMonth);
+  const { months, undated } = takeMonths(untimed);
   const years = new Set<number>();
   const numbers: NumberReading[] = [];
   const rest = undated.replace(AMOUNT_PATTERN, (_match: string, ...args: (string | undefined)[]) => {
@@ -95,6 +79,21 @@ export function readFacts(original: string, near: number | null): TextFacts {
     isAfter: months.size + years.size > 0 && AFTER_PATTERN.test(text),
     rest: withoutNumbers.replace(COMPARATOR_PATTERN, " ").replace(/\s+/g, " ").trim(),
   };
+}
+
+/** Takes the months out of a text. The days and years beside them stay, as numbers. */
+function takeMonths(text: string): { months: ReadonlySet<number>; undated: string } {
+  const months = new Set<number>();
+  let undated = "";
+  let position = 0;
+  for (const { start, end, first, lastDay, unit } of findDateMentions(text)) {
+    if (unit !== "day" && unit !== "month") continue;
+    months.add(first.month);
+    const numbers = [unit === "day" ? first.day : null, lastDay, first.year].filter((value) => value != null);
+    undated += `${text.slice(position, start)} ${numbers.join(" ")} `;
+    position = end;
+  }
+  return { months, undated: undated + text.slice(position) };
 }
 
 /** Whether two numbers are the same one. A number without a unit equals one with any unit. */
