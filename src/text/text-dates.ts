@@ -57,35 +57,18 @@ export type YearReference = { readonly listedAt: number } | { readonly closeAt: 
 
 const DAY_MS = 86_400_000;
 
-const RELATION_WORDS: Readonly<Record<string, DateRelation>> = {
-  by: "by",
-  "on or before": "by",
-  "no later than": "by",
-  "not later than": "by",
-  until: "by",
-  till: "by",
-  through: "by",
-  thru: "by",
-  before: "before",
-  "prior to": "before",
-  "earlier than": "before",
-  on: "on",
-  at: "on",
-  "as of": "on",
-  in: "within",
-  during: "within",
-  throughout: "within",
-  within: "within",
-  "calendar year": "within",
-  from: "start",
-  since: "start",
-  after: "start",
-  starting: "start",
-  beginning: "start",
-  between: "start",
-};
-const PREPOSITION =
-  /\b(on or before|no later than|not later than|prior to|earlier than|calendar year|by|before|until|till|through|thru|to|between|and|from|since|after|starting|beginning|on|at|as of|in|during|throughout|within|for|of|or)\s(?:(?:the start of (?:the year)?|the year|the|its|their|this|calendar year)\s)?$/i;
+const WORDS: readonly (readonly [DateRelation, string])[] = [
+  ["by", "by, on or before, no later than, not later than, until, till, through, thru"],
+  ["before", "before, prior to, earlier than"],
+  ["on", "on, at, as of"],
+  ["within", "in, during, throughout, within, calendar year"],
+  ["start", "from, since, after, starting, beginning, between"],
+];
+const RELATIONS = new Map(WORDS.flatMap(([relation, words]) => words.split(", ").map((word) => [word, relation])));
+const PREPOSITION = new RegExp(
+  `\\b(${[...RELATIONS.keys()].join("|")}|to|and|or|for|of)\\s(?:(?:(?<=\\b(?:by|before|prior to)\\s)the start of(?: the year)?|the year|the|its|their|this|calendar year)\\s)?$`,
+  "i",
+);
 const END_OF =
   /(?:\b(by|before|prior to|between now and|at|until|through|on)\s)?(?:\bthe\s)?\bend of\s(?:(?:the|this)\s)?(?:year\s)?$/i;
 const SCHEDULED =
@@ -121,7 +104,7 @@ function parseReference(text: string, mention: DateMention, previous: DateRelati
   const reference = (relation: DateRelation, { isEndOf = false, isScheduled = false } = {}): Reference => {
     return { leadStart, preposition, relation, isScheduled, isEndOf, time: clock?.time ?? null };
   };
-  const known = preposition === "for" ? relationOfFor(unit) : RELATION_WORDS[preposition];
+  const known = preposition === "for" ? relationOfFor(unit) : RELATIONS.get(preposition);
   if (endOf !== null || implies === "end")
     return reference(preposition === "between now and" || (known !== undefined && known !== "on") ? "by" : "on", {
       isEndOf: true,
@@ -134,7 +117,7 @@ function parseReference(text: string, mention: DateMention, previous: DateRelati
   // "before the earlier of his death or August 1": the preposition is earlier in the sentence.
   const distant = /\b(by|before)\b[^.;]{0,60} (?:and|or) (?:the )?$/i.exec(bare)?.[1]?.toLowerCase();
   // "12:00 ET on December 10": the preposition follows the time.
-  const relation = RELATION_WORDS[distant ?? ""] ?? known ?? (clock === null ? (implies ?? "none") : "on");
+  const relation = RELATIONS.get(distant ?? "") ?? known ?? (clock === null ? (implies ?? "none") : "on");
   // "by 2027" and "by July 2027" mean before the period begins; "by the end of 2026" names its end.
   if (relation === "by" && preposition === "by" && unit !== "day") return reference("before");
   return reference(relation, {
@@ -142,24 +125,19 @@ function parseReference(text: string, mention: DateMention, previous: DateRelati
   });
 }
 
-const MONTHS_OF: Readonly<Record<Exclude<DateUnit, "day">, number>> = {
-  month: 1,
-  quarter: 3,
-  half: 6,
-  year: 12,
-  season: 12,
-};
+const MONTH_COUNTS = { month: 1, quarter: 3, half: 6, year: 12, season: 12 } as const;
 
 function lastDayOf({ first, unit, lastDay }: DateMention, year: number): CivilDate {
   if (unit === "day") return civilDate(year, first.month, lastDay ?? first.day);
-  return lastDayOfMonth(year, first.month + MONTHS_OF[unit] - 1);
+  return lastDayOfMonth(year, first.month + MONTH_COUNTS[unit] - 1);
 }
 
-/** Infers the year by the rule of `YearReference`; null if no year near the reference has this day. */
+/** Infers the year by the rule of `YearReference`; null if no year near it has this day, or outside of 1901 to 9998. */
 function inferYear(mention: DateMention, reference: YearReference): number | null {
   const day = Math.floor(("closeAt" in reference ? reference.closeAt : reference.listedAt) / DAY_MS);
   const { year } = partsOf(day);
   const { first, unit } = mention;
+  if (!(year > 1900 && year < 9999)) return null;
   if (unit === "year") return year;
   if ("listedAt" in reference) {
     const firstDay = civilDate(year, first.month, 1) + first.day - 1;
@@ -170,8 +148,8 @@ function inferYear(mention: DateMention, reference: YearReference): number | nul
   return candidates.sort((a, b) => distance(a) - distance(b))[0] ?? null;
 }
 
-const hasDay = ({ first: { month, day } }: DateMention, year: number): boolean =>
-  month !== 2 || day <= partsOf(lastDayOfMonth(year, 2)).day;
+const hasDay = ({ first: { month, day }, lastDay }: DateMention, year: number): boolean =>
+  month !== 2 || (lastDay ?? day) <= partsOf(lastDayOfMonth(year, 2)).day;
 
 /** In "between December 5 and January 10, 2026" the first date is in 2025. */
 function yearFromNext(mention: DateMention, next: DateMention): number {
@@ -209,10 +187,10 @@ export function findTextDates(
       (unit === "year" &&
         !parsed.isEndOf &&
         (NAMED_YEAR.test(after) || NAME_LEAD.test(text.slice(Math.max(0, start - 8), start))));
-    const next = mentions
-      .slice(index + 1, index + 4)
-      .find((later) => later.first.year !== null && isDated(text, later) && later.start < (sentence?.end ?? 0));
-    const inferred = next !== undefined ? yearFromNext(mention, next) : reference && inferYear(mention, reference);
+    const isYearOfSentence = (later: DateMention) =>
+      later.first.year !== null && later.start < (sentence?.end ?? 0) && isDated(text, later);
+    const next = first.year === null ? mentions.slice(index + 1, index + 4).find(isYearOfSentence) : undefined;
+    const inferred = next === undefined ? reference && inferYear(mention, reference) : yearFromNext(mention, next);
     const year = first.year ?? inferred;
     if (year === null || !hasDay(mention, year)) continue;
     dates.push({
@@ -241,9 +219,8 @@ const isDated = (text: string, mention: DateMention): boolean =>
  */
 export function instantsOf(date: TextDate, zone: TimeZone): DateInstants {
   const { relation, isScheduled, unit, firstDay, lastDay, time } = date;
-  const dayZone = time?.zone ?? zone;
   if (time !== null) {
-    const at = zonedInstant(lastDay, time.minutes, dayZone);
+    const at = zonedInstant(lastDay, time.minutes, time.zone ?? zone);
     return { at, endAt: at };
   }
   const isEnd =

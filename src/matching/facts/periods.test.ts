@@ -79,20 +79,10 @@ describe("findDates", () => {
     assert.deepEqual(read("Will Ethereum be above $2,030 on June 30?"), ["2026-06-30 to 2026-06-30 deadline"]);
   });
 
-  const minutesOf = (text: string, near: number | null = NEAR) =>
-    findDates(text, near).times.map(({ minutes }) => minutes);
-
-  test("the date of the text decides whether ET is summer time, else the close, else winter", () => {
-    assert.deepEqual(minutesOf("at 8 pm et on january 5, 2026"), [25 * 60]);
-    assert.deepEqual(minutesOf("at 8 pm et on march 9, 2026", null), [24 * 60]);
-    assert.deepEqual(minutesOf("at 8 pm et on march 7, 2026", null), [25 * 60]);
-    assert.deepEqual(minutesOf("at 8 pm et"), [24 * 60]);
-    assert.deepEqual(minutesOf("at 8 pm et", null), [25 * 60]);
-  });
-
-  test("EST is the time of New York in summer too, and PT has a zone", () => {
-    assert.deepEqual(minutesOf("at 8 pm est on june 30"), [24 * 60]);
-    assert.deepEqual(findDates("at 8 pm pt on june 30", NEAR).times, [{ minutes: 27 * 60, hasZone: true }]);
+  test("a range over the end of a year starts in the year before", () => {
+    assert.deepEqual(read("December 28 - January 3", Date.UTC(2026, 4, 10)), ["2025-12-28 to 2026-01-03 deadline"]);
+    assert.deepEqual(read("June 1 - December 30", Date.UTC(2027, 0, 10)), ["2026-06-01 to 2026-12-30 deadline"]);
+    assert.deepEqual(read("February 29 - January 3", Date.UTC(2028, 0, 10)), ["2027-02-28 to 2028-01-03 deadline"]);
   });
 
   test("puts a date without a year into the year nearest to the close", () => {
@@ -125,6 +115,7 @@ describe("findDates", () => {
       "by",
       "may",
       "dec",
+      "feb",
       "31",
       "1",
       "-",
@@ -144,6 +135,24 @@ describe("findDates", () => {
         }
       }),
     );
+  });
+});
+
+describe("times of findDates", () => {
+  const minutesOf = (text: string, near: number | null = NEAR) =>
+    findDates(text, near).times.map(({ minutes }) => minutes);
+
+  test("the date of the text decides whether ET is summer time, else the close, else winter", () => {
+    assert.deepEqual(minutesOf("at 8 pm et on january 5, 2026"), [25 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et on march 9, 2026", null), [24 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et on march 7, 2026", null), [25 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et"), [24 * 60]);
+    assert.deepEqual(minutesOf("at 8 pm et", null), [25 * 60]);
+  });
+
+  test("EST is the time of New York in summer too, and PT has a zone", () => {
+    assert.deepEqual(minutesOf("at 8 pm est on june 30"), [24 * 60]);
+    assert.deepEqual(findDates("at 8 pm pt on june 30", NEAR).times, [{ minutes: 27 * 60, hasZone: true }]);
   });
 });
 

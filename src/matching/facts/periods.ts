@@ -95,7 +95,9 @@ function isRange(first: TextDate, last: TextDate, between: string): boolean {
 /** "December 28 - January 3": null if it ends before it starts. */
 function rangeOf(first: TextDate, last: TextDate): Period | null {
   const { year, month, day } = partsOf(first.firstDay);
-  const from = first.firstDay > last.lastDay && first.isYearInferred ? civilDate(year - 1, month, day) : first.firstDay;
+  // Of 29 February, the year before may have only the 28th.
+  const yearBefore = Math.min(lastDayOfMonth(year - 1, month - 1) + day, lastDayOfMonth(year - 1, month));
+  const from = first.firstDay > last.lastDay && first.isYearInferred ? yearBefore : first.firstDay;
   return from > last.lastDay ? null : { from, to: last.lastDay, kind: "deadline" };
 }
 
