@@ -6,6 +6,7 @@
  *     false alarms for large trades, and planted ones found
  * node bench/alerts.ts cost [--markets 40000 --rounds 7]               time of a tick with and without the detectors
  */
+
 import { parseArgs } from "node:util";
 import { createWorld } from "../sandbox/world/index.ts";
 import { groundTruthOf } from "../sandbox/world/list-event.ts";
@@ -18,6 +19,7 @@ import { PriceShiftDetector } from "../src/capabilities/events/market-alerts/pri
 import { judge } from "../src/capabilities/events/market-alerts/shift-alerts.ts";
 import { yesPrice as displayedPrice } from "../src/domain/market.ts";
 import { LiveFeed } from "../src/ingest/live-feed.ts";
+import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
 import { type EarlierShift, hourlySigma, shiftSigmas } from "../src/quant/alerts/price-shift.ts";
 import { logOdds } from "../src/quant/log-odds.ts";
 import { SAMPLE_AT, sampleMarket } from "../test/support/markets/market-samples.ts";
@@ -25,8 +27,6 @@ import { type AlertTotals, type ReplayOptions, replayTrades } from "./harness/re
 import { interleave } from "./harness/rounds.ts";
 import { spreadOf } from "./harness/statistics.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const STEP_MS = 10 * 60_000;
 const GENESIS = Date.UTC(2026, 10, 20);
 const LIMITS = DEFAULT_ALERT_LIMITS.priceShift;

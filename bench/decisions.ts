@@ -11,9 +11,11 @@
  *
  * `--checkouts` compares versions: each starts the service of its own folder at the same time.
  */
+
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { ListedMarket } from "../sandbox/world/types.ts";
+import { MINUTE_MS, SECOND_MS } from "../src/lib/durations.ts";
 import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../test/support/service-process.ts";
 import { type MarketTruth, readTruth } from "./harness/simulated-truth.ts";
 
@@ -25,8 +27,6 @@ const TOLERANCE = 1e-6;
 /** The estimate starts at the price, moved by a small share of the distance to the size-weighted price. */
 const PRIOR_TOLERANCE = 3e-3;
 const LOW_PRICES = { from: 0.02, to: 0.12 };
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 // biome-ignore lint/suspicious/noExplicitAny: the versions compared have different responses
 type Json = any;

@@ -1,11 +1,10 @@
 import type { EventListing, MarketSnapshot, MarketStatus } from "../src/domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
 
 export const SYNTHETIC_VENUES = ["northmarket", "southmarket", "eastmarket"] as const;
 /** Share of each venue in all markets, in the order of `SYNTHETIC_VENUES`. */
 const VENUE_SHARES = [0.65, 0.29, 0.06];
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Possible numbers of markets per event. The mean is about three, as on large venues. */
 const EVENT_SIZES = [1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 12];
 const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"];

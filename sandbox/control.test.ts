@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Fastify from "fastify";
+import { HOUR_MS } from "../src/lib/durations.ts";
 import { createControl } from "./control.ts";
 import { createFaults } from "./faults/venue-faults.ts";
 import { worldCandles } from "./world/candles.ts";
@@ -9,7 +10,7 @@ import { uniform } from "./world/random.ts";
 import { SANDBOX_VENUES } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const NOW = GENESIS + 3_600_000;
+const NOW = GENESIS + HOUR_MS;
 const URLS = {
   kalshi: { rest: "http://127.0.0.1:1/trade-api/v2", ws: "ws://127.0.0.1:1/<ws>" },
   manifold: { rest: "http://127.0.0.1:2" },
@@ -72,7 +73,7 @@ test("200: returns the true trades and candles of a market, up to now by default
     await app.inject(`/truth/kalshi/trades?market_id=${id}&from=${first.at}&to=${first.at}`)
   ).json();
   assert.deepEqual(firstTrades, world.trades(market, first.at, first.at + 1));
-  const range = { from: NOW - 3_600_000, to: NOW, intervalMs: 300_000 };
+  const range = { from: NOW - HOUR_MS, to: NOW, intervalMs: 300_000 };
   const { candles } = (
     await app.inject(`/truth/kalshi/candles?market_id=${id}&from=${range.from}&interval=300000`)
   ).json();
@@ -82,7 +83,7 @@ test("200: returns the true trades and candles of a market, up to now by default
 test("400 and 404: trades and candles need a listed market, a past time and at most 2,000 intervals", async () => {
   const { app } = openControl();
   const id = encodeURIComponent((await app.inject("/truth/kalshi")).json().markets[0].market_id);
-  const day = 24 * 3_600_000;
+  const day = 24 * HOUR_MS;
   for (const [path, status] of [
     ["kalshi/trades", 404],
     ["kalshi/trades?market_id=none", 404],

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HOUR_MS } from "../src/lib/durations.ts";
 import { testSandbox } from "../test/support/venues/sandbox.ts";
 import { createWorld } from "./world/index.ts";
 import { createPlantedWorld, PlantError } from "./world/plants.ts";
 import type { LeftOutRow } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 21);
-const AT = GENESIS + 3_600_000;
+const AT = GENESIS + HOUR_MS;
 
 function openWorld() {
   const world = createWorld({ seed: 7, genesis: GENESIS, speed: 1, marketCount: 60 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
 import Fastify from "fastify";
+import { HOUR_MS } from "../src/lib/durations.ts";
 import type { ExchangeFactory } from "./protocol/exchange.ts";
 import { kalshiExchange } from "./protocol/kalshi/index.ts";
 import { polymarketExchange } from "./protocol/polymarket/index.ts";
@@ -9,7 +10,6 @@ import { createWorld } from "./world/index.ts";
 import type { Feed, World } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const HOUR_MS = 3_600_000;
 const feed: Feed = { subscribe: () => () => {}, close() {} };
 const createWorldAtSpeed = (speed: number) => createWorld({ seed: 11, genesis: GENESIS, speed, marketCount: 500 });
 

@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import Fastify from "fastify";
+import { HOUR_MS } from "../src/lib/durations.ts";
 import { createControl } from "./control.ts";
 import { createWorld } from "./world/index.ts";
 import type { World } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const NOW = GENESIS + 3_600_000;
+const NOW = GENESIS + HOUR_MS;
 
 function openControl(change: (world: World) => World = (world) => world) {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 100 });

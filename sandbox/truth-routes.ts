@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { DAY_MS } from "../src/lib/durations.ts";
 import type { ExchangeContext } from "./protocol/exchange.ts";
 import { kalshiTicker } from "./protocol/kalshi/index.ts";
 import { limitlessMarketId } from "./protocol/limitless/index.ts";
@@ -9,7 +10,6 @@ import { type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./world/ty
 
 const CANDLES_MAX = 2_000;
 const INTERVAL_MS_MIN = 1_000;
-const DAY_MS = 86_400_000;
 
 /** Functions that return a market's id in the format of its venue. */
 const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string>> = {

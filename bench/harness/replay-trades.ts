@@ -5,11 +5,10 @@ import { DEFAULT_ALERT_LIMITS } from "../../src/capabilities/events/market-alert
 import { classifyWhale } from "../../src/capabilities/events/market-alerts/whale-alerts.ts";
 import { WhaleDetector } from "../../src/capabilities/events/market-alerts/whale-detector.ts";
 import type { Trade } from "../../src/domain/trade.ts";
+import { DAY_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { isWhale, shareOfVolume } from "../../src/quant/alerts/whale.ts";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 const LIMITS = DEFAULT_ALERT_LIMITS.whale;
 const TEMPLATE: BoardMarket = new MarketBoard(() => SAMPLE_AT).apply(sampleMarket("m"), SAMPLE_AT).market;
 

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { createWorld, WorldOptions } from "../../sandbox/world/index.ts";
 import type { ListedMarket, SimulatedWorld } from "../../sandbox/world/types.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import type { ServiceProcess } from "../../test/support/service-process.ts";
-
-const DAY_MS = 86_400_000;
 
 /** What one contract of a market pays, and what is known about it. */
 export interface MarketTruth {

@@ -10,6 +10,7 @@ import {
   type CorrelationTask,
 } from "../../src/capabilities/markets/correlation/index.ts";
 import { encodeReport } from "../../src/capabilities/markets/correlation/report.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { pairCorrelations } from "../../src/quant/correlation.ts";
 import type { LogOddsMoves } from "../../src/quant/price-grid.ts";
 import { readPriceSeries } from "../../src/storage/readers/price-series.ts";
@@ -18,7 +19,6 @@ import { temporaryFolder } from "../../test/support/service-process.ts";
 import { interleave } from "../harness/rounds.ts";
 import { type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
 
-const HOUR_MS = 3_600_000;
 const HOURS = 30 * 24;
 const MARKETS = 20;
 const COMPUTE_MS_MAX = 50;

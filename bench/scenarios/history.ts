@@ -1,6 +1,7 @@
 import pg from "pg";
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { readHistory } from "../../src/storage/read-history.ts";
 import { rollUp } from "../../src/storage/roll-up.ts";
@@ -14,7 +15,6 @@ const TICK_COUNT = 2_000_000;
 const TICK_COUNT_QUICK = 100_000;
 const MARKET_COUNT = 2_000;
 const DAY_COUNT = 7;
-const DAY_MS = 86_400_000;
 const CHUNK_ROWS = 100_000;
 const ROUNDS = 9;
 const READS_PER_ROUND = 200;

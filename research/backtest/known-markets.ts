@@ -1,13 +1,13 @@
 /** The state of all markets at the current time of a replay. */
+
 import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
 import type { Activity, Quote, VenueId } from "../../src/domain/market.ts";
 import type { OrderBook } from "../../src/domain/order-book.ts";
 import type { Trade } from "../../src/domain/trade.ts";
 import type { PricePoint, TradePoint } from "../../src/engine/index.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Fact } from "../../src/recording/index.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const PRICES_MS = 8 * DAY_MS;
 const TRADES_MS = DAY_MS;
 /** Maximum number of trades per market, as in the service. The newest are kept. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { parseOptions } from "./options.ts";
 
 const PERIOD = ["--from", "2026-06-01", "--to", "2026-06-03"];
@@ -8,7 +9,7 @@ test("defaults to hourly signals of the 200 most liquid markets", () => {
   assert.deepEqual(parseOptions([...PERIOD, "--recording", "file"]), {
     from: Date.UTC(2026, 5, 1),
     to: Date.UTC(2026, 5, 3),
-    everyMs: 3_600_000,
+    everyMs: HOUR_MS,
     marketsMax: 200,
     assumedSize: null,
     source: { kind: "recording", location: "file" },

@@ -1,5 +1,7 @@
 /** Reads the options of the command. */
+
 import { parseArgs } from "node:util";
+import { MINUTE_MS } from "../../src/lib/durations.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";
 
 export const USAGE = `Usage: npm run backtest -- --from DATE --to DATE --recording FILE [options]
@@ -17,7 +19,6 @@ only data that is not newer than it. The same data gives the same result. The la
   --json           writes all figures as JSON, with the profit of each day
 `;
 
-const MINUTE_MS = 60_000;
 const INTERVAL_MINUTES: ReadonlyMap<string, number> = new Map([
   ["5m", 5],
   ["15m", 15],

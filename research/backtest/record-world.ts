@@ -1,6 +1,8 @@
 /** `node research/backtest/record-world.ts`: writes a recording of a simulated world, faster than real time. */
+
 import { parseArgs } from "node:util";
 import { createWorld } from "../../sandbox/world/index.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { openRecordingWriter } from "../../src/recording/index.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";
 import { worldFacts } from "./world-facts.ts";
@@ -14,8 +16,6 @@ Writes a recording of simulated markets, read once an hour, for npm run backtest
   --seed     seed of the world (default 1)
   --markets  open markets of the trading venues at the start (default 400)
 `;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const BYTES_MAX = 4_000_000_000;
 /** Number of facts written between two waits for the disk. */
 const FACTS_PER_PAUSE = 500;

@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createWorld } from "../../sandbox/world/index.ts";
 import type { Outcome } from "../../src/domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import {
-  DAY_MS,
   eventFact,
   FROM,
-  HOUR_MS,
   listContradiction,
   marketFact,
   quoteFact,

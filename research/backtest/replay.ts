@@ -1,8 +1,10 @@
 /** Replays facts in time order: makes signals, trades, marks and settlements like the house job of the service. */
+
 import type { BoardMarket } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import {
   decideSignal,
@@ -19,8 +21,6 @@ import { KnownMarkets, QUOTE_AGE_MS_MAX } from "./known-markets.ts";
 import { viewMarket } from "./market-view.ts";
 import { Peers } from "./peers.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Sizing of the service's own signals. */
 const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
-import { DAY_MS, FROM, HOUR_MS } from "../../test/support/backtest/sample-facts.ts";
+import { FROM } from "../../test/support/backtest/sample-facts.ts";
 import { fillStore, type Hindsight, RESULT_AT } from "../../test/support/backtest/sample-store.ts";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { Replay } from "./replay.ts";

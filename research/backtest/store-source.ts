@@ -1,12 +1,12 @@
 /** Reads facts from those tables of the service's store that contain the time of arrival. */
+
 import { type MarketListing, type MarketStatus, type Outcome, settlementValueOf } from "../../src/domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import { parseEvent, parseSnapshot } from "../../src/storage/snapshot-codec.ts";
 import { toPrice } from "../../src/storage/storable.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Length of the price history before the period, for its first views. */
 const PRICES_BEFORE_MS = 8 * DAY_MS;
 const VOLUME_HOURS = 24;

@@ -1,13 +1,15 @@
 /** Creates cases to compare estimates with later prices, from each kind of file. */
+
 import { yesPrice } from "../../src/domain/market.ts";
 import { normaliseBook } from "../../src/domain/order-book.ts";
 import type { BookView, MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { type LaterCase, laterPrice } from "./later-price.ts";
 import type { DepthPoint, EngineFile, QuotesPoint } from "./rows.ts";
 import { createView, toHistories, viewOf } from "./views.ts";
 
 /** Maximum age of the recorded prices in a view. */
-const HISTORY_MS = 8 * 86_400_000;
+const HISTORY_MS = 8 * DAY_MS;
 
 /** One case per market and recorded time, in the order of the file's markets. */
 export function laterCases(file: EngineFile): Iterable<LaterCase> {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { fitLeadership, fitSlope, micropricePoints, slopeLowerBound } from "./fit/recording-slopes.ts";
 import { laterCases } from "./later-cases.ts";
 import { laterPrice, scoreLaterPrices } from "./later-price.ts";
 import type { DepthPoint, QuotesPoint } from "./rows.ts";
 
-const HOUR_MS = 3_600_000;
 const START = Date.UTC(2026, 6, 4);
 
 test("the later price is the first one from the due time on, within the tolerance", () => {

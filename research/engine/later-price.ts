@@ -1,8 +1,9 @@
 /** Scores how well the engine predicts later prices, compared with the current price. */
+
 import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
 
-const HOUR_MS = 3_600_000;
 const LATER_HOURS = [1, 24, 168] as const;
 
 /** A market with a price at one time, and its later prices. */

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS, estimate } from "../../src/engine/index.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { createRow, daysBefore, RESOLVED_AT } from "../../test/support/engine/sample-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { createSamples, scoreSamples } from "./samples.ts";
 import { toHistories, viewOf } from "./views.ts";
 
-const DAY_MS = 86_400_000;
 const horizonsOf = (...prices: ResolvedRow["prices"]) =>
   createSamples(toHistories([createRow({ prices })])).map(({ days, market }) => [days, market]);
 

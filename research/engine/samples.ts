@@ -1,4 +1,5 @@
 /** Resolved questions at fixed times before their resolution, with the engine's estimates. */
+
 import {
   type EngineCoefficients,
   type Estimate,
@@ -6,9 +7,9 @@ import {
   type MarketView,
   type PriceKind,
 } from "../../src/engine/index.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { type History, viewOf } from "./views.ts";
 
-const DAY_MS = 86_400_000;
 export const HORIZONS_DAYS = [0.25, 1, 7, 30, 90] as const;
 /** The newest price is not used if it is older than the larger of this and half of the horizon. */
 const STALE_DAYS = 3;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { readStore, readStoredRows } from "./store-rows.ts";
 
 const RESOLVED_AT = Date.UTC(2026, 5, 1);
-const HOUR_MS = 3_600_000;
 
 const snapshotOf = (marketId: string, outcome: object | null, resolvedAt: number | null) => ({
   listing: {

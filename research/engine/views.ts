@@ -1,10 +1,12 @@
 /** Creates the views that markets had at a past time, from the rows of a file. */
+
 import type { EventView, LegView, MarketView, PricePoint } from "../../src/engine/index.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { venueOf } from "./venues.ts";
 
 /** Maximum age of the price of a leg. */
-const LEG_AGE_MS_MAX = 3 * 86_400_000;
+const LEG_AGE_MS_MAX = 3 * DAY_MS;
 /** Outcomes whose prices sum to more than this do not exclude each other. */
 const SUM_MAX = 1.25;
 /** With a smaller sum, an outcome is missing. */

@@ -1,9 +1,11 @@
 /** `npm run evaluate:sandbox`: scores the engine on simulated worlds, whose true probabilities are known. */
+
 import { parseArgs } from "node:util";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { groundTruthOf } from "../../sandbox/world/list-event.ts";
 import { trueProbability } from "../../sandbox/world/truth.ts";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients, estimate } from "../../src/engine/index.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { clusteredRatio } from "../../src/quant/clustered-ratio.ts";
 import { viewWorld } from "./world-views.ts";
 
@@ -17,7 +19,6 @@ last line of the output is one JSON object.
   --instants  times per world, within the 30 days before its start (default 10)
   --only      sets the weights of all other factors to 0
 `;
-const DAY_MS = 86_400_000;
 const GENESIS = Date.UTC(2026, 9, 1);
 
 interface Options {

@@ -4,10 +4,10 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import { groundTruthOf } from "../../sandbox/world/list-event.ts";
 import { trueProbability } from "../../sandbox/world/truth.ts";
 import { ENGINE_COEFFICIENTS, estimate } from "../../src/engine/index.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { viewWorld } from "./world-views.ts";
 
 const GENESIS = Date.UTC(2026, 9, 1);
-const DAY_MS = 86_400_000;
 
 test("the shipped engine is closer than the prices to the true probabilities of an unseen world", () => {
   const world = createWorld({ seed: 2_611, genesis: GENESIS, speed: 1, marketCount: 200 });

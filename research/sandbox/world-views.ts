@@ -3,9 +3,8 @@
 import { priceAt } from "../../sandbox/world/candles.ts";
 import { isListed, type ListedMarket, type SimulatedWorld } from "../../sandbox/world/types.ts";
 import type { EventView, LegView, MarketView, PeerView, PricePoint, QuotePoint } from "../../src/engine/index.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Confidence of a true pair: about the precision of the matcher on such markets. */
 const MATCH_CONFIDENCE = 0.98;
 const TRADING_VENUES = ["kalshi", "polymarket", "limitless"] as const;

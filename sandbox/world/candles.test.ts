@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MINUTE_MS } from "../../src/lib/durations.ts";
 import { priceAt, worldCandles } from "./candles.ts";
 import { createWorld } from "./index.ts";
 import { type ListedMarket, SANDBOX_VENUES } from "./types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const MINUTE_MS = 60_000;
 const NOW = GENESIS + 30 * MINUTE_MS;
 const world = createWorld({ seed: 5, genesis: GENESIS, speed: 60, marketCount: 40 });
 const openMarkets = SANDBOX_VENUES.flatMap((venue) => world.markets(venue, NOW)).filter(

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { createFeed, createWorld } from "./index.ts";
 import type { FeedEvent } from "./types.ts";
 
@@ -124,7 +125,7 @@ test("a listener receives books and trades of followed markets and lifecycle eve
   const { world, feed, now, advance } = startFeed(t);
   const [one, other] = world
     .markets("kalshi", now())
-    .filter((market) => world.lifecycle(market, now()).phase === "active" && market.closeAt > now() + 3_600_000);
+    .filter((market) => world.lifecycle(market, now()).phase === "active" && market.closeAt > now() + HOUR_MS);
   assert.ok(one !== undefined && other !== undefined);
   let followed = [one];
   const received: FeedEvent[] = [];

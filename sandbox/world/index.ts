@@ -1,4 +1,5 @@
 /** The simulated world that the four sandbox venues publish; `types.ts` documents its interface. */
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { createActivityClock } from "./activity-clock.ts";
 import { lifecycleAt, nextPhaseAt, pauseOf } from "./lifecycle.ts";
 import { groundTruthOf } from "./list-event.ts";
@@ -16,7 +17,6 @@ import { type Listing, Universe, type UniverseOptions } from "./universe.ts";
 
 export { createFeed } from "./feed.ts";
 
-const DAY_MS = 86_400_000;
 const HISTORY_POINTS_MAX = 50_000;
 /** Limit of cached simulators, enough for the markets that streams follow; the oldest simulator is evicted. */
 const CACHED_SIMULATORS_MAX = 2_048;

@@ -1,10 +1,10 @@
+import { MINUTE_MS } from "../../src/lib/durations.ts";
 import { evenBands, TAPERED_BANDS } from "./price-bands.ts";
 import { uniform } from "./random.ts";
 import type { EventDefinition, TrapKind } from "./templates/index.ts";
 import { deadlineOf, decisionTimeOf, type OutcomeProcess, type ResolutionCriterion } from "./truth.ts";
 import { type ListedEvent, type ListedMarket, type PriceBand, SANDBOX_VENUES, type SandboxVenue } from "./types.ts";
 
-const MINUTE_MS = 60_000;
 const MARKETS_PER_EVENT_MAX = 64;
 
 /** The simulated process that determines a market's outcome. Venues do not publish it. */

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import type { ActivityClock } from "./activity-clock.ts";
 import type { GroundTruth } from "./list-event.ts";
 import { snapToBands } from "./price-bands.ts";
@@ -5,7 +6,6 @@ import { extendHash, gaussianFromHash, hashKeys, logit, sigmoid, uniform, unifor
 import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, SandboxVenue } from "./types.ts";
 
-const HOUR_MS = 3_600_000;
 const LEVELS_PER_SIDE = 6;
 /** Distance between the levels of a book with one step below 0.01. */
 const LEVEL_GAP = 0.004;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { createWorld } from "./index.ts";
 import { groundTruthOf } from "./list-event.ts";
 import { TRAP_KINDS } from "./templates/index.ts";
@@ -9,7 +10,6 @@ import { type ListedMarket, type MarketPair, SANDBOX_VENUES, type SimulatedWorld
 import { TRAP_SHARE } from "./universe.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const HOUR_MS = 3_600_000;
 const SEEDS = [1, 2, 3, 4, 5] as const;
 
 const createTestWorld = (seed: number, marketCount = 400) =>

@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import type { GroundTruth } from "./list-event.ts";
 import { createMarketMaker, type MarketMaker, type Quotes } from "./market-maker.ts";
 import { type Order, OrderFlow, type SimulationOptions, type Volume } from "./order-flow.ts";
@@ -6,8 +7,6 @@ import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, WorldTrade } from "./types.ts";
 import { slotPhase } from "./universe.ts";
 
-const HOUR_MS = 3_600_000;
-const MINUTE_MS = 60_000;
 const CACHED_SLOTS_MAX = 4;
 const TRADER_COUNT = 5_000;
 /** Share of orders whose side depends on the true probability. */

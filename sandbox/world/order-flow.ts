@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import type { ActivityClock } from "./activity-clock.ts";
 import type { GroundTruth } from "./list-event.ts";
 import { biasedProbability } from "./market-maker.ts";
@@ -5,7 +6,6 @@ import { extendHash, gaussianFromHash, hashKeys, uniform, uniformFromHash } from
 import { approximateProbability } from "./truth.ts";
 import type { ListedMarket } from "./types.ts";
 
-const HOUR_MS = 3_600_000;
 /** Orders are generated in batches. The total size of all batches before a batch depends only on its number. */
 const ORDERS_PER_BATCH = 16;
 /** Maximum deviation of a batch's total size from the mean, as a share of the mean. */

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../src/lib/durations.ts";
 import type {
   Lifecycle,
   ListedMarket,
@@ -22,7 +23,7 @@ const PHASES: Readonly<Record<ResolutionStep, Phase>> = {
 export const RESOLUTION_STEPS = Object.keys(PHASES) as readonly ResolutionStep[];
 
 /** Time from the published end date of a `past_end_date` plant to the plant. */
-const PAST_END_MS = 2 * 86_400_000;
+const PAST_END_MS = 2 * DAY_MS;
 
 /** Planted resolution steps. The first step of a market ends its simulated life cycle. */
 export class ResolutionPlants {

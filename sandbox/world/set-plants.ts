@@ -1,10 +1,11 @@
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import type { LeftOutRow, Lifecycle, ListedEvent, ListedMarket, World } from "./types.ts";
 
 /** Sum of the asks of a planted set. With the highest taker fee of the venue, below 0.06, it costs less than 1. */
 const ASKS_SUM = 0.8;
 const OUTCOMES_MIN = 3;
 /** Minimum time until the end of trading, so that the set stays open. */
-const OPEN_MS_MIN = 2 * 3_600_000;
+const OPEN_MS_MIN = 2 * HOUR_MS;
 
 export const LEFT_OUT_ROWS: readonly LeftOutRow[] = ["unreadable", "placeholder", "other", "closed", "settled_no"];
 

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { createWorld } from "./index.ts";
 import { stepAtPrice } from "./price-bands.ts";
 import { type BookState, type ListedMarket, SANDBOX_VENUES, type World } from "./types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 const worlds = [1, 60].map((speed) => {
   const world = createWorld({ seed: 40 + speed, genesis: GENESIS, speed, marketCount: 60 });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { groundTruthOf } from "./list-event.ts";
 import { uniform } from "./random.ts";
 import { createQuarterHourRound, drawEvent } from "./templates/index.ts";
@@ -8,8 +9,6 @@ import { SANDBOX_VENUES } from "./types.ts";
 import { Universe } from "./universe.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** A hash key that the world does not use. */
 const SALT = 9_999;
 const BINS = 10;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { BrownianPaths } from "./brownian.ts";
 import { extendHash, hashKeys, normalCdf, uniform, uniformFromHash } from "./random.ts";
 
@@ -44,7 +45,6 @@ export interface OutcomeProcess {
   readonly revealAt: number;
 }
 
-const DAY_MS = 86_400_000;
 /** Path resolution 2^-14: steps of about 18 minutes in a market of 200 days. */
 const BISECTIONS = 14;
 const BISECTIONS_APPROXIMATE = 5;

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { groundTruthOf, listOnVenue } from "./list-event.ts";
 import { hashKeys, uniform } from "./random.ts";
 import {
@@ -17,9 +18,6 @@ import {
 import type { OutcomeProcess } from "./truth.ts";
 import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SandboxVenue } from "./types.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const ROUND_MS = 15 * MINUTE_MS;
 /** Event number of the first 15-minute round. */
 const FIRST_ROUND_UNDERLYING = 1_000_000;

@@ -1,14 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { createWorld } from "./index.ts";
 import { cpiReleaseTimes, fedDecisionTimes, jobsReportTimes } from "./templates/calendar.ts";
 import { type ListedMarket, SANDBOX_VENUES, type SandboxVenue, type World } from "./types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const REAL_MONEY_VENUES: readonly SandboxVenue[] = ["kalshi", "polymarket", "limitless"];
 
 const options = fc.record({

@@ -8,10 +8,9 @@ import {
   sampleMarket,
 } from "../../test/support/markets/market-samples.ts";
 import type { Trade } from "../domain/trade.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { MarketBoard } from "./board.ts";
 import type { BoardChange, BoardMarket, QuoteRefusal } from "./model.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** A board whose clock is one hour after the samples were received. */
 const createBoard = (now = SAMPLE_AT + HOUR_MS) => new MarketBoard(() => now);

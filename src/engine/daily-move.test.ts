@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, anyView } from "../../test/support/engine/market-views.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { dailyMove } from "./daily-move.ts";
 import { toProbability } from "./log-odds.ts";
 
-const HOUR_MS = 3_600_000;
 const hourly = (logOddsAt: (hour: number) => number) =>
   Array.from({ length: 169 }, (_, hour) => ({
     at: AS_OF - (168 - hour) * HOUR_MS,

@@ -1,8 +1,7 @@
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { toLogOdds } from "./log-odds.ts";
 import type { MarketView } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Only moves of the last week are used. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 /** A daily move compares two prices this many hours apart. */

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, anyView, createQuote, createView } from "../../test/support/engine/market-views.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { FACTORS } from "./factors/index.ts";
 import { analyse, ENGINE_COEFFICIENTS, type EngineCoefficients, estimate, type MarketView } from "./index.ts";
 import { FACTOR_NAMES } from "./model.ts";
@@ -174,7 +175,7 @@ test("a wider book, more uncertain weights and a price that moves more widen the
   const uncertain = { ...ENGINE_COEFFICIENTS, covariance: { calibration: { calibration: 1 } } };
   assert.ok(widthOf(extreme, uncertain) > widthOf(extreme));
   const pricesOf = (move: number) =>
-    Array.from({ length: 8 }, (_, day) => ({ at: AS_OF - day * 86_400_000, yesPrice: 0.4 + (day % 2) * move }));
+    Array.from({ length: 8 }, (_, day) => ({ at: AS_OF - day * DAY_MS, yesPrice: 0.4 + (day % 2) * move }));
   const widthAt = (move: number) => widthOf(createView({ prices: pricesOf(move).reverse() }));
   assert.ok(widthAt(0.1) > widthAt(0.02));
 });

@@ -1,4 +1,5 @@
 import { isCrossed } from "../domain/order-book.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { MarketView, QuotePoint } from "./model.ts";
 
@@ -24,7 +25,7 @@ export type OfferView = Pick<MarketView, "asOf" | "takerFee" | "kind"> & {
 };
 
 /** A quote that was last confirmed earlier than this is not assumed to be executable. */
-const QUOTE_AGE_MS_MAX = 3_600_000;
+const QUOTE_AGE_MS_MAX = HOUR_MS;
 
 /**
  * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO: (1 - p) - ((1

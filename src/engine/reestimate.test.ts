@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, anyView, createQuote, createView } from "../../test/support/engine/market-views.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import {
   type Analysis,
   analyse,
@@ -15,7 +16,6 @@ import {
   toLogOdds,
 } from "./index.ts";
 
-const HOUR_MS = 3_600_000;
 const assertNear = (actual: number, expected: number, message = "values differ") =>
   assert.ok(Math.abs(actual - expected) <= 1e-9, `${message}: ${actual} and ${expected}`);
 const mid: EngineCoefficients = { ...ENGINE_COEFFICIENTS, micropriceShare: 0 };

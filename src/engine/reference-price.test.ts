@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../test/support/engine/market-views.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import type { QuotePoint } from "./model.ts";
 import { computePrior, currentPrice, isBound, logOddsError } from "./reference-price.ts";
-
-const HOUR_MS = 3_600_000;
 
 function read(quote: QuotePoint | null, micropriceShare = 0.15) {
   const view = createView({ quote, prices: [{ at: AS_OF, yesPrice: 0.3 }] });

@@ -1,10 +1,10 @@
 import { midOfBook, yesPrice } from "../domain/market.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { usdScale } from "../quant/liquidity.ts";
 import { formatPercent, formatPrice } from "./format.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
 /** Range of the probability that a one-sided quote may leave open: the widest spread whose mid is a price. */
 const OPEN_RANGE_MAX = 0.1;
 /** Assumed spread of a market without a two-sided book. */

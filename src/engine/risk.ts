@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../lib/durations.ts";
 import type { Estimate } from "./estimate.ts";
 import { formatPercent, formatPrice } from "./format.ts";
 import type { MarketView } from "./model.ts";
@@ -5,7 +6,6 @@ import { spreadOf } from "./reference-price.ts";
 
 export type RiskRating = "low" | "medium" | "high";
 
-const HOUR_MS = 3_600_000;
 const WIDE_INTERVAL = 0.2;
 const VERY_WIDE_INTERVAL = 0.4;
 const SHORT_TIME_MS = 24 * HOUR_MS;

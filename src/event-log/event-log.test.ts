@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { eachDatabase, onPostgres } from "../../test/support/databases.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
 import { appendEvents, createEventLog, formatEvent, type NewEvent, startEpoch } from "./index.ts";
 
@@ -234,7 +235,7 @@ eachDatabase("a reader misses no event when other nodes start, even without even
     positions.push(through);
   }
   // A clock that was set back leaves the ids as they are.
-  await startEpoch(database, OCCURRED_AT - 86_400_000);
+  await startEpoch(database, OCCURRED_AT - DAY_MS);
   const last = (OCCURRED_AT + 2_000) * 1_000;
   assert.equal(await log.latestId(), last);
   const hasGap = async (position: number) => (await log.readAfter(position, { limit: 10 })).hasGap;

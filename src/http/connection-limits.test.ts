@@ -12,6 +12,7 @@ import {
 } from "../../test/support/connection-server.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 
 test("503: connections above the total are refused with a response, and accepted again after others have closed", async (t) => {
@@ -187,7 +188,7 @@ test("a stream without waiting bytes and an idle connection are not closed", asy
   assert.deepEqual(await idle.request(), ["200"]);
   stream.socket.write("GET /quiet-stream HTTP/1.1\r\nhost: x\r\n\r\n");
   await waitUntil(() => stream.statuses.length === 1);
-  await server.clock.advance(3_600_000);
+  await server.clock.advance(HOUR_MS);
   assert.deepEqual([idle.isClosed, stream.isClosed], [false, false]);
   assert.equal(server.limits.figures.open, 2);
 });

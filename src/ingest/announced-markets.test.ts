@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { VenueError } from "../domain/errors.ts";
-
-const MINUTE_MS = 60_000;
+import { HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 
 async function startVenue(profile: NonNullable<Parameters<typeof openScriptedVenue>[0]>["profile"] = {}) {
   const harness = openScriptedVenue({ profile });
@@ -20,7 +19,7 @@ async function startVenue(profile: NonNullable<Parameters<typeof openScriptedVen
 }
 
 test("1,000 announced markets are on the board after 10 requests and 12 seconds", async () => {
-  const { clock, venue, board, announce, reads } = await startVenue({ sweepPauseMs: 3_600_000 });
+  const { clock, venue, board, announce, reads } = await startVenue({ sweepPauseMs: HOUR_MS });
   const marketIds = Array.from({ length: 1_000 }, (_, number) => `m${number}`);
   for (const id of marketIds) venue.markets.set(id, sampleMarket(id));
   announce(...marketIds, "a");
@@ -49,7 +48,7 @@ test("a market that a sweep or a read of the changes returns before it is due is
 });
 
 test("a market that the venue does not return is read 4 times at growing intervals, then counted as unread", async () => {
-  const { clock, venue, announce, drops } = await startVenue({ sweepPauseMs: 3_600_000 });
+  const { clock, venue, announce, drops } = await startVenue({ sweepPauseMs: HOUR_MS });
   const startedAt = clock.now();
   announce("late");
   await clock.advance(10 * MINUTE_MS);
@@ -67,7 +66,7 @@ test("a market that the venue does not return is read 4 times at growing interva
 });
 
 test("a request that fails is repeated, and does not keep later markets from being read", async () => {
-  const { clock, venue, market, announce, drops } = await startVenue({ sweepPauseMs: 3_600_000 });
+  const { clock, venue, market, announce, drops } = await startVenue({ sweepPauseMs: HOUR_MS });
   for (const id of ["b", "c"]) venue.markets.set(id, sampleMarket(id));
   venue.failing.set("getMarkets", new VenueError("client_error", "bad id", { retryable: false }));
   announce("b");

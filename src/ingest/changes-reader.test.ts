@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { intervalsBetween, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { VenueError } from "../domain/errors.ts";
+import { MINUTE_MS } from "../lib/durations.ts";
 
-const MINUTE_MS = 60_000;
 const PAUSE_MS = 10_000;
 const OVERLAP_MS = 30_000;
 

@@ -4,9 +4,8 @@ import { interruptible } from "../../test/support/interruptible-database.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { openStoredIngest } from "../../test/support/venues/stored-ingest.ts";
 import { VenueError } from "../domain/errors.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { createMarketStore } from "../storage/index.ts";
-
-const DAY_MS = 86_400_000;
 
 eachDatabase("restores the board from the store without requesting the venue", async (database) => {
   const store = createMarketStore(database);

@@ -5,6 +5,7 @@ import type { MarketBoard } from "../board/index.ts";
 import type { MarketListing, VenueId } from "../domain/market.ts";
 import type { EventLog } from "../event-log/index.ts";
 import { currentCaller } from "../lib/current-caller.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
@@ -45,13 +46,13 @@ export type { TradePage } from "./on-demand/trade-history.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
 /** How long finalized markets stay on the board after their last update. */
-const FINALIZED_ON_BOARD_MS = 30 * 86_400_000;
+const FINALIZED_ON_BOARD_MS = 30 * DAY_MS;
 /** Time for one request of history that a client waits for. */
 const HISTORY_MS_MAX = 7_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
 const LAST_HOURS_PAUSE_MS = 2 * 60_000;
-const RETENTION_PAUSE_MS = 3_600_000;
+const RETENTION_PAUSE_MS = HOUR_MS;
 const UNKNOWN_MARKETS_PAUSE_MS = 60_000;
 const RECLAIM_SPACE_PAUSE_MS = 5 * 60_000;
 

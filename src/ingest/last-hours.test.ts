@@ -5,12 +5,11 @@ import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-sampl
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
 import { MarketBoard } from "../board/index.ts";
+import { HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
 import { createHistoryStore, createMarketStore, createTickWriter } from "../storage/index.ts";
 import { LastHours } from "./last-hours.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Just after an interval has been rolled up. */
 const NOW = SAMPLE_AT + 12 * HOUR_MS + MINUTE_MS;
 

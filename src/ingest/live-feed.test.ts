@@ -4,9 +4,9 @@ import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-sampl
 import { openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
+import { MINUTE_MS } from "../lib/durations.ts";
 import type { LiveObserver } from "./live-feed.ts";
 
-const MINUTE_MS = 60_000;
 const tradeAt = (executedAt: number, tradeId = `t${executedAt}`, size = 10): Trade => ({
   tradeId,
   executedAt,

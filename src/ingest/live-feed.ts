@@ -1,10 +1,11 @@
 import type { BoardChange, BoardMarket } from "../board/index.ts";
 import { VENUE_CLOCK_AHEAD_MS_MAX, type VenueId } from "../domain/market.ts";
 import type { Trade } from "../domain/trade.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 
 /** Older trades are not reported. They were read late, for example because the market was not polled before. */
-const TRADE_AGE_MS_MAX = 3_600_000;
+const TRADE_AGE_MS_MAX = HOUR_MS;
 /** Maximum number of remembered trades; the oldest is forgotten first. Venues repeat a trade within minutes. */
 const SEEN_TRADES_MAX = 50_000;
 /** Maximum number of markets whose price must be confirmed. */

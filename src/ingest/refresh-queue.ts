@@ -1,5 +1,6 @@
 import type { BoardMarket } from "../board/index.ts";
 import type { MarketListing } from "../domain/market.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import type { VenueContext } from "./context.ts";
 
 const BATCH_MARKETS_MAX = 100;
@@ -8,12 +9,12 @@ const QUEUED_MARKETS_MAX = 50_000;
  * A market whose opening or close is further ahead is not queued; the first sweep within this time before it queues the
  * market.
  */
-const SCHEDULED_AHEAD_MS = 6 * 3_600_000;
+const SCHEDULED_AHEAD_MS = 6 * HOUR_MS;
 /** How long a market is read at short intervals after its opening time while the venue has not opened it. */
 const OPENING_LATE_MS_MAX = 60_000;
 /** Shortest interval between reads of a market that awaits its result. The interval grows with the wait. */
 const AWAITING_RESULT_MS_MIN = 15_000;
-const AWAITING_RESULT_MS_MAX = 3_600_000;
+const AWAITING_RESULT_MS_MAX = HOUR_MS;
 
 /**
  * Queue of markets to read individually: at their opening, after their close, missing from sweeps, or changed according

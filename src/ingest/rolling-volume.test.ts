@@ -2,10 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Trade } from "../domain/trade.ts";
+import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import { RollingVolume } from "./rolling-volume.ts";
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 const trade = (executedAt: number, usd = 1, tradeId = `t${executedAt}`): Trade => ({

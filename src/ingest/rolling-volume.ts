@@ -1,8 +1,8 @@
 import type { Trade } from "../domain/trade.ts";
 import { toCents } from "../domain/usd.ts";
+import { DAY_MS } from "../lib/durations.ts";
 
 const BUCKET_MS = 5 * 60_000;
-const DAY_MS = 86_400_000;
 const SEEN_IDS_MAX = 2_000;
 
 /**

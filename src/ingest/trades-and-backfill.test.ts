@@ -5,8 +5,8 @@ import { openIngestHarness, openScriptedVenue } from "../../test/support/venues/
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
+import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 
-const MINUTE_MS = 60_000;
 const timeout = () => new VenueError("timeout", "no response", { retryable: true });
 const withVolume = (id: string, volume24hUsd: number | null) => sampleMarket(id, { activity: { volume24hUsd } });
 
@@ -82,7 +82,7 @@ test("reads the last trade of a market that has traded but has no price, even if
     sampleMarket("unknown", { quote, activity: { volumeTotalUsd: 9 } }),
     sampleMarket("untraded", { quote, activity: { volumeTotalUsd: 0 } }),
   );
-  venue.trades.set("traded", [trade("t1", SAMPLE_AT - 3 * 86_400_000, 4)]);
+  venue.trades.set("traded", [trade("t1", SAMPLE_AT - 3 * DAY_MS, 4)]);
   await start();
   await clock.advance(10_000);
   assert.deepEqual(

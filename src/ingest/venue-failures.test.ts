@@ -9,9 +9,8 @@ import {
 } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
+import { HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** Returns the times from the start of each sweep to the start of the next sweep. */
 const sweepPauses = (venue: ScriptedVenue) => intervalsBetween(venue.callsOf("listOpenMarkets").map(({ at }) => at));
 const timeout = () => new VenueError("timeout", "no response", { retryable: true });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../test/support/fake-clock.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { VenueHealth } from "./venue-health.ts";
 
 const STALE_MS = 60_000;
@@ -72,7 +73,7 @@ test("measures the lag with the monotonic clock, so a wall-clock jump does not c
   health.succeeded();
   const { lastSuccessAt } = health.report(0);
   assert.equal(lastSuccessAt, clock.now());
-  clock.jumpWallClock(-3_600_000);
+  clock.jumpWallClock(-HOUR_MS);
   await clock.advance(1_500);
   assert.deepEqual([health.report(0).lagMs, health.report(0).status], [1_500, "ok"]);
 });

@@ -4,9 +4,7 @@ import { SAMPLE_AT, sampleChildren, sampleEvent, sampleMarket } from "../../test
 import { intervalsBetween, openIngestWith, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import type { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import type { MarketListing } from "../domain/market.ts";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 
 /** Returns the market ids of each individual read. */
 const readsOf = (venue: ScriptedVenue) => venue.callsOf("getMarkets").map(({ marketIds }) => marketIds);
@@ -64,7 +62,7 @@ test("polls active markets in order of volume if sweeps are less frequent than p
 });
 
 test("polls active markets if sweeps are fast but rare", async () => {
-  const { clock, venue, start } = openScriptedVenue({ profile: { activePollMs: 5_000, sweepPauseMs: 3_600_000 } });
+  const { clock, venue, start } = openScriptedVenue({ profile: { activePollMs: 5_000, sweepPauseMs: HOUR_MS } });
   venue.setMarkets(sampleMarket("a"));
   await start();
   await clock.advance(MINUTE_MS);

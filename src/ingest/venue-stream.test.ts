@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { VenueError } from "../domain/errors.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import type { StreamMessage } from "../ports/venue.ts";
 
 async function startVenue(options?: Parameters<typeof openScriptedVenue>[0]) {
@@ -83,7 +84,7 @@ test("health reports whether the stream is up, down or not available", async () 
 
 test("a stream message sets the venue's status back to ok although requests still fail", async () => {
   const { clock, send, venue, health } = await startVenue({
-    profile: { sweepPauseMs: 3_600_000, staleAfterMs: 10_000 },
+    profile: { sweepPauseMs: HOUR_MS, staleAfterMs: 10_000 },
   });
   await clock.advance(5_000);
   venue.failing.set("listTrades", new VenueError("timeout", "no response", { retryable: true }));

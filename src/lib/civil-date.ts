@@ -1,3 +1,5 @@
+import { DAY_MS } from "./durations.ts";
+
 /** A day of the Gregorian calendar without a time zone: days since 1970-01-01. */
 export type CivilDate = number;
 
@@ -11,8 +13,6 @@ export const WEDNESDAY = 3;
 export const THURSDAY = 4;
 export const FRIDAY = 5;
 export const SATURDAY = 6;
-
-const DAY_MS = 86_400_000;
 
 /**
  * @param month  1 to 12

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { civilDate } from "./civil-date.ts";
+import { DAY_MS } from "./durations.ts";
 import { type TimeZone, zonedInstant } from "./zoned-time.ts";
 
 const iso = (date: number, minutes: number, zone: TimeZone) =>
@@ -25,7 +26,7 @@ test("a change of the clock takes effect on its own day", () => {
 });
 
 test("closed form: UTC and the end of a day", () => {
-  assert.equal(zonedInstant(1, 0, "UTC"), 86_400_000);
+  assert.equal(zonedInstant(1, 0, "UTC"), DAY_MS);
   assert.equal(iso(civilDate(2026, 12, 31), 1_440, "America/New_York"), "2027-01-01T05:00:00.000Z");
 });
 
@@ -40,7 +41,7 @@ test("noon in a zone shows as noon of the same day when it is formatted in that 
     });
     fc.assert(
       fc.property(fc.integer({ min: civilDate(1990, 1, 1), max: civilDate(2100, 1, 1) }), (date) => {
-        const day = new Date(date * 86_400_000).toISOString().slice(0, 10);
+        const day = new Date(date * DAY_MS).toISOString().slice(0, 10);
         return format.format(zonedInstant(date, 720, zone)) === `${day}, 12:00`;
       }),
     );

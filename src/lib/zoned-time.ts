@@ -1,4 +1,5 @@
 import type { CivilDate } from "./civil-date.ts";
+import { DAY_MS, MINUTE_MS } from "./durations.ts";
 
 /** The IANA zones in use. A closed list, so that the cache of formats is bounded. */
 const TIME_ZONES = [
@@ -13,8 +14,6 @@ const TIME_ZONES = [
 ] as const;
 export type TimeZone = (typeof TIME_ZONES)[number];
 
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
 const formats = new Map<TimeZone, Intl.DateTimeFormat>();
 
 function formatOf(zone: TimeZone): Intl.DateTimeFormat {

@@ -1,11 +1,10 @@
 /** Says in sentences what speaks for a match. */
+import { DAY_MS } from "../lib/durations.ts";
 import { latest, type Period } from "./facts/periods.ts";
 import type { Quantity } from "./facts/quantities.ts";
 import type { MarketComparison } from "./features.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import type { MatchRelation } from "./model.ts";
-
-const DAY_MS = 86_400_000;
 
 const RELATION_TEXTS: Readonly<Record<MatchRelation, string>> = {
   identical: "Both markets ask the same question.",

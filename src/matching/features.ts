@@ -1,12 +1,11 @@
 /** Compares two fingerprints. The features are the input of the fitted model. */
+import { DAY_MS } from "../lib/durations.ts";
 import { comparePeriods, latest, type PeriodComparison } from "./facts/periods.ts";
 import { compareQuantities, type QuantityRelation } from "./facts/quantities.ts";
 import { compareScopes, type ScopeDimension } from "./facts/scopes.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 import { stemSimilarity } from "./text/words.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Similarity from which two stems count as the same word. */
 const SAME_STEM_MIN = 0.75;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { DAY_MS } from "../lib/durations.ts";
 import { createEventFingerprint } from "./event-fingerprint.ts";
 import { createFingerprint, findFixture } from "./fingerprint.ts";
 import { Interner, internFingerprint } from "./intern.ts";
 import { stemsOf } from "./text/words.ts";
 
 const NEAR = Date.UTC(2026, 5, 30);
-const DAY_MS = 86_400_000;
 
 const read = (title: string, outcomeLabel: string | null = null, eventTitle: string | null = null) =>
   createFingerprint({ title, outcomeLabel, eventTitle, closeAt: NEAR, expectedResolutionAt: null });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS } from "../lib/durations.ts";
 import { compareRules, RULES_LENGTH_MAX, type RulesFacts, readRules } from "./rules.ts";
 
-const DAY_MS = 86_400_000;
 const isoDays = (rules: string): string[] =>
   readRules(rules).deadlines.map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10));
 const compare = (a: string, b: string) => compareRules(readRules(a), readRules(b));

@@ -1,4 +1,5 @@
 /** Facts of resolution rules that tell apart two markets with the same title. */
+import { DAY_MS } from "../lib/durations.ts";
 import { findTextDates, instantsOf } from "../text/text-dates.ts";
 import type { Veto } from "./decide.ts";
 
@@ -10,7 +11,6 @@ const VALUES_MAX = 16;
 const DEADLINE_TOLERANCE_DAYS = 1;
 /** Minutes that two deadlines with a time of day may differ: "11:59 PM" and midnight are the same. */
 const INSTANT_TOLERANCE_MINUTES = 60;
-const DAY_MS = 86_400_000;
 
 /** Whether extra playing time counts. */
 export type OvertimeRule = "regulation_only" | "included";

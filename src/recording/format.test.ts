@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { fromMicros } from "../domain/price.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { parseFact, writeFact } from "./fact-lines.ts";
 import { type Fact, LineError, parseHeader, writeHeader } from "./format.ts";
 
@@ -78,7 +79,7 @@ const market = fc.record({
   priceRanges: nullable(fc.array(fc.record({ from: price, to: price, step: price }), { minLength: 1, maxLength: 4 })),
   minOrderContracts: nullable(size),
   contractStep: nullable(size),
-  takerDelayMs: nullable(fc.integer({ min: 0, max: 3_600_000 })),
+  takerDelayMs: nullable(fc.integer({ min: 0, max: HOUR_MS })),
   protocolVersion: nullable(fc.constantFrom("v1", "v2")),
   takerFee: nullable(takerFee),
   venueKeys: fc.dictionary(

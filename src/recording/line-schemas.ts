@@ -1,6 +1,7 @@
 import Type, { type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { LEFT_OUT_REASONS, type LeftOutReason } from "../domain/event-children.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 
 const LEVELS_MAX = 10_000;
 const PRICE_RANGES_MAX = 100;
@@ -109,7 +110,7 @@ const MarketLine = Type.Object({
   ),
   min_order_contracts: optional(Size),
   contract_step: optional(Size),
-  taker_delay_ms: optional(Type.Integer({ minimum: 0, maximum: 3_600_000 })),
+  taker_delay_ms: optional(Type.Integer({ minimum: 0, maximum: HOUR_MS })),
   protocol_version: optional(Type.String({ minLength: 1, maxLength: 40 })),
   taker_fee: optional(TakerFeeLine),
   venue_keys: optional(Type.Record(Type.String(), Title)),

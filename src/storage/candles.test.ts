@@ -5,10 +5,11 @@ import { eachDatabase, embeddedDatabase } from "../../test/support/databases.ts"
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
 import { createHistoryStore } from "./history-store.ts";
 import { createMarketStore } from "./market-store.ts";
-import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "./model.ts";
+import { FIVE_MINUTES_MS } from "./model.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
 /** Noon, a boundary of all intervals but the day. */

@@ -3,8 +3,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { sampleCandle, samplePoint } from "../../test/support/storage-samples.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { binHistory, createHistoryGrid, PERIOD_MS } from "./history-grid.ts";
-import { FIVE_MINUTES_MS, type HistoryPeriod, HOUR_MS } from "./model.ts";
+import { FIVE_MINUTES_MS, type HistoryPeriod } from "./model.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 3, 57, 11);
 const periodArbitrary = fc.constantFrom<HistoryPeriod>("48h", "7d", "30d");

@@ -1,6 +1,7 @@
 import type { HistoryPoint } from "../domain/trade.ts";
 import { toCents } from "../domain/usd.ts";
-import { type Candle, DAY_MS, FIVE_MINUTES_MS, type HistoryPeriod, type HistoryRange, HOUR_MS } from "./model.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import { type Candle, FIVE_MINUTES_MS, type HistoryPeriod, type HistoryRange } from "./model.ts";
 
 export const PERIOD_MS: Readonly<Record<HistoryPeriod, number>> = {
   "48h": 48 * HOUR_MS,

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { SAMPLE_AT, sampleChildren, sampleEvent, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import type { MarketListing, MarketSnapshot } from "../domain/market.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { createMarketStore } from "./market-store.ts";
-import { DAY_MS } from "./model.ts";
 
 const createSnapshot = (marketId: string, listing: Partial<MarketListing> = {}): MarketSnapshot =>
   sampleMarket(marketId, {

@@ -1,5 +1,5 @@
+import { HOUR_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
-import { HOUR_MS } from "./model.ts";
 import { toPrice } from "./storable.ts";
 
 /** Figures over all markets, current and one day earlier; null if no bars are stored for that time. */

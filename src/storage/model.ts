@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { HistoryPoint, Trade } from "../domain/trade.ts";
+import { MINUTE_MS } from "../lib/durations.ts";
 
 /**
  * Fencing token of a venue lease. The store rejects writes whose fence no longer matches the lease, so at most one node
@@ -100,10 +101,7 @@ export interface CoveredRange {
   readonly toMs: number;
 }
 
-export const MINUTE_MS = 60_000;
 export const FIVE_MINUTES_MS = 5 * MINUTE_MS;
-export const HOUR_MS = 60 * MINUTE_MS;
-export const DAY_MS = 24 * HOUR_MS;
 
 /** Key in the table `meta`. */
 export const META_OBSERVING_SINCE = "ticks_observing_since";

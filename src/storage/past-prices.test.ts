@@ -6,7 +6,7 @@ import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import type { BoardMarket } from "../board/index.ts";
 import { AppError, VenueError } from "../domain/errors.ts";
 import type { MarketListing } from "../domain/market.ts";
-import { DAY_MS, HOUR_MS } from "./model.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 
 const venueFailure = new VenueError("timeout", "timed out", { retryable: true });
 

@@ -3,17 +3,16 @@ import { AppError, VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import { currentCaller } from "../lib/current-caller.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { SharedWork } from "../lib/shared-work.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import type { HistoryStore } from "./history-store.ts";
 import {
-  DAY_MS,
   FIVE_MINUTES_MS,
   type HistoryPeriod,
   type HistoryRange,
   type HistoryReading,
-  HOUR_MS,
   type MarketHistory,
   type MissingHistory,
   type PastPrices,

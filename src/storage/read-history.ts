@@ -1,16 +1,9 @@
 import { fromMicros } from "../domain/price.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
 import { binHistory, createHistoryGrid, createRangeGrid, type Grid, type PriceSample } from "./history-grid.ts";
-import {
-  DAY_MS,
-  FIVE_MINUTES_MS,
-  type HistoryPeriod,
-  type HistoryRange,
-  HOUR_MS,
-  type MarketHistory,
-  MINUTE_MS,
-} from "./model.ts";
+import { FIVE_MINUTES_MS, type HistoryPeriod, type HistoryRange, type MarketHistory } from "./model.ts";
 import { findRollUpState } from "./roll-up.ts";
 import { toPrice } from "./storable.ts";
 import { tickBarsSql } from "./tick-queries.ts";

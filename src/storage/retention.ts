@@ -1,6 +1,6 @@
 import { deleteInBatches } from "../lib/delete-in-batches.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
-import { DAY_MS, HOUR_MS } from "./model.ts";
 import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
 
 /**

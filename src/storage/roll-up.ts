@@ -1,5 +1,6 @@
+import { HOUR_MS } from "../lib/durations.ts";
 import type { Database, Transaction } from "../ports/database.ts";
-import { FIVE_MINUTES_MS, HOUR_MS, META_OBSERVING_SINCE } from "./model.ts";
+import { FIVE_MINUTES_MS, META_OBSERVING_SINCE } from "./model.ts";
 import { tickPartitionName } from "./tick-partitions.ts";
 import { tickBarsSql } from "./tick-queries.ts";
 

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { eachDatabase, onEmbedded } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
 import { createHistoryStore } from "./history-store.ts";
 import { createMarketStore } from "./market-store.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "./model.ts";
 import { reclaimSpace } from "./store-size.ts";
 import { createTickWriter } from "./tick-writer.ts";
 

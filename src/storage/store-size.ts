@@ -1,5 +1,5 @@
+import { HOUR_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
-import { HOUR_MS } from "./model.ts";
 import { deleteFiveMinuteBars, deleteOldRows } from "./retention.ts";
 import { dropTickPartition, listTickPartitions } from "./tick-partitions.ts";
 import { vacuumDeadRows } from "./vacuum.ts";

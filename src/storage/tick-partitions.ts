@@ -1,6 +1,6 @@
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
-import { DAY_MS, HOUR_MS } from "./model.ts";
 
 const PARTITION_NAME_PATTERN = /^ticks_(\d{4})(\d{2})(\d{2})(?:_(\d{2}))?$/;
 /** SQLSTATEs that occur when two nodes create the same partition simultaneously: duplicate table, unique violation. */

@@ -5,8 +5,8 @@ import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { sampleTick } from "../../test/support/storage-samples.ts";
 import { AppError } from "../domain/errors.ts";
+import { DAY_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
-import { DAY_MS, MINUTE_MS } from "./model.ts";
 import { createTickWriter, storedTickTime } from "./tick-writer.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 23, 59, 59);

@@ -1,4 +1,5 @@
 import { AppError } from "../domain/errors.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
@@ -17,7 +18,7 @@ const RETRY_MS_MAX = 30_000;
 /** Maximum age of a tick's venue time when received. Older ticks are stored under their receive time. */
 const EVENT_AGE_MS_MAX = 10 * 60_000;
 /** Ticks whose receive time differs more than this from our clock are dropped, because they would create partitions. */
-const CLOCK_DIFFERENCE_MS_MAX = 24 * 3_600_000;
+const CLOCK_DIFFERENCE_MS_MAX = 24 * HOUR_MS;
 /** Attempts per batch before the batch is dropped. Failures with `store_unavailable` do not count. */
 const ATTEMPTS_MAX = 3;
 

@@ -1,7 +1,8 @@
 import type { HistoryPoint } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import type { Database, Transaction } from "../ports/database.ts";
-import { type CoveredRange, FIVE_MINUTES_MS, HOUR_MS } from "./model.ts";
+import { type CoveredRange, FIVE_MINUTES_MS } from "./model.ts";
 import { deriveHourlyBars, PRICE_COLUMNS } from "./roll-up.ts";
 import { toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { hostileTexts } from "../../test/support/hostile-texts.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { defaultZoneOf } from "./clock-times.ts";
 import { findTextDates, instantsOf, type Span } from "./text-dates.ts";
 
@@ -132,7 +133,7 @@ test("a date without a year is the first from 31 days before the listing", () =>
 
 const days = (text: string, reference: Parameters<typeof findTextDates>[2]) =>
   findTextDates(text, splitSentences(text), reference).map(({ firstDay, lastDay }) =>
-    [firstDay, lastDay].map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10)).join(" "),
+    [firstDay, lastDay].map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10)).join(" "),
   );
 
 test("a date without a year is the one whose last day is nearest to the close", () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import {
   type Mark,
   payoutOf,
@@ -14,8 +15,6 @@ import {
   utcDate,
 } from "./index.ts";
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const START = startOfUtcDate("2026-11-01");
 const createTrade = (parts: Partial<Trade> = {}): Trade => ({
   tradeId: "1",

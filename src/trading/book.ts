@@ -1,6 +1,6 @@
+import { DAY_MS } from "../lib/durations.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 const MICROS_PER_USD = 1_000_000;
 /** Maximum number of days of a book, so that a wrong date cannot allocate without limit. */
 const DAYS_MAX = 36_525;

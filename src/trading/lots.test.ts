@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { type Lot, lotPerformance, matchLots, openPositions, realisedPnlUsd } from "./lots.ts";
 import type { Mark, Settlement, Side, Trade } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 10, 1);
-const at = (day: number, hour = 12) => START + (day - 1) * DAY_MS + hour * 3_600_000;
+const at = (day: number, hour = 12) => START + (day - 1) * DAY_MS + hour * HOUR_MS;
 
 let trades = 0;
 function trade(side: Side, contracts: number, price: number, day: number, parts: Partial<Trade> = {}): Trade {
@@ -217,7 +217,7 @@ const book = fc.array(tradeParts, { maxLength: 40 }).map((parts) =>
       edge: null,
       price: cents / 100,
       ...rest,
-      at: START + index * 5 * 3_600_000,
+      at: START + index * 5 * HOUR_MS,
     }),
   ),
 );

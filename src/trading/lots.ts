@@ -1,8 +1,8 @@
+import { DAY_MS } from "../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
 import { marketKey, sidePrice, utcDate } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 /** Two numbers of contracts count as equal if their relative difference is smaller. Each has a rounding error. */
 const EQUAL_CONTRACTS_SHARE = 1e-9;
 /** A profit below this is a rounding error. */

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { TakerFee } from "../domain/market.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { kellyFraction, positionShare } from "../quant/kelly.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import { decideSignal, type Signal, type SignalInput, type SizingOptions, shadedProbability } from "./index.ts";
 
 const NOW = Date.UTC(2026, 10, 23, 12);
-const HOUR_MS = 3_600_000;
 const SIZING: SizingOptions = { bankrollUsd: 1_000, kellyShare: 0.25, positionMax: 0.1 };
 const NO_FEE: TakerFee = { kind: "none" };
 const KALSHI_FEE: TakerFee = {

@@ -11,13 +11,11 @@ import {
   formatPrice,
   type PriceKind,
 } from "../engine/index.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { Candidate, Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
 import { type CandidateSize, sizeCandidate } from "./size-candidate.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** There is no trade if the market closes in less than this time. */
 const VALID_MS_MIN = MINUTE_MS;
 const VALID_MS_MAX = DAY_MS;

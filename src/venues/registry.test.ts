@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { fakeVenuePorts } from "../../test/support/venues/adapter-harness.ts";
 import { VenueError } from "../domain/errors.ts";
+import { HOUR_MS } from "../lib/durations.ts";
 import { loadVenue, parseVenues, VENUE_SERVICES, type VenueKey } from "./registry.ts";
 
 const { signal } = new AbortController();
@@ -90,7 +91,7 @@ for (const adapter of Object.keys(VENUE_SERVICES))
         () => venue.findMarket(marketId, signal),
         () => venue.getBook(listing, signal),
         () => venue.listTrades(listing, 0, 10, signal),
-        () => venue.getHistory(listing, { fromMs: 0, toMs: 3_600_000, intervalMs: 3_600_000 }, signal),
+        () => venue.getHistory(listing, { fromMs: 0, toMs: HOUR_MS, intervalMs: HOUR_MS }, signal),
       ];
       const readAll = async () => {
         for (const read of reads) {

@@ -1,4 +1,5 @@
 /** Compares the data that the Kalshi adapter reads from the sandbox, over real HTTP and WebSockets, with the world's state. */
+
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -19,11 +20,11 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { MarketSnapshot } from "../../src/domain/market.ts";
 import { yesPrice } from "../../src/domain/market.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import { createKalshiVenue } from "../../src/venues/kalshi/index.ts";
 import { quietLog } from "../support/quiet-log.ts";
 
-const HOUR_MS = 3_600_000;
 const GENESIS = Date.UTC(2026, 10, 21);
 const signal = new AbortController().signal;
 

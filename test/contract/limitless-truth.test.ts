@@ -3,6 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { limitlessEventSlug, limitlessMarketId, limitlessSlug } from "../../sandbox/protocol/limitless/index.ts";
 import type { ListedMarket, Phase, WorldOutcome } from "../../sandbox/world/types.ts";
 import { type MarketSnapshot, type MarketStatus, midOfBook, type Outcome, yesPrice } from "../../src/domain/market.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import type { ListingPage, StreamMessage } from "../../src/ports/venue.ts";
 import {
   connectLimitless,
@@ -12,7 +13,6 @@ import {
   worldMarkets,
 } from "./limitless-support.ts";
 
-const HOUR_MS = 3_600_000;
 const signal = new AbortController().signal;
 
 let sandbox: LimitlessSandbox;

@@ -9,12 +9,11 @@ import {
 import { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket, SimulatedWorld, WorldOutcome } from "../../sandbox/world/types.ts";
 import type { MarketListing, MarketSnapshot, Outcome } from "../../src/domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import { harnessWorld, NOW, openVenueHarness, type VenueHarness } from "../support/venues/venue-harness.ts";
 import { isExclusive, roundToMicros, serveManifold, tradesBefore } from "./manifold-support.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const signal = () => new AbortController().signal;
 const REQUIRED_OUTCOMES = ["yes", "no", "partial", "void", "closed"] as const;
 

@@ -15,14 +15,13 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import type { MarketListing, MarketSnapshot, MarketStatus, Outcome } from "../../src/domain/market.ts";
 import type { Trade } from "../../src/domain/trade.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Clock } from "../../src/ports/clock.ts";
 import type { ListingPage, StreamMessage, VenueAdapter } from "../../src/ports/venue.ts";
 import { createPolymarketVenue } from "../../src/venues/polymarket/index.ts";
 import { quietLog } from "../support/quiet-log.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const START = GENESIS + 5 * HOUR_MS;
 /** Time step of the search for pauses; shorter than any pause of this world. */
 const PAUSE_SEARCH_STEP_MS = 9 * 60_000;

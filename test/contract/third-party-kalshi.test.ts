@@ -1,4 +1,5 @@
 /** Tests the sandbox with Kalshi's client library. */
+
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -7,8 +8,8 @@ import { kalshiEventTicker, kalshiExchange, kalshiTicker, kalshiTradeId } from "
 import { serveExchanges } from "../../sandbox/serve.ts";
 import { createFeed, createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket } from "../../sandbox/world/types.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 
-const HOUR_MS = 3_600_000;
 const GENESIS = Date.UTC(2026, 10, 21);
 const NOW = GENESIS + HOUR_MS + 1_234;
 

@@ -4,10 +4,10 @@ import { kalshiTicker } from "../../sandbox/protocol/kalshi/index.ts";
 import { manifoldMarketId } from "../../sandbox/protocol/manifold/index.ts";
 import type { ListedMarket } from "../../sandbox/world/types.ts";
 import type { MarketListing } from "../../src/domain/market.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import type { ListingPage } from "../../src/ports/venue.ts";
 import { NOW, openVenueHarness, VENUE_NAMES, type VenueHarness } from "../support/venues/venue-harness.ts";
 
-const HOUR_MS = 3_600_000;
 const signal = () => new AbortController().signal;
 
 async function collect(pages: AsyncIterable<ListingPage>): Promise<Map<string, MarketListing>> {

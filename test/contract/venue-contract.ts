@@ -4,6 +4,7 @@ import { VenueError, type VenueFailure } from "../../src/domain/errors.ts";
 import { type EventListing, MARKET_STATUSES, type MarketSnapshot, yesPrice } from "../../src/domain/market.ts";
 import { isCrossed } from "../../src/domain/order-book.ts";
 import { isPriceGrid } from "../../src/domain/order-rules.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import type { ListingPage, VenueAdapter } from "../../src/ports/venue.ts";
 import type { ScriptedResponse } from "../support/venues/scripted-http.ts";
 import { openVenueHarness, type VenueHarness, type VenueName } from "../support/venues/venue-harness.ts";
@@ -12,7 +13,6 @@ const PAGES_MAX = 2_000;
 const SAMPLE_SIZE = 12;
 const PLAUSIBLE_TIME_MIN = Date.UTC(2000, 0, 1);
 const PLAUSIBLE_TIME_MAX = Date.UTC(2200, 0, 1);
-const DAY_MS = 86_400_000;
 /** Drop reasons of valid rows that are intentionally not listed. `neg_risk_other`: Polymarket's "other" outcome of a group. */
 const EXPECTED_DROPS: ReadonlySet<string> = new Set(["neg_risk_other"]);
 const createSignal = () => new AbortController().signal;

@@ -4,6 +4,7 @@ import type { RunningSandbox } from "../../sandbox/main.ts";
 import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
 import type { BoardMarket } from "../../src/board/index.ts";
 import { createEventLog, type EventType } from "../../src/event-log/index.ts";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { hourlySigma, shiftSigmas } from "../../src/quant/alerts/price-shift.ts";
 import { readHourlyCloses } from "../../src/storage/index.ts";
@@ -19,7 +20,6 @@ const MARKETS_PER_VENUE = 5;
 /** Planted move of a price, and its minimum size in standard deviations. The detector needs 5. */
 const MOVE = 0.2;
 const SIGMAS_MIN = 6;
-const DAY_MS = 86_400_000;
 /** Generous, because the machine may be ten times slower. A test ends after 120 seconds. */
 const WAIT_MS_MAX = 100_000;
 

@@ -2,8 +2,10 @@
  * Walks four markets from trading to their final result: a disputed one, one that trades while its result is proposed, one
  * that trades after its end date, and an annulled one. Checks each step under both namings of the venues.
  */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DAY_MS } from "../../src/lib/durations.ts";
 import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 
 const NAMINGS = [
@@ -15,7 +17,6 @@ const NAMINGS = [
 ] as const;
 /** The sandbox at real speed, so that no market changes by itself. */
 const SANDBOX = { PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_MARKETS: "120", PARALLAX_SANDBOX_LIMITS: "off" };
-const DAY_MS = 86_400_000;
 const STEP_MS_MAX = 150_000;
 
 type Json = Awaited<ReturnType<ServiceProcess["get"]>>["json"];

@@ -3,6 +3,7 @@
  * trades in the simulated world. For more trades, the test adds estimates that differ from the engine's by 0.5 in log-odds.
  * The test checks the bookkeeping, not the profit.
  */
+
 import assert from "node:assert/strict";
 import { viewWorld } from "../../research/sandbox/world-views.ts";
 import { priceAt } from "../../sandbox/world/candles.ts";
@@ -10,14 +11,13 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket, SandboxVenue, SimulatedWorld } from "../../sandbox/world/types.ts";
 import type { MarketListing, Outcome, TakerFee } from "../../src/domain/market.ts";
 import { analyse, ENGINE_COEFFICIENTS, type MarketView, toLogOdds, toProbability } from "../../src/engine/index.ts";
+import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { decideSignal, REFERENCE_BANKROLL_USD, type ShadowEntry, utcDate } from "../../src/trading/index.ts";
 import { onEmbedded } from "../support/databases.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../support/markets/market-samples.ts";
 import { openShadowBook } from "../support/trading/shadow-book-harness.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const DAYS = 60;
 const STEPS_PER_DAY = 2;
 const MARKETS_PER_VENUE = 14;

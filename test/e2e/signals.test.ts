@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { HOUR_MS } from "../../src/lib/durations.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import {
   type ServiceProcess,
@@ -17,7 +18,6 @@ const CALLS_AT_ONCE = 4;
 /** Prices may move between two requests. An attempt during which a price moved is repeated. */
 const ATTEMPTS = 5;
 const EXPIRY_MS_MIN = 60_000;
-const HOUR_MS = 3_600_000;
 
 type Json = ServiceResponse["json"];
 

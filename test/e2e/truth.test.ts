@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { RunningSandbox } from "../../sandbox/main.ts";
 import type { WorldCandle } from "../../sandbox/world/candles.ts";
 import type { WorldTrade } from "../../sandbox/world/types.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import {
   eventually,
   everyMarket,
@@ -19,10 +20,6 @@ import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
  * polled quote. A streamed quote has the venue's timestamp and needs no tolerance.
  */
 const BOOK_AGE_MS_MAX = 1_000;
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 
 interface ServedTrade {
   readonly trade_id: string;

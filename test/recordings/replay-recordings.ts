@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 import { convertKalshiDepth, type DepthRow } from "../../bench/convert-kalshi-depth.ts";
 import { convertXvenueQuotes, quotedPrice, type XvenueRow } from "../../bench/convert-xvenue-quotes.ts";
 import { readRecordingRows } from "../../bench/support/recording.ts";
+import { HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
 import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
@@ -21,8 +22,6 @@ const HISTORY_PERCENT = 97;
 const BOOK_AGE_MS_MAX = 1_000;
 /** Maximum age of polled quotes on a busy machine. */
 const SWEEP_MS_MAX = 10_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 interface SourceQuote {
   readonly at: number;

@@ -1,6 +1,7 @@
 import { createMemoryQuotaJournal } from "../../../src/adapters/metering/quota-journal-memory.ts";
 import { QuotaMeter } from "../../../src/capabilities/accounts/metering/quota-meter.ts";
 import { createQuotaStore } from "../../../src/capabilities/accounts/metering/quota-store.ts";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
@@ -27,7 +28,6 @@ const MONTH_ENDS = [
 ] as const;
 const CALLS = 10_000;
 const CALLS_QUICK = 2_000;
-const HOUR_MS = 3_600_000;
 /** Calls are made around these offsets from the end of a month. At offset 0, they are made before and after the end. */
 const DISTANCES_MS = [-13 * HOUR_MS, -5 * HOUR_MS, 0, 5 * HOUR_MS, 13 * HOUR_MS] as const;
 const STEP_MS_MAX = 200;

@@ -1,12 +1,12 @@
 /** Alternatives to the shipped calibration, fitted and tested in the same way. */
+
 import { toLogOdds } from "../../../src/engine/log-odds.ts";
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import { squaredError } from "../../../src/quant/calibration.ts";
 import { clusteredRatio, type Interval } from "../../../src/quant/clustered-ratio.ts";
 import type { Sample } from "../samples.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
 import { type Example, fitRidge, predict, RIDGE } from "./ridge.ts";
-
-const DAY_MS = 86_400_000;
 
 interface Row extends Example {
   readonly group: string;

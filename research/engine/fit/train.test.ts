@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import { foldOf, splitByGroup, splitByTime } from "./folds.ts";
 import { type FitRow, fitWeights } from "./train.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Deterministic numbers in [0, 1) that behave like random ones: fractional parts of multiples of an irrational. */
 const spread = (index: number, factor: number): number => (index * factor) % 1;

@@ -1,8 +1,8 @@
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
 
-const HOUR_MS = 3_600_000;
 /** Markets settled longer ago than this are in the historical tier only. */
 const LIVE_TIER_AGE_MS_MAX = 7 * 24 * HOUR_MS;
 /** Interval between rebuilds of the ticker maps. A rebuild removes markets that the world no longer lists. */

@@ -1,8 +1,7 @@
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { BookState, Level, Lifecycle, ListedMarket, Phase, PriceBand, World } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 /** Interval between recalculations of a market's prices of the previous day. */
 const PREVIOUS_PRICES_INTERVAL_MS = 10 * 60_000;
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import {
   findMarketsInPhase,
   firstOf,
   GENESIS,
-  HOUR_MS,
   listAllMarkets,
   NOW,
   world,

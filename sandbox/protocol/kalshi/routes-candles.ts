@@ -1,3 +1,4 @@
+import { MINUTE_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket } from "../../world/types.ts";
 import { buildCandles, presentCandle, presentHistoricalCandle, presentLatestBefore } from "./candles.ts";
 import { kalshiTicker } from "./ids.ts";
@@ -6,7 +7,6 @@ import type { Get, RestOptions } from "./rest-types.ts";
 
 const CANDLE_MARKETS_MAX = 100;
 const CANDLES_MAX = 10_000;
-const MINUTE_MS = 60_000;
 const PERIODS_MINUTES = [1, 60, 1_440];
 
 /** Time range and period, in milliseconds. */

@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket, PricePoint } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { CatalogueEntry } from "./catalogue.ts";
@@ -6,9 +7,6 @@ import { ammPriceOf } from "./market-json.ts";
 import { isUnquoted } from "./published-book.ts";
 import { roundTo6Decimals } from "./units.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 /** Length of each window and distance of its points. Only the distance of `1d` is confirmed. */
 const WINDOWS = {
   "1h": { lengthMs: HOUR_MS, stepMs: MINUTE_MS },

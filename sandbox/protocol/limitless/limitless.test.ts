@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import Fastify, { type FastifyInstance } from "fastify";
 import { io, type Socket } from "socket.io-client";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import { ManualFeed } from "../../../test/support/venues/manual-feed.ts";
 import { serveExchanges } from "../../serve.ts";
 import { createWorld } from "../../world/index.ts";
@@ -10,7 +11,7 @@ import { roundAliasOf } from "./catalogue.ts";
 import { limitlessAddress, limitlessEventSlug, limitlessExchange, limitlessSlug, publishedBook } from "./index.ts";
 
 const GENESIS = Date.UTC(2026, 10, 21, 4);
-const NOW = GENESIS + 3_600_000;
+const NOW = GENESIS + HOUR_MS;
 const world = createWorld({ seed: 1, genesis: GENESIS, speed: 60, marketCount: 400 });
 const feed = new ManualFeed();
 const context = { world, feed, now: () => NOW, enforceLimits: false };
@@ -196,7 +197,7 @@ describe("prices and history", () => {
       (market) =>
         market.event.markets.length === 1 &&
         market.mechanism === "clob" &&
-        market.openAt < NOW - 8 * 24 * 3_600_000 &&
+        market.openAt < NOW - 8 * 24 * HOUR_MS &&
         world.lifecycle(market, NOW).phase === "active",
     );
     const readTimes = async (query: string) => {
@@ -213,10 +214,10 @@ describe("prices and history", () => {
       assert.equal(times[0], Math.floor(NOW / (stepMinutes * 60_000)) * stepMinutes * 60_000);
       assert.equal((times[0] ?? 0) - (times[1] ?? 0), stepMinutes * 60_000);
     }
-    const to = NOW - 2 * 24 * 3_600_000;
+    const to = NOW - 2 * 24 * HOUR_MS;
     const times = await readTimes(`interval=1d&to=${new Date(to).toISOString()}`);
     assert.deepEqual([times.length, times[0]], [96, to]);
-    assert.equal((await readTimes(`interval=1d&from=${new Date(NOW - 3_600_000).toISOString()}`)).length, 4);
+    assert.equal((await readTimes(`interval=1d&from=${new Date(NOW - HOUR_MS).toISOString()}`)).length, 4);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Namespace, Socket } from "socket.io";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { presentSocketBook } from "./book-json.ts";
@@ -9,7 +10,7 @@ import { publishedBook } from "./published-book.ts";
 import { roundTo6Decimals } from "./units.ts";
 
 /** Book versions restart at this interval, as they do if the venue restarts its publisher process. */
-const VERSION_RESET_INTERVAL_MS = 6 * 3_600_000;
+const VERSION_RESET_INTERVAL_MS = 6 * HOUR_MS;
 const BLOCK_INTERVAL_MS = 2_000;
 export const LIFECYCLE_ROOM = "lifecycle";
 

@@ -1,9 +1,9 @@
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { limitlessAddress, limitlessTokens, transactionHashOf } from "./ids.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
-const HOUR_MS = 3_600_000;
 const WINDOW_MS_MAX = 7 * 24 * HOUR_MS;
 
 /** Reads the trades of a market page by page, newest first, and caches their total count. */

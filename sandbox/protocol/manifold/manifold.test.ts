@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import Fastify, { type FastifyInstance } from "fastify";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import { createWorld } from "../../world/index.ts";
 import { manifoldExchange } from "./index.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const NOW = GENESIS + 5 * 3_600_000;
+const NOW = GENESIS + 5 * HOUR_MS;
 const world = createWorld({ seed: 3, genesis: GENESIS, speed: 20, marketCount: 300 });
 
 interface Row {

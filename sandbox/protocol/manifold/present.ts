@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import { type FeedEvent, isListed, type ListedMarket, type World } from "../../world/types.ts";
 import { lastBetTimeOf } from "./bets.ts";
 import {
@@ -12,8 +13,6 @@ import {
   resolutionOf,
 } from "./contracts.ts";
 import { displayNameOf, userIdOf, userNameOf } from "./ids.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface ContractState {
   readonly closeTime: number;

@@ -1,10 +1,10 @@
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { World } from "../../world/types.ts";
 import { lastBetTimeOf } from "./bets.ts";
 import { type Contract, manifoldProbability } from "./contracts.ts";
 import { booleanParam, enumParam, numberParam, type Params, textParam } from "./params.ts";
 import { contractStateOf } from "./present.ts";
 
-const DAY_MS = 86_400_000;
 /** Requests with a larger offset are rejected; clients read older contracts with `beforeTime`. */
 const OFFSET_MAX = 1_000;
 

@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -19,7 +20,6 @@ const ROWS_V1_MAX = 10_000;
 const OFFSET_V1_MAX = 10_000;
 const ROWS_V2_MAX = 1_000;
 const CONDITIONS_V2_MAX = 20;
-const DAY_MS = 86_400_000;
 /** Maximum age of trades in requests for all markets. */
 const ALL_MARKETS_LOOK_BACK_MS = DAY_MS;
 const LOOK_BACK_MS = 3 * 365 * DAY_MS;

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import { isEventClosed } from "./gamma-json.ts";
 import {
@@ -172,7 +173,6 @@ function sortKeyOf<Item>(query: Query, keys: Readonly<Record<string, (item: Item
   return sortKeys[0] ?? null;
 }
 
-const DAY_MS = 86_400_000;
 /** Returns the volume of the last `days` days, or -1 (unknown) for items listed before this period. */
 function computeRecentVolume(openAt: number, now: number, days: number, volume: () => number): number {
   return now - openAt <= days * DAY_MS ? volume() : -1;

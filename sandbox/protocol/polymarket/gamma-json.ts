@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import {
   type ActivityState,
   isListed,
@@ -36,8 +37,6 @@ import {
 } from "./market-state.ts";
 import { presentSeries, tagsOf } from "./series-and-tags.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const MICROS = 1_000_000;
 const ORACLE_WALLET = walletOf("oracle");
 

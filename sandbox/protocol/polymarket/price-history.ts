@@ -1,9 +1,7 @@
+import { DAY_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket, World } from "../../world/types.ts";
 import type { TokenSide } from "./ids.ts";
 import { computeDisplayedPrice, toOppositePrice } from "./market-state.ts";
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** Preset intervals: time span, and the minimum fidelity (minutes per point). */
 export const HISTORY_INTERVALS: Readonly<Record<string, { readonly spanMs: number; readonly fidelity: number }>> = {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { WebSocket } from "ws";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import { activeMarkets, NOW, world } from "../../../test/support/sandbox/polymarket-server.ts";
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import { Catalogue } from "./catalogue.ts";
@@ -48,7 +49,7 @@ function subscribe(market: ListedMarket, at: number) {
 /** A market and the time before a trade that changes the best price, found in the world. */
 function findSweep(): { market: ListedMarket; trade: WorldTrade; before: number } {
   for (const market of activeMarkets) {
-    for (const trade of world.trades(market, NOW, NOW + 3 * 3_600_000)) {
+    for (const trade of world.trades(market, NOW, NOW + 3 * HOUR_MS)) {
       const [before, after] = [world.book(market, trade.at - 1), world.book(market, trade.at)];
       const isMoved = before.bids[0]?.price !== after.bids[0]?.price || before.asks[0]?.price !== after.asks[0]?.price;
       if (isMoved && world.lifecycle(market, trade.at).phase === "active")
@@ -134,7 +135,7 @@ test("a trade sends one message per price level, with one transaction", () => {
     session.onTrade({ kind: "trade", market, trade: each, at: each.at });
     return take();
   };
-  const trades = world.trades(market, NOW, NOW + 24 * 3_600_000);
+  const trades = world.trades(market, NOW, NOW + 24 * HOUR_MS);
   const messages = trades.map(fillsOf);
   assert.ok(messages.some((fills) => fills.length === 1));
   assert.ok(messages.some((fills) => fills.length === 2));

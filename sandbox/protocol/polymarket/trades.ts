@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
 import {
   dataConditionId,
@@ -12,7 +13,6 @@ import {
 import { formatDecimal, outcomeNamesOf, toOppositePrice } from "./market-state.ts";
 
 const MICROS = 1_000_000;
-const HOUR_MS = 3_600_000;
 const WINDOW_GROWTH = 4;
 /** About one trade in 32 is returned as two equal rows, because a transaction of the venue can have identical rows. */
 const SPLIT_TRADE_INTERVAL = 32;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import {
   cpiReleaseTimes,
   fedDecisionTimes,
@@ -7,7 +8,7 @@ import {
   listScheduledEvents,
   nextElectionSunday,
 } from "./calendar.ts";
-import { createDateTexts, DAY_MS } from "./event-definition.ts";
+import { createDateTexts } from "./event-definition.ts";
 
 const toText = (at: number) => new Date(at).toISOString().slice(0, 16);
 const toDates = (times: readonly number[]) => times.map((at) => toText(at).slice(0, 10)).join(" ");

@@ -2,9 +2,10 @@
  * Dates of recurring real-world events, and the simulated events that close on them. Published dates are used where
  * they are known and differ from the rule; other years follow the rule.
  */
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import { createBestPictureEvent } from "./culture.ts";
 import { createFedDecisionEvent, createInflationEvent, createPayrollsEvent } from "./economics.ts";
-import { DAY_MS, type Template } from "./event-definition.ts";
+import type { Template } from "./event-definition.ts";
 import {
   createHouseControlEvent,
   createPresidentialElectionEvent,
@@ -34,7 +35,6 @@ const SUNDAY = 0;
 const MONDAY = 1;
 const TUESDAY = 2;
 const WEDNESDAY = 3;
-const HOUR_MS = 3_600_000;
 const MONTHS_PER_YEAR = 12;
 /** Event numbers per calendar: one per month of the years 2000 to 2099. */
 const NUMBERS_PER_CALENDAR = 100 * MONTHS_PER_YEAR;

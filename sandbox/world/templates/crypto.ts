@@ -1,10 +1,10 @@
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { SandboxVenue } from "../types.ts";
 import {
   createDateTexts,
   createDescriptions,
   createRules,
   createVenueTexts,
-  DAY_MS,
   type DateTexts,
   draw,
   type EventDefinition,
@@ -28,7 +28,6 @@ const COINS = [
 ] as const;
 type Coin = (typeof COINS)[number];
 const ROUND_MS = 900_000;
-const HOUR_MS = 3_600_000;
 const THOUSAND = 1_000;
 
 /** Formats dollars as the venue does: "$96,500", or "$96.5k" on Limitless. */

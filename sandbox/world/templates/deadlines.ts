@@ -1,9 +1,9 @@
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ResolutionCriterion } from "../truth.ts";
 import {
   createDateTexts,
   createDescriptions,
   createRules,
-  DAY_MS,
   draw,
   type EventDefinition,
   forVenues,
@@ -16,7 +16,6 @@ import {
 } from "./event-definition.ts";
 import { COUNTRIES } from "./politics.ts";
 
-const HOUR_MS = 3_600_000;
 /** How much later the deadlines of a date trap are, as a share of the duration of the event. */
 const LATER_SHARE = 0.3;
 

@@ -3,7 +3,6 @@ import { hashKeys, uniform } from "../random.ts";
 import type { OutcomeModel, ResolutionCriterion } from "../truth.ts";
 import type { ListedEvent, SandboxVenue, Strike } from "../types.ts";
 
-export const DAY_MS = 86_400_000;
 /** Added to the number of an event to get the number of its trap; above the numbers of all events. */
 export const TRAP_NUMBER_OFFSET = 6_000_000;
 

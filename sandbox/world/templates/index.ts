@@ -1,9 +1,9 @@
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import { nextElectionSunday, type ScheduledEvent } from "./calendar.ts";
 import { createCoinPriceEvent } from "./crypto.ts";
 import { createDeadlineEvent } from "./deadlines.ts";
 import {
   createDateTexts,
-  DAY_MS,
   draw,
   type EventDefinition,
   NO_TRAPS,

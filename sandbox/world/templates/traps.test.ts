@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import { relateCriteria } from "../criterion-relation.ts";
 import { uniform } from "../random.ts";
 import type { OutcomeProcess } from "../truth.ts";
@@ -14,8 +15,6 @@ import {
 } from "./index.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const SALT = 9_998;
 
 interface Sample {

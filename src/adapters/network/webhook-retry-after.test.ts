@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DAY_MS } from "../../lib/durations.ts";
 import { parseRetryAfter } from "./webhook-retry-after.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
-const DAY_MS = 86_400_000;
 
 test("reads seconds and HTTP dates, at most 24 hours ahead and never in the past", () => {
   for (const [header, at] of [

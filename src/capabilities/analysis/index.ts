@@ -1,7 +1,9 @@
 /** Analyses of markets and events, research, what-if, and the calibration of the estimates. */
+
 import type { FastifyInstance } from "fastify";
 import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import { readPriceSeries, readRecentTrades } from "../../storage/index.ts";
 import { type AreaPorts, type Pipeline, tradingVenuesOf, venueIdsOf } from "../area-ports.ts";
 import { readConsensus } from "../markets/consensus/index.ts";
@@ -40,7 +42,6 @@ export interface AnalysisPorts extends AreaPorts {
   };
 }
 
-const DAY_MS = 86_400_000;
 /** Newest trades that the engine reads of a market. */
 const TRADES_MAX = 1_000;
 

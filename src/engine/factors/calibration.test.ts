@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import type { EngineCoefficients, MarketView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
 import { computePrior } from "../reference-price.ts";
 import { calibration } from "./calibration.ts";
 
-const DAY_MS = 86_400_000;
 const COEFFICIENTS: EngineCoefficients = { ...ENGINE_COEFFICIENTS, tail: { from: 2, kinds: ["money"] } };
 
 function read(price: number, changes: Partial<MarketView> = {}) {

@@ -1,7 +1,7 @@
+import { DAY_MS } from "../../lib/durations.ts";
 import { formatNumber, formatPercent } from "../format.ts";
 import type { Factor } from "../model.ts";
 
-const DAY_MS = 86_400_000;
 /** The factor has its full confidence from this time before the close on, and proportionally less nearer to it. */
 const FULL_CONFIDENCE_MS = 7 * DAY_MS;
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { EngineCoefficients, PeerView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
@@ -79,7 +80,7 @@ test("no reading without peers, inside the spreads, or for a peer that is old, h
   for (const reading of [
     read(),
     read(peer({ yesPrice: 0.42 })),
-    read(peer({ at: AS_OF - 25 * 3_600_000 })),
+    read(peer({ at: AS_OF - 25 * HOUR_MS })),
     read(peer({ spread: 0.3 })),
     read(peer({ matchConfidence: 0 })),
   ])

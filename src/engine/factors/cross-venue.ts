@@ -1,10 +1,10 @@
+import { HOUR_MS } from "../../lib/durations.ts";
 import { usdScale } from "../../quant/liquidity.ts";
 import { formatNumber, formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds, toProbability } from "../log-odds.ts";
 import type { EngineCoefficients, Factor, MarketView, PeerView, Prior } from "../model.ts";
 import { logOddsError, UNKNOWN_SPREAD } from "../reference-price.ts";
 
-const HOUR_MS = 3_600_000;
 /** A peer's price of this age, or with this spread, has no weight. */
 const AGE_MS_MAX = 24 * HOUR_MS;
 const SPREAD_MAX = 0.2;

@@ -2,12 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createView } from "../../../test/support/engine/market-views.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import { toProbability } from "../log-odds.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
 import { computePrior } from "../reference-price.ts";
 import { momentum } from "./momentum.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Reads daily prices with these log-odds; the last one is the current price. */
 function readDaily(logOdds: readonly number[]) {

@@ -1,9 +1,8 @@
+import { DAY_MS, HOUR_MS } from "../../lib/durations.ts";
 import { formatNumber } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { Factor, MarketView, PricePoint, Prior } from "../model.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const WINDOWS = [
   { name: "1 h", ms: HOUR_MS },
   { name: "24 h", ms: DAY_MS },

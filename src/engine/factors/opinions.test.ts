@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import type { Factor, MarketView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
 import { computePrior } from "../reference-price.ts";
 import { reportedConsensus } from "./reported-consensus.ts";
 import { research } from "./research.ts";
-
-const HOUR_MS = 3_600_000;
 
 function read(factor: Factor, changes: Partial<MarketView>) {
   const view = createView({ quote: createQuote(0.49, 0.51), ...changes });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import type { BookView, EngineCoefficients, MarketView, TradePoint } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
 import { computePrior, logOddsError } from "../reference-price.ts";
@@ -59,9 +60,9 @@ test("law: swapping the sides changes the sign, and the reading stays within the
 test("no reading for few, old or unsigned trades, an old book and a book with one side", () => {
   for (const changes of [
     { trades: trades(["yes", "yes"]) },
-    { trades: trades(["yes", "yes", "yes", "yes", "yes"], AS_OF - 25 * 3_600_000) },
+    { trades: trades(["yes", "yes", "yes", "yes", "yes"], AS_OF - 25 * HOUR_MS) },
     { trades: trades([null, null, null, null, null]) },
-    { book: book(300, 100, AS_OF - 2 * 3_600_000) },
+    { book: book(300, 100, AS_OF - 2 * HOUR_MS) },
     { book: { ...book(300, 100), asks: [] } },
   ])
     assert.equal(read(changes), null);

@@ -1,7 +1,7 @@
+import { HOUR_MS } from "../../lib/durations.ts";
 import { formatNumber, formatPercent } from "../format.ts";
 import type { BookView, Factor, TradePoint } from "../model.ts";
 
-const HOUR_MS = 3_600_000;
 const TRADES_MS = 24 * HOUR_MS;
 const TRADES_MIN = 5;
 /** A trade is large if its size is at least this many times the median. */

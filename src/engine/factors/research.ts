@@ -1,8 +1,8 @@
+import { HOUR_MS } from "../../lib/durations.ts";
 import { formatPercent } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { Factor } from "../model.ts";
 
-const HOUR_MS = 3_600_000;
 /** Age at which research has half of its confidence. */
 const HALF_LIFE_MS = 48 * HOUR_MS;
 

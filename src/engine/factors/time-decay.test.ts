@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import { toProbability } from "../log-odds.ts";
 import type { MarketView } from "../model.ts";
 import { ENGINE_COEFFICIENTS } from "../model-data.ts";
 import { computePrior } from "../reference-price.ts";
 import { timeDecay } from "./time-decay.ts";
 
-const DAY_MS = 86_400_000;
 const weekAgo = (yesPrice: number) => [{ at: AS_OF - 7 * DAY_MS, yesPrice }];
 
 function read(changes: Partial<MarketView>, price = 0.75) {

@@ -1,8 +1,8 @@
+import { DAY_MS } from "../../lib/durations.ts";
 import { formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { Factor, MarketView, PricePoint } from "../model.ts";
 
-const DAY_MS = 86_400_000;
 /** The hazard is taken from the price of about a week ago, or a later one that is at least a day old. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 const LOOK_BACK_MS_MIN = DAY_MS;

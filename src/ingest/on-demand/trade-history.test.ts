@@ -7,6 +7,7 @@ import { ScriptedVenue } from "../../../test/support/venues/scripted-venue.ts";
 import { MarketBoard } from "../../board/index.ts";
 import { VenueError } from "../../domain/errors.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import type { VenueAdapter } from "../../ports/venue.ts";
 import type { TradePosition } from "../../storage/index.ts";
 import { TradeHistory } from "./trade-history.ts";
@@ -278,7 +279,7 @@ test("if the venue does not answer, returns the stored trades, and the failure i
 
 test("a venue that does not answer within 8 seconds is a timeout", async () => {
   const { clock, venue, history, market } = await setUp();
-  venue.responseMs = 3_600_000;
+  venue.responseMs = HOUR_MS;
   const failures: unknown[] = [];
   const ended = history.read(market, null, 10).catch((error: unknown) => failures.push(error));
   await clock.advance(7_999);

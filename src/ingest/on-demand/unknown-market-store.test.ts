@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { createUnknownMarketStore, UNKNOWN_MARKET_ROWS_MAX } from "./unknown-market-store.ts";
-
-const HOUR_MS = 3_600_000;
 
 eachDatabase("one of several simultaneous claims of a market succeeds", async (database) => {
   const store = createUnknownMarketStore(database);

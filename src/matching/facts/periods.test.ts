@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS } from "../../lib/durations.ts";
 import { normaliseText } from "../text/words.ts";
 import { comparePeriods, findDates, type Period } from "./periods.ts";
 
-const DAY_MS = 86_400_000;
 const NEAR = Date.UTC(2026, 5, 15);
 
 const isoDay = (day: number | null): string =>

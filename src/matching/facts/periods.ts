@@ -1,9 +1,9 @@
 import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../../lib/civil-date.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import { findClockTimes } from "../../text/clock-times.ts";
 import { findTextDates, type Span, type TextDate } from "../../text/text-dates.ts";
 import { type TimeOfDay, toTimeOfDay } from "./times.ts";
 
-const DAY_MS = 86_400_000;
 /** The first Oscars were in 1929. */
 const OSCARS_YEAR_0 = 1928;
 const OSCARS_PATTERN = /\b([0-9]{2})(?:st|nd|rd|th)(?= oscar)/g;

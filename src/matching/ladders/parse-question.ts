@@ -1,8 +1,8 @@
 /** Takes a question apart into its thresholds and deadlines and the text around them. */
+import { DAY_MS } from "../../lib/durations.ts";
 import type { TextDate } from "../../text/text-dates.ts";
 import { findDates, type Period } from "../facts/periods.ts";
 
-const DAY_MS = 86_400_000;
 const DAY_MINUTES = 1_440;
 const NUMBER =
   /(?<![\w.,:-])-?(\d+)(\.\d+)?(?![\w.,:-]*\d)(k|mn|m|bn|b|tn|t| ?thousand| ?million| ?billion| ?trillion)?(?![\w])/g;

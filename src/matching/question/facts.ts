@@ -1,5 +1,6 @@
 /** Months, years and numbers that a text names, in units that compare equal across spellings. */
 
+import { DAY_MS } from "../../lib/durations.ts";
 import { findDateMentions } from "../../text/date-mentions.ts";
 import { MONTH_NAMES } from "../../text/months.ts";
 import { findDates } from "../facts/periods.ts";
@@ -132,8 +133,6 @@ function ordinalValue(word: string): number | null {
   const ordinal = ordinalOf(word);
   return ordinal === null ? null : Number.parseInt(ordinal, 10);
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Replaces "today", "this month", "next year" and the like with the date that they mean.

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { hourlySigma, isLargeMove, shiftSigmas } from "./price-shift.ts";
 
-const HOUR_MS = 3_600_000;
 const closesOf = (prices: readonly number[]) => prices.map((yesPrice, hour) => ({ at: hour * HOUR_MS, yesPrice }));
 const isNear = (actual: number | null, expected: number, message?: string) =>
   assert.ok(actual !== null && Math.abs(actual - expected) < 1e-9, message ?? `${actual} is not ${expected}`);

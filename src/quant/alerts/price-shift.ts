@@ -1,7 +1,6 @@
+import { HOUR_MS } from "../../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../assert.ts";
 import { logOdds } from "../log-odds.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** YES price of a market at the end of an hour. */
 export interface HourlyClose {

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { MINUTE_MS } from "../../lib/durations.ts";
 import { PriceWindow } from "./price-window.ts";
-
-const MINUTE_MS = 60_000;
 
 test("returns the price of the last hour that is furthest away, with the time at which it last held", () => {
   const window = new PriceWindow();

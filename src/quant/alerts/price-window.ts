@@ -1,6 +1,7 @@
+import { HOUR_MS } from "../../lib/durations.ts";
 import { assertProbability } from "../assert.ts";
 
-const WINDOW_MS = 3_600_000;
+const WINDOW_MS = HOUR_MS;
 /** Prices of the same three minutes share an entry, which bounds the window to 20 entries. */
 const ENTRY_MS = 180_000;
 /**

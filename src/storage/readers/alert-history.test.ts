@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
 import { createMarketStore } from "../index.ts";
-import { HOUR_MS } from "../model.ts";
 import { readHourlyCloses } from "./hourly-closes.ts";
 import { readTradeAmounts } from "./trade-amounts.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
+import { DAY_MS, HOUR_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
-import { DAY_MS, HOUR_MS } from "../model.ts";
 import { readDailyPrices } from "./daily-prices.ts";
 
 const MIDNIGHT = Date.UTC(2026, 10, 21);

@@ -1,5 +1,5 @@
+import { HOUR_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
-import { HOUR_MS } from "../model.ts";
 import { toPrice } from "../storable.ts";
 
 /** Each market needs one range scan in the primary key of the hourly bars. */

@@ -1,5 +1,5 @@
+import { HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
-import { HOUR_MS, MINUTE_MS } from "../model.ts";
 import { findRollUpState } from "../roll-up.ts";
 import { toPrice } from "../storable.ts";
 

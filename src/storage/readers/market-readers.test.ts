@@ -3,10 +3,9 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
+import { HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
 import { createMarketStore, createTickWriter, readPricesAt, readSettledMarkets } from "../index.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 const idsOf = (...ids: readonly string[]) => ids.map((marketId) => ({ venue: "alpha", marketId }));
 
 eachDatabase(

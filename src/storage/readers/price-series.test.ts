@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../test/support/databases.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
-import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "../model.ts";
+import { FIVE_MINUTES_MS } from "../model.ts";
 import { readPriceSeries } from "./price-series.ts";
 
 /** 12:00 UTC: a multiple of the 15-minute and hourly steps of the grids. */

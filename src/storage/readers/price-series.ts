@@ -1,5 +1,6 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
-import { DAY_MS, FIVE_MINUTES_MS, HOUR_MS, MINUTE_MS } from "../model.ts";
+import { FIVE_MINUTES_MS } from "../model.ts";
 import { findRollUpState } from "../roll-up.ts";
 
 export type SeriesPeriod = "48h" | "7d" | "30d";

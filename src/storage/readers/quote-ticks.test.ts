@@ -3,8 +3,8 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { sampleTick } from "../../../test/support/storage-samples.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../model.ts";
 import { createTickWriter } from "../tick-writer.ts";
 import { readQuoteTicks } from "./quote-ticks.ts";
 

@@ -1,10 +1,10 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
+import { MINUTE_MS } from "../../lib/durations.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { parseCandle } from "./parse-history.ts";
 import { isCandle, isCandles } from "./wire.ts";
 
-const MINUTE_MS = 60_000;
 /** Candlestick periods that Kalshi offers. */
 const PERIODS_MS = [1_440 * MINUTE_MS, 60 * MINUTE_MS, MINUTE_MS] as const;
 const CANDLES_PER_REQUEST = 1_000;

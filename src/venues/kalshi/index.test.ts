@@ -5,6 +5,7 @@ import { adapterHarness, marketIdsOf } from "../../../test/support/venues/adapte
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { createKalshiVenue } from "./index.ts";
 import type { MarketWire } from "./wire.ts";
 
@@ -282,7 +283,7 @@ test("reads trades before the cutoff from the historical tier", async () => {
   );
   // The venue filters by whole seconds.
   assert.equal(urls()[0]?.searchParams.get("min_ts"), String(Math.floor(sinceMs / 1_000)));
-  const recent = await clock.until(venue.listTrades(listing, NOW - 2 * 3_600_000, 1, signal));
+  const recent = await clock.until(venue.listTrades(listing, NOW - 2 * HOUR_MS, 1, signal));
   assert.equal(recent.length, 1);
 });
 
@@ -301,7 +302,7 @@ test("reads candlesticks of a settled market from the historical tier and omits 
     path.startsWith("/historical/") ? { json: readFixture("history/candlesticks-historical") } : undefined,
   );
   const toMs = 1_795_230_000_000;
-  const range = { fromMs: toMs - 3_600_000, toMs, intervalMs: 2 * 3_600_000 };
+  const range = { fromMs: toMs - HOUR_MS, toMs, intervalMs: 2 * HOUR_MS };
   const points = await clock.until(venue.getHistory(listing, range, signal));
   assert.deepEqual(
     points.map(({ endAt }) => endAt),
@@ -316,7 +317,7 @@ test("reads candlesticks of a settled market from the historical tier and omits 
 
 test("if the series is unknown, requests candlesticks with the event's or the market's ticker in its place", async () => {
   const { clock, venue, paths } = setUp(() => ({ json: readFixture("history/candlesticks-live") }));
-  const range = { fromMs: 1_795_220_000_000, toMs: 1_795_240_000_000, intervalMs: 3_600_000 };
+  const range = { fromMs: 1_795_220_000_000, toMs: 1_795_240_000_000, intervalMs: HOUR_MS };
   for (const eventId of ["KXRAINNYC-26DEC01", null]) {
     const points = await clock.until(venue.getHistory({ ...listing, eventId, venueKeys: {} }, range, signal));
     assert.equal(points.length, 3);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { parseCandle } from "./parse-history.ts";
 import { isCandle } from "./wire.ts";
 
-const HOUR_MS = 3_600_000;
 const readFixture = fixtureReader(import.meta.url);
 
 function parseCandles(name: string) {

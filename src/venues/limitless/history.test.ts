@@ -2,11 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { adapterHarness } from "../../../test/support/venues/adapter-harness.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
 import { createLimitlessVenue } from "./index.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.UTC(2026, 10, 21, 4);
 const signal = new AbortController().signal;
 const { listing } = sampleMarket("m-1", { listing: { venueKeys: { slug: "m-1", kind: "clob" } } });

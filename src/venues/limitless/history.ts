@@ -1,11 +1,10 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
+import { DAY_MS, HOUR_MS } from "../../lib/durations.ts";
 import type { LimitlessContext } from "./client.ts";
 import { slugOf } from "./ids.ts";
 import { type PricePoint, parseHistory } from "./parse-history.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** The venue's look-back windows, shortest first. The distance of the points depends on the window. */
 const WINDOWS: readonly Window[] = [
   { name: "1h", lengthMs: HOUR_MS },

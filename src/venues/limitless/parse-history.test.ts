@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { parseHistory } from "./parse-history.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
-const HOUR_MS = 3_600_000;
 const END = 1795233600000;
 
 /** The prices of a fixture by hours before `END`. */

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
 import { FRAME_BOOK_AGE_MS_MAX, FRAME_BOOK_LEVELS_MAX, openLimitlessStream } from "./stream.ts";
 import { detectLimitlessDrift } from "./wire.ts";
@@ -308,6 +309,6 @@ test("if the stream stalls, subscribes again, reconnects if no snapshot arrives,
 test("a stream that follows no markets never counts as stalled", async () => {
   const { clock, connectionCount, drops, up } = setUp();
   up();
-  await clock.advance(2 * 3_600_000);
+  await clock.advance(2 * HOUR_MS);
   assert.deepEqual([connectionCount(), drops], [1, {}]);
 });

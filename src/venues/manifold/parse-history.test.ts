@@ -3,12 +3,12 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { binPrices, parsePricePoints, priceChanges } from "./parse-history.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
-const HOUR_MS = 3_600_000;
 
 test("sorts bet points oldest first and counts a price outside (0, 1)", () => {
   const { drops, countDrop } = countDrops();

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { yesPrice } from "../../domain/market.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { type ParseContext, parseContract } from "./parse-market.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
@@ -214,7 +215,7 @@ test("binary contracts resolve to yes, no, partial (MKT) or void (CANCEL)", () =
   assert.deepEqual(outcome("no"), { kind: "no" });
   assert.deepEqual(outcome("mkt"), { kind: "partial", value: 0.35 });
   assert.deepEqual(outcome("cancel"), { kind: "void", value: null });
-  assert.equal(parseOne("market/binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - 3_600_000);
+  assert.equal(parseOne("market/binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - HOUR_MS);
 });
 
 test("an unknown resolution is finalized without an outcome and counted", () => {

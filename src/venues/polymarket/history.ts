@@ -1,12 +1,12 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
+import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { parseHistory } from "./parse-history.ts";
 import { isHistoryReply } from "./wire.ts";
 
-const MINUTE_MS = 60_000;
 /** The venue refuses long windows of short intervals, so ranges are read in windows of two weeks. */
-const WINDOW_MS = 14 * 86_400_000;
+const WINDOW_MS = 14 * DAY_MS;
 const WINDOWS_MAX = 60;
 /** `parseHistory` moves points by up to this time, so points up to this time outside a range can belong to it. */
 const ROUNDING_MS_MAX = MINUTE_MS / 2;

@@ -4,6 +4,7 @@ import { adapterHarness, fakeVenuePorts, marketIdsOf } from "../../../test/suppo
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError } from "../../domain/errors.ts";
+import { DAY_MS, HOUR_MS } from "../../lib/durations.ts";
 import type { ListingPage, VenueAdapter } from "../../ports/venue.ts";
 import { createPolymarketVenue } from "./index.ts";
 
@@ -73,7 +74,7 @@ describe("polymarket: listing", () => {
 
   test("completes a sweep whose pages all take 25 seconds", async () => {
     const harness = setUp((url) => ({ ...json(pageOf(url, 40)), afterMs: 25_000 }));
-    const pages = await harness.clock.until(collectPages(harness.venue), 3_600_000);
+    const pages = await harness.clock.until(collectPages(harness.venue), HOUR_MS);
     assert.equal(pages.length, 40);
     assert.ok(pages.every(({ incompleteReason }) => incompleteReason === undefined));
     const sizes = limits(harness.urls());
@@ -87,7 +88,7 @@ describe("polymarket: listing", () => {
       const limit = Number(url.searchParams.get("limit"));
       return { ...json(pageOf(url, 200)), afterMs: limit > 25 ? 200_000 : limit * 1_000 };
     });
-    const sweep = () => harness.clock.until(collectPages(harness.venue), 24 * 3_600_000);
+    const sweep = () => harness.clock.until(collectPages(harness.venue), 24 * HOUR_MS);
     await assert.rejects(sweep(), { failure: "timeout" });
     assert.equal((await sweep()).length, 200);
     const sizes = limits(harness.urls());
@@ -97,8 +98,8 @@ describe("polymarket: listing", () => {
   });
 
   test("ends a sweep of a venue that does not respond, with at most six attempts per page", async () => {
-    const harness = setUp(() => ({ afterMs: 24 * 3_600_000 }));
-    await assert.rejects(harness.clock.until(collectPages(harness.venue), 3_600_000), { failure: "timeout" });
+    const harness = setUp(() => ({ afterMs: 24 * HOUR_MS }));
+    await assert.rejects(harness.clock.until(collectPages(harness.venue), HOUR_MS), { failure: "timeout" });
     assert.equal(harness.urls().length, 6);
   });
 
@@ -324,7 +325,7 @@ describe("polymarket: trades, book and history", () => {
     const market = await listing();
     const toMs = Date.UTC(2026, 10, 21);
     await harness.clock.until(
-      harness.venue.getHistory(market, { fromMs: toMs - 30 * 86_400_000, toMs, intervalMs: 3_600_000 }, signal),
+      harness.venue.getHistory(market, { fromMs: toMs - 30 * DAY_MS, toMs, intervalMs: HOUR_MS }, signal),
     );
     const [first, ...rest] = harness.urls();
     assert.equal(rest.length, 2);

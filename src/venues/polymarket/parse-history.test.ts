@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import { HOUR_MS } from "../../lib/durations.ts";
 import { parseHistory } from "./parse-history.ts";
 import { detectPolymarketDrift, isHistoryReply } from "./wire.ts";
 
@@ -12,7 +13,7 @@ test("converts each point (Unix seconds) to an interval that ends at its time, a
   const reply = readFixture("history/prices");
   assert.ok(isHistoryReply(reply));
   const { drops, countDrop } = countDrops();
-  const points = parseHistory(reply.history, 3_600_000, { countDrop, driftDetectors });
+  const points = parseHistory(reply.history, HOUR_MS, { countDrop, driftDetectors });
   assert.deepEqual(
     points.map((point) => [point.startAt, point.endAt, point.yesPrice]),
     [

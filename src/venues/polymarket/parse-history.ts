@@ -1,10 +1,9 @@
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
+import { MINUTE_MS } from "../../lib/durations.ts";
 import type { PolymarketPorts } from "./client.ts";
 import { plausibleTime } from "./parse-values.ts";
 import { isHistoryRow } from "./wire.ts";
-
-const MINUTE_MS = 60_000;
 
 /**
  * Parses price points to intervals that end at the minute nearest to the time of the point (in seconds), because the

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { MINUTE_MS } from "../../lib/durations.ts";
 import { StallDetector } from "./stall-detector.ts";
-
-const MINUTE_MS = 60_000;
 
 /** Creates a detector that has received messages at a regular interval. */
 async function setUp(gapMs: number, messages = 300) {

@@ -1,6 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import { CircuitBreaker } from "../../lib/circuit-breaker.ts";
 import { currentCaller } from "../../lib/current-caller.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { JsonBoundError } from "../../lib/json-depth.ts";
 import { parseJsonInSlices } from "../../lib/json-slices.ts";
@@ -88,7 +89,7 @@ const RETRY_AFTER_MS_MAX = 5 * 60_000;
 const RATE_LIMIT_PAUSE_MS = 1_000;
 const RETRY_AFTER_BODY_CHARS_MAX = 10_000;
 /** A longer Retry-After is treated as invalid. */
-const RETRY_AFTER_VALID_MS_MAX = 366 * 86_400_000;
+const RETRY_AFTER_VALID_MS_MAX = 366 * DAY_MS;
 /** A failing host is probed once a second until it recovers. */
 const PROBE_EVERY_MS = 1_000;
 /** Minimum pause after the host bans this client. */

@@ -1,9 +1,9 @@
 /** Facts written by hand, for tests. */
+
 import type { EventListing, MarketListing, Outcome, Quote } from "../../../src/domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { Fact } from "../../../src/recording/index.ts";
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 /** First day of the tests' periods. */
 export const FROM = Date.UTC(2026, 5, 1);
 export const VENUE = "polymarket";

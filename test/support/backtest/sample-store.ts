@@ -1,8 +1,10 @@
 /** A store with the markets of `listContradiction`, for tests. */
+
 import type { EventListing, MarketListing, Outcome, Quote } from "../../../src/domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { createMarketStore } from "../../../src/storage/index.ts";
-import { DAY_MS, eventFact, FROM, HOUR_MS, marketFact, VENUE } from "./sample-facts.ts";
+import { eventFact, FROM, marketFact, VENUE } from "./sample-facts.ts";
 
 /** Changes of the store that a signal at `FROM` must not see, because each became known later. */
 export interface Hindsight {

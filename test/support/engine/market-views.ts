@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { MarketView } from "../../../src/engine/index.ts";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 
-const HOUR_MS = 3_600_000;
 export const AS_OF = Date.UTC(2026, 5, 1, 12);
 
 /** A market of real money with a tight book and nothing else; `changes` replaces fields. */

@@ -1,7 +1,8 @@
 /** Rows for tests. */
-import type { ResolvedRow } from "../../../research/engine/rows.ts";
 
-const DAY_MS = 86_400_000;
+import type { ResolvedRow } from "../../../research/engine/rows.ts";
+import { DAY_MS } from "../../../src/lib/durations.ts";
+
 export const RESOLVED_AT = Date.UTC(2026, 5, 1);
 
 /** A time, in days before the resolution. */

@@ -6,13 +6,13 @@ import type { HealthReport } from "../../../src/capabilities/operations/health/i
 import type { WebsiteOptions } from "../../../src/capabilities/site/website/readers.ts";
 import { websiteRoutes } from "../../../src/capabilities/site/website/routes.ts";
 import { AppError } from "../../../src/domain/errors.ts";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT } from "../markets/market-samples.ts";
 import { NO_MATCHES } from "../matching/no-matches.ts";
 import { sampleCandle } from "../storage-samples.ts";
 import { testServer } from "../test-app.ts";
 
-const HOUR_MS = 3_600_000;
 const BROWSER = { accept: "text/html,application/xhtml+xml", host: "127.0.0.1:8787" };
 
 export interface Website {

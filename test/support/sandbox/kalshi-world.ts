@@ -1,9 +1,10 @@
 /** Simulated world shared by the Kalshi tests. */
+
 import assert from "node:assert/strict";
 import { createWorld } from "../../../sandbox/world/index.ts";
 import type { ListedMarket, Phase } from "../../../sandbox/world/types.ts";
+import { HOUR_MS } from "../../../src/lib/durations.ts";
 
-export const HOUR_MS = 3_600_000;
 export const GENESIS = Date.UTC(2026, 10, 21);
 export const NOW = GENESIS + HOUR_MS + 500;
 export const world = createWorld({ seed: 3, genesis: GENESIS, speed: 60, marketCount: 300 });

@@ -3,15 +3,13 @@ import { MarketBoard } from "../../../src/board/index.ts";
 import { createShadowBook, createShadowPerformance } from "../../../src/capabilities/strategy/track-record/index.ts";
 import type { MarketSnapshot, Outcome } from "../../../src/domain/market.ts";
 import { createEventLog } from "../../../src/event-log/index.ts";
+import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { createMarketStore } from "../../../src/storage/index.ts";
 import type { ShadowEntry } from "../../../src/trading/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../markets/market-samples.ts";
 import { quietLog } from "../quiet-log.ts";
-
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 
 /** A trade of market "m" of the venue alpha: 100 YES contracts at 0.40 with a fee of 2 USD. */
 export const sampleEntry = (parts: Partial<ShadowEntry> = {}): ShadowEntry => ({

@@ -7,6 +7,7 @@ import { signalRoutes } from "../../../src/capabilities/strategy/signals/routes.
 import { createSignalsService, type SignalPorts } from "../../../src/capabilities/strategy/signals/service.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../../src/engine/index.ts";
+import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { ShadowEntry } from "../../../src/trading/index.ts";
 import { unmoved } from "../analyses/unmoved.ts";
 import { createView } from "../engine/market-views.ts";
@@ -14,8 +15,6 @@ import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../markets/market-samples.ts";
 import { testServer, VALID_KEY } from "../test-app.ts";
 
-export const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 export const FED_TITLE = "Will the Fed cut rates in March?";
 const VENUES = { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] };
 export const KEY = { authorization: `Bearer ${VALID_KEY}` };

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
@@ -10,7 +11,6 @@ const DAYS = 90;
 /** The service accepts one request in 5 s. */
 const INTERVAL_MS = 5_100;
 const WAIT_MS_MAX = 30_000;
-const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * News search of the GDELT project: articles of the last three months, without a key.

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { HttpOut, OutgoingRequest } from "../../../ports/http-out.ts";
 import { createSearchEngines, type SearchEngineName } from "./index.ts";
 
@@ -58,7 +59,7 @@ test("Wikipedia is asked about the present only, because its articles are as of 
     { url: "https://en.wikipedia.org/wiki/Harbour_bill_(2026)", title: "Harbour bill (2026)", publishedAt: null },
   ]);
   assert.equal(url.host, "en.wikipedia.org");
-  const past = await search("wikipedia", body, clock.now() - 2 * 86_400_000);
+  const past = await search("wikipedia", body, clock.now() - 2 * DAY_MS);
   assert.deepEqual([past.hits, past.requests], [[], []]);
 });
 

@@ -6,8 +6,7 @@ import {
   signedInHarness,
 } from "../../../../test/support/customers/account-harness.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
-
-const MINUTE_MS = 60_000;
+import { MINUTE_MS } from "../../../lib/durations.ts";
 
 eachDatabase(
   "a signed-in customer creates, rotates and revokes keys, and the audit log identifies the session",

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { accountHarness, signedInHarness } from "../../../../test/support/customers/account-harness.ts";
 import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+import { HOUR_MS, MINUTE_MS } from "../../../lib/durations.ts";
 
 eachDatabase(
   "a sign-in ends the previous session of the same browser, but no session of another browser",

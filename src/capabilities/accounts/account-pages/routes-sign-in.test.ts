@@ -8,9 +8,8 @@ import {
 } from "../../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
+import { MINUTE_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
-
-const MINUTE_MS = 60_000;
 
 const services = await useSignUpServices();
 

@@ -1,4 +1,5 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { createIdempotencyCache } from "../../../lib/idempotency-cache.ts";
 import { addressBlock } from "../../../lib/ip-prefix.ts";
 import { isLoopbackAddress } from "../../../lib/loopback.ts";
@@ -33,7 +34,7 @@ import { LINK_MINUTES } from "./pages.ts";
  */
 const AFTER_LINK_EXPIRY_RULES: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
 /** Limits failed reauthentications by all sessions of one customer. */
-const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
+const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: HOUR_MS }];
 
 export type AccountPage = ReturnType<typeof createAccountPage>;
 

@@ -1,5 +1,6 @@
 import { TIERS } from "../../../domain/plan.ts";
 import { type Html, html, type Page, renderTable } from "../../../http/html/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { DailyUsage } from "../activity/index.ts";
 import type { KeyView, MonthlyUsage } from "../customers/index.ts";
 import { createSignedInPage } from "./account-layout.ts";
@@ -8,7 +9,6 @@ import { formatDay, formatShortDay } from "./format.ts";
 import { formatInteger } from "./tier-endpoints.ts";
 import { type ChartSeries, renderUsageChart } from "./usage-chart.ts";
 
-const DAY_MS = 86_400_000;
 const CHART_DAYS = 30;
 /** Keys with their own colour in the chart; further keys share one. */
 const CHART_KEYS_MAX = 5;

@@ -6,6 +6,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { interruptible } from "../../../../test/support/interruptible-database.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { TIERS } from "../../../domain/plan.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type CustomerRequest, dayInMonth, Recorder } from "./recorder.ts";
 import { createActivity } from "./service.ts";
@@ -46,7 +47,7 @@ eachDatabase("the requests of several nodes are added up by day and key", async 
   await first.usage("cus-a", "2026-11-01");
   for (const node of [first, second]) node.record(REQUEST);
   await second.usage("cus-a", "2026-11-01");
-  await clock.advance(86_400_000);
+  await clock.advance(DAY_MS);
   second.record({ ...REQUEST, counted: null });
   await second.usage("cus-a", "2026-11-01");
   const none = { LISTING: 0, INSIGHT: 0, STRATEGY: 0, DEEP: 0 };
@@ -158,11 +159,11 @@ eachDatabase("requests are not shown after seven days, and expired rows are dele
       (rows) => rows.length,
     );
   harness.app.customers.start();
-  await harness.clock.advance(7 * 86_400_000 + 1);
+  await harness.clock.advance(7 * DAY_MS + 1);
   assert.deepEqual(await activity.requests(customerId), []);
   while ((await countRows())[1] !== 0) await harness.clock.advance(60_000);
   assert.deepEqual(await countRows(), [1, 0]);
-  await harness.clock.advance(390 * 86_400_000);
+  await harness.clock.advance(390 * DAY_MS);
   while ((await countRows())[0] !== 0) await harness.clock.advance(60_000);
   await harness.app.customers.stop();
 });

@@ -1,7 +1,7 @@
 import type { Tier } from "../../../domain/plan.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import { type Batch, REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 /** Maximum number of pairs of key and day in one batch. Requests with further keys in the interval are not recorded. */
 const USAGE_ROWS_MAX = 10_000;
 /** Maximum number of recent requests in one batch. Further requests of the interval are counted but not listed. */

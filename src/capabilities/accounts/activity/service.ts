@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -7,7 +8,6 @@ import { selectRequests, selectUsage, writeBatch } from "./queries.ts";
 import { type CustomerRequest, Recorder } from "./recorder.ts";
 
 const WRITE_INTERVAL_MS = 5_000;
-const DAY_MS = 86_400_000;
 
 export type Activity = ReturnType<typeof createActivity>;
 

@@ -1,5 +1,6 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
 import { type Allowance, CUSTOM_LIMITS_PLAN, type Plan } from "../../../domain/plan.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import type { Random } from "../../../ports/random.ts";
@@ -40,7 +41,7 @@ import {
 const ID_LENGTH = 26;
 const FIRST_KEY_NAME = "default";
 /** Limits how many keys a customer creates or rotates. Operators are not limited. */
-const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 3_600_000 }];
+const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: HOUR_MS }];
 
 export interface AccountDependencies extends Omit<CustomerPorts, "log"> {
   /** Called after the commit of a change that affects keys, to invalidate the caches of all nodes. */

@@ -1,14 +1,15 @@
 import assert from "node:assert/strict";
 import { eachDatabase } from "../../../../test/support/databases.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { takeAttempt } from "./attempts.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 0, 123);
-const HOURLY_RULES = [{ limit: 5, windowMs: 3_600_000 }];
+const HOURLY_RULES = [{ limit: 5, windowMs: HOUR_MS }];
 
 eachDatabase("of a hundred concurrent attempts by one subject, five are allowed", async (database) => {
   const waitsMs = await Promise.all(Array.from({ length: 100 }, () => takeAttempt(database, "a", HOURLY_RULES, NOW)));
   assert.equal(waitsMs.filter((waitMs) => waitMs === 0).length, 5);
-  assert.ok(waitsMs.every((waitMs) => waitMs === 0 || waitMs === 3_600_000));
+  assert.ok(waitsMs.every((waitMs) => waitMs === 0 || waitMs === HOUR_MS));
   assert.equal(await takeAttempt(database, "b", HOURLY_RULES, NOW), 0);
 });
 
@@ -35,7 +36,7 @@ eachDatabase(
       attemptTimes.push(now);
     }
     for (const start of attemptTimes) {
-      const count = attemptTimes.filter((at) => at >= start && at < start + 3_600_000).length;
+      const count = attemptTimes.filter((at) => at >= start && at < start + HOUR_MS).length;
       assert.ok(count <= 5, `${count} in one hour`);
     }
     const [row] = await database.query<{ count: number }>("select cardinality(taken_at) as count from attempts");
@@ -46,13 +47,13 @@ eachDatabase(
 eachDatabase("if rules allow one attempt per minute and three per day, the stricter one applies", async (database) => {
   const rules = [
     { limit: 1, windowMs: 60_000 },
-    { limit: 3, windowMs: 86_400_000 },
+    { limit: 3, windowMs: DAY_MS },
   ];
   const attemptAt = (minutes: number) => takeAttempt(database, "mail:ada@example.org", rules, NOW + minutes * 60_000);
   assert.equal(await attemptAt(0), 0);
   assert.equal(await attemptAt(0.5), 30_000);
   assert.equal(await attemptAt(1), 0);
   assert.equal(await attemptAt(2), 0);
-  assert.equal(await attemptAt(3), 86_400_000 - 3 * 60_000);
+  assert.equal(await attemptAt(3), DAY_MS - 3 * 60_000);
   assert.equal(await attemptAt(1440), 0);
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { customerHarness, PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import { createSessions } from "../sessions/index.ts";
 import { insertAudit } from "./queries.ts";
@@ -92,7 +93,7 @@ eachDatabase(
     const second = await requestToken(2);
     const { session } = await startSession(customerId);
     assert.equal(await emailChanges.confirm(session, first), null, "replaced");
-    await harness.clock.advance(3_600_000);
+    await harness.clock.advance(HOUR_MS);
     assert.equal(await emailChanges.find(customerId), null);
     const late = await startSession(customerId);
     assert.equal(await emailChanges.confirm(late.session, second), null, "expired");

@@ -1,4 +1,5 @@
 import { rateLimited } from "../../../domain/errors.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { endOtherSessions } from "../sessions/index.ts";
@@ -19,7 +20,7 @@ import {
 import { createMailUnavailableError, EMAIL_RULES, rejectDisposable } from "./sign-ups.ts";
 
 /** Limits the changes that one customer requests. */
-const REQUEST_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: 3_600_000 }];
+const REQUEST_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: HOUR_MS }];
 const UNIQUE_VIOLATION = "23505";
 
 /** Changes of a customer's e-mail address. The new address is confirmed by a link, and the old one is notified. */

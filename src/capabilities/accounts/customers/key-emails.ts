@@ -1,10 +1,11 @@
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { createDeletionEmail, createKeyEmail, type KeyChange } from "./emails.ts";
 import { createMailQueue, type MailQueue } from "./mail-queue.ts";
 import type { Accounts, Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 
 /** Limits e-mails per customer, so that an attacker with a key cannot flood the mailbox. */
-const KEY_EMAIL_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * 3_600_000 }];
+const KEY_EMAIL_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * HOUR_MS }];
 
 /**
  * Wraps `accounts` to e-mail the owner about every key created, replaced or revoked, and about the deletion of the

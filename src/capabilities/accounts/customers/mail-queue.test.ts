@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { recordingLog } from "../../../../test/support/test-app.ts";
 import { MailError } from "../../../domain/errors.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { OutgoingMail } from "../../../ports/mail-out.ts";
 import { createMailQueue } from "./mail-queue.ts";
 
@@ -44,7 +45,7 @@ test("a failed e-mail is retried five times with growing delays and then discard
   const { clock, queue, outcomes, attempted: attemptedSubjects, lines } = setUp();
   for (let attempt = 0; attempt < 9; attempt++) outcomes.push(createTemporaryError());
   queue.reserve()?.send(createMail("a"));
-  await clock.advance(3_600_000);
+  await clock.advance(HOUR_MS);
   assert.equal(attemptedSubjects.length, 6);
   assert.deepEqual(
     lines.map(({ level }) => level),
@@ -58,7 +59,7 @@ test("an e-mail is retried after a temporary failure, but not after a permanent 
   outcomes.push(new MailError("no such mailbox (550)", { retryable: false }), createTemporaryError());
   queue.reserve()?.send(createMail("a"));
   queue.reserve()?.send(createMail("b"));
-  await clock.advance(3_600_000);
+  await clock.advance(HOUR_MS);
   assert.deepEqual(attemptedSubjects, ["a", "b", "b"]);
 });
 

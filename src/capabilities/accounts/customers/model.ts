@@ -1,4 +1,5 @@
 import type { Allowance, Plan, RateClass, Tier } from "../../../domain/plan.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -226,7 +227,7 @@ export interface SignUps {
 }
 
 /** How long the link to confirm a new e-mail address is valid. */
-export const EMAIL_CHANGE_MS = 3_600_000;
+export const EMAIL_CHANGE_MS = HOUR_MS;
 
 /** The session that confirms a change. */
 interface ChangingSession {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { customerHarness, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 
 const services = await useSignUpServices();
@@ -100,7 +101,7 @@ eachDatabase("404: the responses for unknown, altered, used and expired links ar
   const usedToken = await harness.tokenFor("used@example.org");
   await harness.verify(usedToken);
   const expiredToken = await harness.tokenFor("expired@example.org");
-  await harness.clock.advance(24 * 3_600_000);
+  await harness.clock.advance(24 * HOUR_MS);
   const activeToken = await harness.tokenFor("active@example.org");
   const alteredToken = `${activeToken.slice(0, -1)}${activeToken.endsWith("a") ? "b" : "a"}`;
   const responses = [];

@@ -4,6 +4,7 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { CUSTOMER_DATA } from "../../../app/customer-data.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { MailOut } from "../../../ports/mail-out.ts";
 import { deleteOlder } from "./queries.ts";
@@ -12,7 +13,6 @@ import type { SignUpSettings } from "./sign-ups.ts";
 import { dummyBotCheck, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
-const DAY_MS = 86_400_000;
 const AUDIT_DAYS = 400;
 /** Time of the first cleanup: one minute after the start. */
 const CLEANUP_AT = NOW + 60_000;
@@ -119,7 +119,7 @@ eachDatabase(
     await clock.advance(1);
     // Waits for the end of the cleanup, which schedules the next one.
     while (clock.nextInMs === null) await clock.settle();
-    assert.equal(clock.nextInMs, 3_600_000);
+    assert.equal(clock.nextInMs, HOUR_MS);
     await customers.stop();
     for (const table of tables)
       assert.deepEqual(await listRemaining(table), table === "api_keys" ? ["active", "young"] : ["young"], table);

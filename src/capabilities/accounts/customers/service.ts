@@ -1,3 +1,4 @@
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { REQUEST_RETENTION_DAYS, USAGE_RETENTION_DAYS } from "../activity/index.ts";
 import { type AccountDependencies, createAccounts } from "./accounts.ts";
@@ -10,8 +11,7 @@ import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
 
 /** Short, so that the cleanup also runs if the service restarts often. */
 const FIRST_CLEANUP_DELAY_MS = 60_000;
-const CLEANUP_INTERVAL_MS = 3_600_000;
-const DAY_MS = 86_400_000;
+const CLEANUP_INTERVAL_MS = HOUR_MS;
 /** A node never repeats a batch of usage after this time. */
 const BATCH_SERIAL_DAYS = 31;
 

@@ -1,4 +1,5 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { addressBlock } from "../../../lib/ip-prefix.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
@@ -12,7 +13,6 @@ import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult, SignUps
 import { hasAccount, hasPendingSignup, renewPendingSignup, takePendingSignup, upsertPendingSignup } from "./queries.ts";
 import type { BotCheck } from "./turnstile.ts";
 
-const HOUR_MS = 3_600_000;
 /** Limits sign-ups and sign-in link requests per IP address. */
 export const NETWORK_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR_MS }];
 /** Limit of bot checks per IP address and node, so that one caller cannot exhaust the Turnstile quota. */

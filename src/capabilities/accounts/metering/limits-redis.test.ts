@@ -9,6 +9,7 @@ import { eventually } from "../../../../test/support/service-process.ts";
 import { startTcpProxy } from "../../../../test/support/tcp-proxy.ts";
 import { openRedisLimitLog } from "../../../adapters/metering/redis-limit-log.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { SharedLimitLog } from "../../../ports/limit-log.ts";
 import { createRequestLimits, type RequestLimits } from "./limits.ts";
 
@@ -133,7 +134,7 @@ test(
     assert.equal((await shared.take("moved", 5)).remaining, 1);
     assert.equal((await shared.take("moved", 2)).isAllowed, false);
     const key = `${prefix}limit:future`;
-    const tomorrow = (Date.now() + 86_400_000) * 1_000;
+    const tomorrow = (Date.now() + DAY_MS) * 1_000;
     await redis.lpush(key, tomorrow, tomorrow, tomorrow);
     assert.ok((await shared.take("future", 3)).isAllowed);
   },

@@ -7,6 +7,7 @@ import { eachDatabase } from "../../../../test/support/databases.ts";
 import { createTestFolder } from "../../../../test/support/test-folder.ts";
 import { openQuotaJournal } from "../../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../../domain/errors.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { QuotaCharge } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaStore } from "./quota-store.ts";
 
@@ -200,7 +201,7 @@ eachDatabase("quotas are separate for each month, customer and tier", async (dat
 eachDatabase("a block cannot be used after the end of its month", async (database) => {
   const { meter, clock } = await startQuotaNode(database);
   const first = await meter.take(ACCOUNT, 1_000);
-  assert.ok(first.isAllowed && first.resetsInMs > 0 && first.resetsInMs <= 31 * 86_400_000);
+  assert.ok(first.isAllowed && first.resetsInMs > 0 && first.resetsInMs <= 31 * DAY_MS);
   await clock.advance(first.resetsInMs);
   const second = await meter.take(ACCOUNT, 1_000);
   assert.ok(second.isAllowed && second.block !== first.block);

@@ -11,6 +11,7 @@ import {
 } from "../../../../test/support/customers/payment-ledger.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
 import { recordingLog } from "../../../../test/support/test-app.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import { deleteOldPayments } from "./queries.ts";
 
 eachDatabase(
@@ -26,10 +27,10 @@ eachDatabase(
     cluster.clock.jumpWallClock(3_601_000);
     await reconciler.runOnce();
     await assert.rejects(service.begin(payment, AFTER, REQUEST), isRejection("payment_already_used"));
-    cluster.clock.jumpWallClock(3 * 86_400_000);
+    cluster.clock.jumpWallClock(3 * DAY_MS);
     assert.equal(await deleteOldPayments(node.database), 1);
     assert.deepEqual(await states(), ["delivered"]);
-    cluster.clock.jumpWallClock(400 * 86_400_000);
+    cluster.clock.jumpWallClock(400 * DAY_MS);
     assert.equal(await deleteOldPayments(node.database), 1);
   },
 );
@@ -99,7 +100,7 @@ eachDatabase("deletes old payments in several batches if they exceed one batch",
   facilitator.verdict = { isValid: false, reason: "insufficient_funds" };
   for (let attempt = 0; attempt < 5; attempt++)
     await assert.rejects(service.begin(newPayment(), AFTER, REQUEST), isRejection("insufficient_funds"));
-  cluster.clock.jumpWallClock(5 * 86_400_000);
+  cluster.clock.jumpWallClock(5 * DAY_MS);
   assert.equal(await deleteOldPayments(node.database, 2), 5);
   assert.deepEqual(await states(), []);
 });

@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { newAttemptId } from "./ledger.ts";
 import { PaymentRejectedError } from "./model.ts";
@@ -12,7 +13,7 @@ import { requirementsOf } from "./requirements.ts";
 import type { PaymentService, PaymentServiceOptions } from "./service.ts";
 
 const RECONCILE_INTERVAL_MS = 5_000;
-const DELETE_INTERVAL_MS = 3_600_000;
+const DELETE_INTERVAL_MS = HOUR_MS;
 const RESOLVE_LEASE_MS = 90_000;
 /** Shorter than the lease, so that the process can still record an unknown outcome. */
 const RESOLVE_TIMEOUT_MS = 60_000;

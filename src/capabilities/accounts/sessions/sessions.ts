@@ -1,3 +1,4 @@
+import { HOUR_MS, MINUTE_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { Random } from "../../../ports/random.ts";
@@ -17,8 +18,6 @@ import {
   upsertLink,
 } from "./queries.ts";
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** How long a sign-in link is valid. */
 export const LINK_MS = 30 * MINUTE_MS;
 /** A session ends after this time without use. */

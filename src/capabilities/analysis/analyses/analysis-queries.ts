@@ -1,6 +1,7 @@
 import type { Category } from "../../../domain/category.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { AnalysisResult, LatestEstimate, StartedRun, StoredAnalysis } from "./model.ts";
@@ -209,7 +210,6 @@ export async function reserveScheduledBatch(database: Database, now: number, pau
   return rows.length > 0;
 }
 
-const DAY_MS = 86_400_000;
 /** Callers can list and poll their analyses for this time. */
 const REQUESTED_DAYS = 30;
 /** The track record covers this time. */

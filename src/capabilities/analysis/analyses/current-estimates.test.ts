@@ -11,12 +11,12 @@ import {
 } from "../../../../test/support/markets/market-samples.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { analyse, ENGINE_COEFFICIENTS, toLogOdds } from "../../../engine/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { EqualMarket } from "../../markets/matching/index.ts";
 import { CurrentEstimates, toLatest } from "./current-estimates.ts";
 import { createMarketViews } from "./market-views.ts";
 import type { LatestEstimate, StoredAnalysis } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
 const assertNear = (actual: number | undefined, expected: number, message = "values differ") =>
   assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9, `${message}: ${actual} and ${expected}`);
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { expiryOf, freshnessOf } from "./freshness.ts";
 
-const HOUR_MS = 3_600_000;
 const ANALYSED_AT = Date.UTC(2026, 10, 21);
 const analysis = { analysedAt: ANALYSED_AT, interval: { low: 0.4, high: 0.6 }, marketPrice: 0.5 };
 const at = (hours: number, price: number | null = 0.5, parts: Partial<typeof analysis> = {}) =>

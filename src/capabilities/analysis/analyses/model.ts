@@ -1,5 +1,6 @@
 import type { VenueId } from "../../../domain/market.ts";
 import type { Analysis, EstimateChanges, PriceGaps, ResearchView } from "../../../engine/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../research/index.ts";
 
 /** Whether an analysis can be used (`freshnessOf`). */
@@ -143,4 +144,4 @@ export interface ResearchRunner {
 }
 
 /** An analysis that is younger than this is `fresh`. */
-export const FRESH_MS_MAX = 24 * 3_600_000;
+export const FRESH_MS_MAX = 24 * HOUR_MS;

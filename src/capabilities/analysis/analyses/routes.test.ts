@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { analysisTest, marketPath, VENUE } from "../../../../test/support/analyses/analysis-harness.ts";
 import { ScriptedResearch, sampleOutcome } from "../../../../test/support/analyses/scripted-research.ts";
 import { testServer } from "../../../../test/support/test-app.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { analysisRoutes } from "./index.ts";
 
-const HOUR_MS = 3_600_000;
 const assertNear = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`);
 const describeErrors = (json: { detail: readonly { type: string; loc: readonly string[] }[] }) =>
   json.detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);

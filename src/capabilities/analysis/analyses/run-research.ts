@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { openCloseTime } from "../../../domain/close-time.ts";
 import { STALE_MS_MAX } from "../../../domain/estimate-age.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { selectLatest, sumCosts } from "./analysis-queries.ts";
@@ -11,7 +12,6 @@ import { saveResearchState } from "./run-queries.ts";
 /** Limits of the stored texts, in characters. Longer ones are not stored. */
 const STATE_LENGTH_MAX = 512 * 1_024;
 const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
-const DAY_MS = 86_400_000;
 /** One customer may use this share of the daily budget, so that other customers can use the rest. */
 const CUSTOMER_BUDGET_SHARE_MAX = 0.5;
 const DAILY_BUDGET_SPENT =

@@ -6,6 +6,7 @@ import { eachDatabase } from "../../../../test/support/databases.ts";
 import { interruptible } from "../../../../test/support/interruptible-database.ts";
 import { eventually } from "../../../../test/support/service-process.ts";
 import type { Quote } from "../../../domain/market.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import { presentMeta } from "./present.ts";
 
@@ -159,7 +160,7 @@ analysisTest("a customer's request during a run without research adds research t
 
 analysisTest("a run without research uses that of the latest analysis for 72 hours, at no cost", async (open) => {
   const researchRunner = new ScriptedResearch(async ({ asOf, marketId }) =>
-    sampleOutcome(marketId === "old" ? asOf - 73 * 3_600_000 : asOf),
+    sampleOutcome(marketId === "old" ? asOf - 73 * HOUR_MS : asOf),
   );
   const { app, listMarket, ended } = await open({ analyses: { researchRunner } });
   const { service } = app.analyses;

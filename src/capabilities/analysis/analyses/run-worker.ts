@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -15,7 +16,7 @@ const RENEW_MS = 3_000;
 const RECLAIM_MS = 2_000;
 const OVERDUE_MS = 10_000;
 /** Time from the request after which a run ends with an error. */
-const RUN_MS_MAX = 3_600_000;
+const RUN_MS_MAX = HOUR_MS;
 const OVERDUE_BATCH = 100;
 /** Time for runs and statements to end at shutdown. What has not ended is taken over by another worker. */
 const STOP_MS_MAX = 2_000;

@@ -4,6 +4,7 @@ import { analysisTest, VENUE } from "../../../../test/support/analyses/analysis-
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { eventually } from "../../../../test/support/service-process.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import { toLatest } from "./current-estimates.ts";
 import { selectMostTraded } from "./scheduled-analyses.ts";
@@ -152,14 +153,14 @@ analysisTest(
     }
     const count = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
     assert.deepEqual([await count("analysis_results"), await count("analyses")], [2, 2]);
-    await app.analyses.houseJob.deleteOld(Date.now() + 31 * 86_400_000);
+    await app.analyses.houseJob.deleteOld(Date.now() + 31 * DAY_MS);
     assert.deepEqual(
       [await count("analysis_results"), await count("analyses"), await count("analysis_runs")],
       [1, 2, 0],
     );
     assert.equal((await app.analyses.service.latest(VENUE, "m-1"))?.analysisId, ids[1]);
     assert.deepEqual((await caller.get("/v1/analyses")).json, []);
-    await app.analyses.houseJob.deleteOld(Date.now() + 401 * 86_400_000);
+    await app.analyses.houseJob.deleteOld(Date.now() + 401 * DAY_MS);
     assert.deepEqual(
       [await count("analysis_results"), await count("analyses"), await count("latest_analyses")],
       [0, 0, 0],
@@ -167,7 +168,7 @@ analysisTest(
     ids.push((await caller.analyze("m-1")).json.analysis_id);
     await ended(ids[2] ?? "");
     await app.analyses.stop();
-    await app.analyses.houseJob.deleteOld(Date.now() + 401 * 86_400_000);
+    await app.analyses.houseJob.deleteOld(Date.now() + 401 * DAY_MS);
     assert.equal(await count("analyses"), 1, "a stopped job deletes nothing");
   },
 );

@@ -1,6 +1,7 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { acceptsOrders } from "../../../domain/close-time.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -11,13 +12,13 @@ import type { LatestEstimates } from "./latest-estimates.ts";
 
 /** Markets that the service analyses itself. */
 const MARKETS_MAX = 200;
-const REFRESH_MS = 3_600_000;
+const REFRESH_MS = HOUR_MS;
 /** An analysis that has expired is repeated after this time: prices can move faster than analyses are made. */
 const REPEAT_MS_MIN = 60_000;
 /** All markets are due at the first start: 20 every 10 seconds are 200 in less than two minutes. */
 const BATCH_PAUSE_MS = 10_000;
 const BATCH_SIZE = 20;
-const RETENTION_PAUSE_MS = 3_600_000;
+const RETENTION_PAUSE_MS = HOUR_MS;
 
 export interface ScheduledAnalysesPorts {
   readonly database: Database;

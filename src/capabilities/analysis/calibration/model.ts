@@ -1,5 +1,6 @@
 import type { Category } from "../../../domain/category.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { ReliabilityBin } from "../../../quant/calibration.ts";
 
 export const CALIBRATION_MODES = ["shadow", "live"] as const;
@@ -16,8 +17,6 @@ export interface CalibrationFilter {
   /** Null counts all categories. */
   readonly category: Category | null;
 }
-
-const DAY_MS = 86_400_000;
 
 export const PERIOD_MS: Readonly<Record<CalibrationPeriod, number>> = {
   all: Number.POSITIVE_INFINITY,

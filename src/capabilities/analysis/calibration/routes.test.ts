@@ -2,11 +2,10 @@ import assert from "node:assert/strict";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { AppError } from "../../../domain/errors.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 
 const PATH = "/v1/calibration";
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NOW = Date.UTC(2026, 10, 21, 12);
 
 interface StoredAnalysis {

@@ -5,6 +5,7 @@ import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { pageHtml, sampleArticle, sampleWeb, seededUniform } from "../../../../test/support/research/sample-web.ts";
 import { honestAnswer, scriptedModel } from "../../../../test/support/research/scripted-model.ts";
 import { sampleQuestion } from "../../../../test/support/research/twins.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import { type LanguageModel, type LanguageModelCall, LanguageModelError } from "../../../ports/language-model.ts";
 import type { WebPages } from "../../../ports/web-page.ts";
 import { createResearch, type ResearchOptions, type ResearchPorts, type ResearchState } from "./index.ts";
@@ -264,7 +265,7 @@ test("pages published after asOf are not read, and undated pages only for a ques
   assert.deepEqual(await hostsRead({ clock }), ["before.example", "undated.example"]);
   const model = scriptedModel(answerHonestly);
   const web = sampleWeb(pagesByUrl);
-  const later = new FakeClock(clock.now() + 3 * 86_400_000);
+  const later = new FakeClock(clock.now() + 3 * DAY_MS);
   const research = createResearch({
     model,
     search: [web.search],

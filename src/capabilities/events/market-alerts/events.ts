@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { BoardMarket } from "../../../board/index.ts";
 import type { NewEvent } from "../../../event-log/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { EarlierShift } from "../../../quant/alerts/price-shift.ts";
 import type { ShiftCandidate, WhaleCandidate } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
 const TITLE_LENGTH_MAX = 1_000;
 /** Maximum number of price shifts of a market in a clock hour. */
 export const SHIFTS_PER_HOUR_MAX = 10;

@@ -9,14 +9,11 @@ import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { createEventLog } from "../../../event-log/index.ts";
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import { createMarketStore } from "../../../storage/index.ts";
 import { createMarketAlerts, DEFAULT_ALERT_LIMITS } from "./index.ts";
 import { PriceShiftDetector } from "./price-shift-detector.ts";
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Creates detectors on a real database with one market at 0.41, whose log-odds moved by 0.04 every hour for a week. */
 async function openAlerts(database: Database, parts: SampleParts = {}) {

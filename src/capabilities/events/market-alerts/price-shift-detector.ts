@@ -1,5 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import {
   type EarlierShift,
   isLargeMove,
@@ -9,7 +10,6 @@ import {
 import { type PricePoint, PriceWindow } from "../../../quant/alerts/price-window.ts";
 import { CANDIDATES_MAX, type ShiftCandidate } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
 /** Limit of markets whose price changed in the last hour. Further markets are not watched until others are removed. */
 const WATCHED_MARKETS_MAX = 100_000;
 

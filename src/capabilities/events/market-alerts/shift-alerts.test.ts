@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "../../../board/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { createMarketStore } from "../../../storage/index.ts";
 import { DEFAULT_ALERT_LIMITS } from "./index.ts";
@@ -9,7 +10,6 @@ import { PriceShiftDetector } from "./price-shift-detector.ts";
 import { logPriceShifts } from "./shift-alerts.ts";
 
 const LIMITS = DEFAULT_ALERT_LIMITS.priceShift;
-const HOUR_MS = 3_600_000;
 const FULL_HOUR = SAMPLE_AT + HOUR_MS;
 
 /** A market at 0.41 whose price moved by 0.04 in log-odds every hour for a week. */

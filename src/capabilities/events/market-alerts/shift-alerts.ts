@@ -1,4 +1,5 @@
 import { appendEvents, type NewEvent, readEventsByKey } from "../../../event-log/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
   type EarlierShift,
@@ -14,7 +15,6 @@ import type { ShiftCandidate } from "./model.ts";
 import { originOf, type PriceShiftDetector } from "./price-shift-detector.ts";
 import { lockPriceShifts } from "./queries.ts";
 
-const HOUR_MS = 3_600_000;
 /** Time for which hourly closes are read. With a half-life of 48 hours, earlier hours would have 9% of the weight. */
 const CLOSES_MS = 168 * HOUR_MS;
 const HALF_LIFE_HOURS = 48;

@@ -1,4 +1,5 @@
 import { appendEvents, type NewEvent } from "../../../event-log/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { isWhale, shareOfVolume, type TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
@@ -7,7 +8,7 @@ import { createWhaleEvent } from "./events.ts";
 import type { WhaleCandidate } from "./model.ts";
 import type { WhaleDetector } from "./whale-detector.ts";
 
-const SIZES_MS = 7 * 86_400_000;
+const SIZES_MS = 7 * DAY_MS;
 /** Maximum number of trades of a market whose sizes are read, the newest first. */
 const SIZES_MAX = 20_000;
 /** Candidates per batch. Each can read the sizes of a market, which takes some tens of milliseconds. */

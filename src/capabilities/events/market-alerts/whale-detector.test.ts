@@ -3,12 +3,10 @@ import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import type { Trade } from "../../../domain/trade.ts";
+import { MINUTE_MS, SECOND_MS } from "../../../lib/durations.ts";
 import { DEFAULT_ALERT_LIMITS } from "./index.ts";
 import { LiveVolume } from "./live-volume.ts";
 import { WhaleDetector } from "./whale-detector.ts";
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 /** A watch of one market, whose 24-hour volume is 20,000 USD unless given. */
 function openWatch(volume24hUsd: number | null = 20_000) {

@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import type { Trade } from "../../../domain/trade.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { largestBurst, TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
 import { LiveVolume } from "./live-volume.ts";
 import { CANDIDATES_MAX, type WhaleCandidate } from "./model.ts";
@@ -9,7 +10,7 @@ import { marketKeyOf, type RecentTrade, RecentTrades } from "./recent-trades.ts"
 /** Limit of markets whose trade sizes are in memory, about 5 kB each; the least recently used are read again when needed. */
 const SIZED_MARKETS_MAX = 1_000;
 /** The sizes are read again after this time, so that those of trades older than a week are removed. */
-const SIZES_AGE_MS_MAX = 6 * 3_600_000;
+const SIZES_AGE_MS_MAX = 6 * HOUR_MS;
 /** One taker's trades are added up if their times differ by at most this. */
 const BURST_MS = 60_000;
 

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { StreamRequest } from "./model.ts";
 
 /** A client is disconnected above this number of unsent bytes. */
@@ -7,7 +8,7 @@ const UNSENT_BYTES_MAX = 64 * 1024;
 const UNSENT_MS_MAX = 20_000;
 
 /** Maximum duration of a stream without an API key. Its caller pays once per connection, so it must end. */
-const KEYLESS_MS_MAX = 3_600_000;
+const KEYLESS_MS_MAX = HOUR_MS;
 
 /** One open stream. Writes to its connection, and detects a client that does not keep up. */
 export class StreamClient {

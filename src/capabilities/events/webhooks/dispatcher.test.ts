@@ -7,6 +7,7 @@ import { ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { openWebhooks, waitFor } from "../../../../test/support/webhooks/webhook-harness.ts";
 import { openWorld } from "../../../../test/support/webhooks/webhook-world.ts";
 import type { EventType } from "../../../event-log/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
 
@@ -221,7 +222,7 @@ onEmbedded("a webhook whose release fails is delivered by this node again", asyn
 onEmbedded("a node deletes deliveries after three days, and counts those that wait", async (database) => {
   const world = await openWorld(database, []);
   const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
-  const [old, recent] = [-3 * 86_400_000 - 1, -3 * 86_400_000 + 1].map((byMs) => world.clock.now() + byMs);
+  const [old, recent] = [-3 * DAY_MS - 1, -3 * DAY_MS + 1].map((byMs) => world.clock.now() + byMs);
   await database.query(
     `insert into webhook_deliveries (webhook_id, event_id, event_type, status, attempts, first_attempt_at,
        last_attempt_at, latency_ms, next_attempt_at, body)

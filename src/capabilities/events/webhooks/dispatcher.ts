@@ -1,4 +1,5 @@
 import { type EventLog, followEvents } from "../../../event-log/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Bus } from "../../../ports/bus.ts";
@@ -24,7 +25,6 @@ import { ResultWriter } from "./result-writer.ts";
 /** Time after which the webhooks of a killed node are taken over. */
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
-const HOUR_MS = 3_600_000;
 const WAITING_COUNT_MS = 30_000;
 // Limits of the attempts that a node runs at the same time. One customer uses at most half of each.
 /** Attempts to receivers whose last attempt succeeded in time. */

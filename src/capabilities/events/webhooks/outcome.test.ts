@@ -1,12 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
 import { type FailureStreak, type Message, RETRY_DELAYS_MS } from "./model.ts";
 import { classifyAttempt } from "./outcome.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const NO_FAILURES: FailureStreak = { count: 0, since: null, lastAt: null };
 const MESSAGE: Message = { eventId: 1, eventType: "price_shift", body: "{}", attempts: 0, firstAttemptAt: null };
 

@@ -1,8 +1,8 @@
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
 import type { Delivery, FailureStreak, Message } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
 const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
 /** Failures further apart belong to different streaks. Longer than the longest delay between two attempts. */
 const STREAK_GAP_MS = 30 * HOUR_MS;

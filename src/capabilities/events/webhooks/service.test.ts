@@ -3,12 +3,12 @@ import { eachDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { fakeSeal, ok, toAttempt } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { WebhookRequest } from "../../../ports/webhook-out.ts";
 import { createWebhookService, deleteWebhooksOf } from "./index.ts";
 import { signDelivery } from "./signature.ts";
 
-const DAY_MS = 86_400_000;
 const PAGE = { before: 1e9, limit: 10 };
 
 /** The service with the customers `cus-a` and `cus-b`, on a fake clock. */
@@ -133,7 +133,7 @@ eachDatabase(
     const { webhookId } = await register();
     const replacedAt = clock.now();
     await settle(service.change("cus-a", webhookId, { secret: "second" }));
-    await clock.advance(3_600_000);
+    await clock.advance(HOUR_MS);
     const { events } = await settle(
       service.change("cus-a", webhookId, { enabled: true, events: ["whale_alert", "whale_alert"] }),
     );

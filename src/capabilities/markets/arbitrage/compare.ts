@@ -3,6 +3,7 @@ import { openResolutionTime } from "../../../domain/close-time.ts";
 import { type TakerFee, yesPrice } from "../../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
 import { complement, fromMicros, toMicros } from "../../../domain/price.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { MarketPair, MatchRelation } from "../../../matching/index.ts";
 import {
   type ArbitrageWalk,
@@ -23,7 +24,6 @@ import {
   type Side,
 } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 /** Maximum number of price levels read from each side of an order book. */
 const LEVELS_MAX = 200;
 

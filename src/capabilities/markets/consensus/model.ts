@@ -2,12 +2,12 @@ import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { toMicros } from "../../../domain/price.ts";
 import { toCents } from "../../../domain/usd.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { type AgentView, robustConsensus } from "../../../quant/robust-consensus.ts";
 
 export const CONSENSUS_PERIODS = ["24h", "7d", "30d"] as const;
 export type ConsensusPeriod = (typeof CONSENSUS_PERIODS)[number];
 
-const HOUR_MS = 3_600_000;
 export const CONSENSUS_PERIOD_MS: Readonly<Record<ConsensusPeriod, number>> = {
   "24h": 24 * HOUR_MS,
   "7d": 168 * HOUR_MS,

@@ -4,6 +4,7 @@ import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts"
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import type { MarketListing } from "../../../domain/market.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import { createConsensusService, REPORT_DATA } from "./index.ts";
 
@@ -11,7 +12,6 @@ const OPERATOR = { kind: "operator", id: "test" } as const;
 const VENUE = "venue_a";
 const PATH = `/v1/markets/${VENUE}/m-1/consensus`;
 const TRADE = { platform: VENUE, market_id: "m-1", side: "yes", price: 0.41, size_usd: 100 };
-const DAY_MS = 86_400_000;
 
 /** Starts an app with one market, m-1, with a bid of 0.40 and an ask of 0.42. */
 async function open(database: Database) {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { relationshipOf } from "../../../quant/correlation.ts";
 import { computeReport } from "./compute.ts";
 import type { CorrelationTask } from "./model.ts";
 import { encodeReport } from "./report.ts";
 
-const STEP = 3_600_000;
+const STEP = HOUR_MS;
 const GENERATED_AT = Date.UTC(2026, 10, 21);
 
 /** Deterministic numbers in [0, 1): the generator of Park and Miller. */

@@ -6,11 +6,11 @@ import { type SampleParts, sampleEvent, sampleMarket } from "../../../../test/su
 import { samplePoint } from "../../../../test/support/storage-samples.ts";
 import { ScriptedVenue } from "../../../../test/support/venues/scripted-venue.ts";
 import { AppError } from "../../../domain/errors.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { OpenWorkerPool } from "../../../ports/worker-pool.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
-const HOUR_MS = 3_600_000;
 const HOURS = 168;
 const OPERATOR = { kind: "operator", id: "test" } as const;
 

@@ -7,12 +7,12 @@ import { testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import { AppError, VenueError } from "../../../domain/errors.ts";
 import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { QuoteTicks } from "../../../storage/index.ts";
 import { createResolutionService } from "../resolution/index.ts";
 import { executionRoutes } from "./routes.ts";
 import { createExecutionService, type ExecutionPorts } from "./service.ts";
 
-const HOUR_MS = 3_600_000;
 const NOW = SAMPLE_AT + HOUR_MS;
 const URL_OF_MARKET = "/v1/markets/alpha/m/execution";
 

@@ -3,6 +3,7 @@ import type { VenueId } from "../../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
 import { type PriceRange, stepAt } from "../../../domain/order-rules.ts";
 import { complement, fromMicros, toMicros } from "../../../domain/price.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { slippagePercent } from "../../../quant/book-walk.ts";
 import { limitPrice } from "../../../quant/limit-price.ts";
@@ -13,7 +14,6 @@ import { advise } from "./advice.ts";
 import type { ExecutionFigures, ExecutionGuidance, KeyDate, Obstacle } from "./model.ts";
 import { guideSides } from "./sides.ts";
 
-const HOUR_MS = 3_600_000;
 /** Period of the spread history, and its recent part, which the trend compares with the time before. */
 const HISTORY_MS = 48 * HOUR_MS;
 const RECENT_MS = 12 * HOUR_MS;

@@ -8,12 +8,13 @@ import {
 } from "../../../../test/support/markets/market-samples.ts";
 import { sampleCandle } from "../../../../test/support/storage-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../../board/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { encodeMarket, joinJsonArray, type MarketLookups, presentMarket } from "./present.ts";
 import { presentHistory } from "./present-market-data.ts";
 
 const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null, estimateOf: () => null };
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
-const HOUR_AGO_TIME = new Date(SAMPLE_AT - 3_600_000).toISOString();
+const HOUR_AGO_TIME = new Date(SAMPLE_AT - HOUR_MS).toISOString();
 
 function createBoardMarket(parts: SampleParts = {}): { board: MarketBoard; market: BoardMarket } {
   const board = new MarketBoard(() => SAMPLE_AT);
@@ -212,7 +213,7 @@ test("`joinJsonArray` joins zero, one and several items into a JSON array", () =
 
 test("a history contains the start time and the prices of each point", () => {
   const { market } = createBoardMarket();
-  const points = [sampleCandle(SAMPLE_AT - 3_600_000, SAMPLE_AT, 0.4, { ask: 0.5, open: 0.3, high: 0.6, low: 0.2 })];
+  const points = [sampleCandle(SAMPLE_AT - HOUR_MS, SAMPLE_AT, 0.4, { ask: 0.5, open: 0.3, high: 0.6, low: 0.2 })];
   const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
   assert.deepEqual(presentHistory(market, reading), {
     platform: "alpha",

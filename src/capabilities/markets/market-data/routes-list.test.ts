@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeErrors, type MarketApi, openMarketApi } from "../../../../test/support/markets/market-api.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 
 async function openApiWithMarkets(count: number): Promise<MarketApi> {
   const api = await openMarketApi();
@@ -221,7 +222,7 @@ test("200: `order` reverses each sort, and pages continue in that order", async 
   }
   const dated = await openMarketApi();
   for (const day of [1, 2, 3]) {
-    const listing = { expectedResolutionAt: SAMPLE_AT + day * 86_400_000 };
+    const listing = { expectedResolutionAt: SAMPLE_AT + day * DAY_MS };
     dated.board.apply(sampleMarket(`day${day}`, { listing }), SAMPLE_AT);
   }
   const byDate = async (order: string) => idsOf(await dated.get(`/v1/markets?sort=resolution_date${order}`));

@@ -7,10 +7,10 @@ import { AppError, VenueError } from "../../../domain/errors.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { encodeCursor, type Keyset, type ListingKey } from "../../../http/pagination.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { HistoryRange, TradePosition } from "../../../storage/index.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
-const HOUR_MS = 3_600_000;
 const PATHS = ["orderbook", "trades", "history"] as const;
 const timeout = () => new VenueError("timeout", "inner-host:443 did not answer", { retryable: true });
 

@@ -1,5 +1,7 @@
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
+
 /** Lengths of the intervals of a history that is read by range, in milliseconds. */
-export const CANDLE_INTERVALS_MS = { "1m": 60_000, "5m": 300_000, "1h": 3_600_000, "1d": 86_400_000 } as const;
+export const CANDLE_INTERVALS_MS = { "1m": 60_000, "5m": 300_000, "1h": HOUR_MS, "1d": DAY_MS } as const;
 export type CandleInterval = keyof typeof CANDLE_INTERVALS_MS;
 
 /** Query parameters of the history endpoint. */

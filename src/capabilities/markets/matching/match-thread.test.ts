@@ -8,9 +8,10 @@ import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import { openStateThread } from "../../../adapters/system/state-thread.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
 import { MarketBoard } from "../../../board/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import { createMatching, type Matching } from "./service.ts";
 
-const CLOSE_AT = SAMPLE_AT + 30 * 86_400_000;
+const CLOSE_AT = SAMPLE_AT + 30 * DAY_MS;
 const opened: Matching[] = [];
 after(() => Promise.all(opened.map((matching) => matching.stop())));
 

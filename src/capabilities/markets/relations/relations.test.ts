@@ -8,6 +8,7 @@ import {
   sampleMarket,
 } from "../../../../test/support/markets/market-samples.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import type { PairCorrelation } from "../../../quant/correlation.ts";
 import { createRelatedMarkets, findLogicalConstraints } from "./index.ts";
@@ -97,7 +98,7 @@ test("ladders constraint markets whose labels differ in case, whose deadlines ha
     add("high", "Will the index close above 5000?", { listing: { eventId: "L", outcomeLabel: "Above 5000" } }),
     add("late", "Will the bridge open by January 31?", { listing: { eventId: "A", closeAt } }),
     add("early", "Will the bridge open by Dec 31, 2026?", {
-      listing: { eventId: "B", closeAt: closeAt - 31 * 86_400_000 },
+      listing: { eventId: "B", closeAt: closeAt - 31 * DAY_MS },
     }),
     add("other", "Will the tunnel open by Dec 31, 2026?", { listing: { eventId: "C" } }),
   ];

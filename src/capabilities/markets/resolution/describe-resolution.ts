@@ -1,12 +1,10 @@
 import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
 import type { MarketListing } from "../../../domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { deadlineTheta, timeUrgency } from "../../../quant/time-decay.ts";
 import { listKeyDates } from "./key-dates.ts";
 import type { Resolution } from "./model.ts";
 import { type RulesReading, readRules } from "./read-rules.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 /** The part of a market that its resolution depends on. */
 export interface ResolvableMarket {

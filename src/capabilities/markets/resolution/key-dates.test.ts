@@ -3,10 +3,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import type { MarketListing } from "../../../domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { describeResolution } from "./describe-resolution.ts";
 
 const NOW = Date.UTC(2026, 10, 22);
-const DAY_MS = 86_400_000;
 
 function keyDatesOf(listing: Partial<MarketListing>, now = NOW) {
   const market = { listing: sampleMarket("m", { listing }).listing, yesPrice: 0.5 };
@@ -60,7 +60,7 @@ test("dates at the same instant are one entry that names each of them and has th
 });
 
 test("no two entries begin at the same instant", () => {
-  const hours = fc.integer({ min: -48, max: 48 }).map((hour) => NOW + hour * 3_600_000);
+  const hours = fc.integer({ min: -48, max: 48 }).map((hour) => NOW + hour * HOUR_MS);
   const texts = fc
     .array(hours, { maxLength: 10 })
     .map((all) => all.map((at) => `It is on ${new Date(at).toISOString()}.`));

@@ -1,6 +1,7 @@
 import { type Calendar, listOccurrences, type Occurrence } from "../../../domain/calendars/calendar.ts";
 import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
 import type { MarketListing } from "../../../domain/market.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { KeyDate } from "./model.ts";
 import type { PlacedDate, RulesReading } from "./read-rules.ts";
 import { isMacroAsset, MACRO_CALENDARS } from "./schedules.ts";
@@ -9,7 +10,6 @@ const KEY_DATES_MAX = 12;
 const PAST_DATES_MAX = 3;
 /** Of a schedule that repeats before the market resolves, such as eight meetings a year. */
 const OCCURRENCES_MAX = 8;
-const DAY_MS = 86_400_000;
 /** Calendars are listed this far if the market has no date. */
 const HORIZON_MS = 400 * DAY_MS;
 /** Releases beside an asset's price are listed this far. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS } from "../../../lib/durations.ts";
 import { findRelativeDeadline, hasRelativeDeadline } from "./relative-dates.ts";
 
 const WRITTEN_AT = Date.parse("2026-08-31T15:30:00Z");
@@ -36,7 +37,7 @@ test("more months are never earlier, and a month has 28 to 31 days", () => {
       (months, date) => {
         const writtenAt = Math.min(date.getTime(), Date.UTC(2100, 0, 1));
         const at = (count: number) => findRelativeDeadline(`in the next ${count} months`, writtenAt)?.at ?? Number.NaN;
-        const days = (at(months + 1) - at(months)) / 86_400_000;
+        const days = (at(months + 1) - at(months)) / DAY_MS;
         return days >= 28 && days <= 31;
       },
     ),

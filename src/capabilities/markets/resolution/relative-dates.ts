@@ -1,7 +1,7 @@
 import { lastDayOfMonth, partsOf } from "../../../lib/civil-date.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { RulesDate } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 const NUMBER_WORDS = "one two three four five six seven eight nine ten eleven twelve".split(" ");
 const NEXT_PERIOD = new RegExp(
   `\\b(?:in|within|during|over) the next (?:(\\d{1,3}|${NUMBER_WORDS.join("|")}) )?(day|week|month|year)s?\\b`,

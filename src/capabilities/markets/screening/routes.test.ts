@@ -5,10 +5,9 @@ import { describeErrors } from "../../../../test/support/markets/market-api.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { MarketBoard } from "../../../board/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { screeningRoutes } from "./routes.ts";
 import { createScreeningService } from "./service.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** Opens the route with the venues alpha, beta and the reference venue gamma, and a market "m" on alpha. */
 async function openScreeningApi() {

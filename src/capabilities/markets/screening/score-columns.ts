@@ -1,11 +1,11 @@
 import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { TopK } from "../../../lib/top-k.ts";
 import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
 import type { ScreenThresholds } from "./model.ts";
 
 const INITIAL_ROWS = 1_024;
-const HOUR_MS = 3_600_000;
 
 /** Returns ask minus bid, or null without both. */
 export function spreadOf({ quote: { bid, ask } }: BoardMarket): number | null {

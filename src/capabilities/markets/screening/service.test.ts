@@ -9,12 +9,12 @@ import {
   sampleMarket,
 } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard, priceChange24h } from "../../../board/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
 import type { LastHour } from "../../../storage/index.ts";
 import type { ScreenRequest } from "./model.ts";
 import { createScreeningService } from "./service.ts";
 
-const HOUR_MS = 3_600_000;
 const EVERYTHING: ScreenRequest = {
   markets: null,
   venues: ["alpha", "beta"],

@@ -1,12 +1,12 @@
 import { type BoardMarket, eventSlug, type MarketBoard, priceChange24h } from "../../../board/index.ts";
 import { openResolutionTime } from "../../../domain/close-time.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { LastHour } from "../../../storage/index.ts";
 import { type Action, actionOf, isVolumeSpike, type ScreenRequest, type Trend, trendOf } from "./model.ts";
 import { ScoreColumns, spreadOf } from "./score-columns.ts";
 
-const HOUR_MS = 3_600_000;
 /** Scores have four digits: their parts are estimates. */
 const SCORE_STEPS = 10_000;
 

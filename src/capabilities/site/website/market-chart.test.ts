@@ -4,9 +4,8 @@ import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market
 import { openWebsite } from "../../../../test/support/pages/website-harness.ts";
 import { sampleCandle } from "../../../../test/support/storage-samples.ts";
 import type { MarketListing } from "../../../domain/market.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const PERIOD_DAYS = { "48h": 2, "7d": 7, "30d": 30 } as const;
 
 /** Shows the page of a market with one price per hour of the last 30 days and of the hour that has just begun. */

@@ -4,6 +4,7 @@ import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
 import type { Outcome } from "../../../domain/market.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../../http/html/index.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
 import { type EstimateView, renderEstimateSection } from "./estimate-section.ts";
 import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
@@ -24,7 +25,6 @@ import { WEBSITE_STYLES } from "./styles.ts";
 const RULES_LENGTH_MAX = 5_000;
 /** Interval at which the page reloads itself while an analysis runs. */
 const RELOAD_SECONDS = 5;
-const HOUR_MS = 3_600_000;
 const PERIOD_MS: Readonly<Record<Period, number>> = { "48h": 48 * HOUR_MS, "7d": 168 * HOUR_MS, "30d": 720 * HOUR_MS };
 const PERIOD_NAMES: Readonly<Record<Period, string>> = { "48h": "48 hours", "7d": "7 days", "30d": "30 days" };
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT } from "../../../../test/support/markets/market-samples.ts";
 import { samplePoint } from "../../../../test/support/storage-samples.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import { renderPriceChart } from "./price-chart.ts";
 
-const HOUR_MS = 3_600_000;
 const pointsOf = (prices: readonly (number | null)[]) =>
   prices.map((price, index) => samplePoint(SAMPLE_AT + index * HOUR_MS, SAMPLE_AT + (index + 1) * HOUR_MS, price));
 const spanOf = (hours: number, isSettled = false) => ({

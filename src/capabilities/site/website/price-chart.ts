@@ -1,6 +1,7 @@
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import type { HistoryPoint } from "../../../domain/trade.ts";
 import { type Html, html } from "../../../http/html/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import { formatChange, formatDate, formatMinute, formatPrice, formatTime } from "./format.ts";
 
 const WIDTH = 600;
@@ -10,7 +11,6 @@ const INTERVALS_MAX = 4;
 const MICROS_MAX = 1_000_000;
 /** Distances of the horizontal lines: 0.1 to 25 cents, in micros. */
 const STEPS_MICROS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000];
-const DAY_MS = 86_400_000;
 
 /** If the first known price is later than this share of the span, the text says so. */
 const PARTIAL_SHARE = 0.05;

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { DayTotals } from "../../../trading/index.ts";
 import { profitRows, renderProfitChart } from "./profit-chart.ts";
 
-const DAY_MS = 86_400_000;
 const daysOf = (profits: readonly number[]): DayTotals[] =>
   profits.map((pnlUsd, index) => ({
     date: new Date(Date.UTC(2025, 0, 1) + index * DAY_MS).toISOString().slice(0, 10),

@@ -1,5 +1,6 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
 import { rateLimited } from "../../../domain/errors.ts";
+import { MINUTE_MS } from "../../../lib/durations.ts";
 import { limitedBlocks } from "../../../lib/ip-prefix.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Random } from "../../../ports/random.ts";
@@ -18,7 +19,6 @@ import type { ShownPerformance } from "./track-record-page.ts";
  * markets per minute are less than 15 requests for 100 markets.
  */
 const MARKET_PAGES_PER_MINUTE = 60;
-const MINUTE_MS = 60_000;
 
 export interface WebsiteOptions {
   readonly service: MarketsService;

@@ -10,8 +10,7 @@ import {
 import { openWebsite, type Website } from "../../../../test/support/pages/website-harness.ts";
 import { AppError, VenueError } from "../../../domain/errors.ts";
 import type { Outcome } from "../../../domain/market.ts";
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "../../../lib/durations.ts";
 
 /** Adds a market with this 24-hour volume. */
 function addMarket({ board }: Website, id: string, volume24hUsd: number | null, parts: SampleParts = {}): void {

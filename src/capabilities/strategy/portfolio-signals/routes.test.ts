@@ -13,6 +13,7 @@ import { testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { AppError, VenueError } from "../../../domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../../engine/index.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import { decideSignal, findCandidate, type PortfolioTask, type SignalInput } from "../../../trading/index.ts";
 import type { StoredAnalysis } from "../../analysis/analyses/index.ts";
@@ -25,7 +26,6 @@ import { createPortfolioSignalsService, type PortfolioSignalPorts } from "./serv
 const TITLE = "Will the Fed cut rates in March?";
 const VENUES = { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] };
 const KEY = { authorization: `Bearer ${VALID_KEY}` };
-const DAY_MS = 86_400_000;
 
 const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPair => ({
   a,

@@ -5,6 +5,7 @@ import type { VenueId } from "../../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
 import { smallestOrder } from "../../../domain/order-rules.ts";
 import { toCents } from "../../../domain/usd.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type Fill, fillPaperOrder, type Offer, offersOf } from "../../../trading/index.ts";
@@ -13,7 +14,7 @@ import { PAPER_TRADES_MAX, type PaperOrder, type PaperTrade } from "./model.ts";
 import { countPaperTrades, insertPaperTrade, selectPaperTradeByKey } from "./queries.ts";
 
 /** A price is executable only if it was confirmed within this time. */
-const PRICE_AGE_MS_MAX = 3_600_000;
+const PRICE_AGE_MS_MAX = HOUR_MS;
 
 export interface PaperTradePorts {
   readonly database: Database;

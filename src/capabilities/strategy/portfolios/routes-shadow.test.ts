@@ -3,9 +3,7 @@ import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts"
 import {
   ASKS,
   BIDS,
-  DAY_MS,
   describeErrors,
-  HOUR_MS,
   iso,
   OPERATOR,
   ORDER,
@@ -13,6 +11,7 @@ import {
   VENUE,
 } from "../../../../test/support/trading/portfolio-harness.ts";
 import { VenueError } from "../../../domain/errors.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { createPaperTrades, PAPER_TRADE_DATA } from "./index.ts";
 
 eachDatabase("200: a paper trade pays the prices of the book and the taker fee of the venue", async (database) => {

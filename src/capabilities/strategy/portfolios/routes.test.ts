@@ -3,13 +3,12 @@ import { eachDatabase } from "../../../../test/support/databases.ts";
 import {
   ASKS,
   BIDS,
-  DAY_MS,
   EMPTY_SUMMARY,
-  HOUR_MS,
   iso,
   openPortfolioApi,
   VENUE,
 } from "../../../../test/support/trading/portfolio-harness.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { createPortfolioService } from "./index.ts";
 
 eachDatabase("200: a position shows its cost and its current value, and the summary its profit", async (database) => {

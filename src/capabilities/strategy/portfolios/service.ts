@@ -1,5 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DailyPriceRange, readDailyPrices } from "../../../storage/index.ts";
@@ -28,8 +29,6 @@ import {
   REPORTS_MAX,
 } from "./model.ts";
 import { selectPaperTrades, selectSettlements, selectTitles } from "./queries.ts";
-
-const DAY_MS = 86_400_000;
 
 export interface PortfolioPorts {
   readonly database: Database;

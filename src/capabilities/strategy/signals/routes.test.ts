@@ -2,15 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeErrors } from "../../../../test/support/markets/market-api.ts";
 import { SAMPLE_AT } from "../../../../test/support/markets/market-samples.ts";
-import {
-  DAY_MS,
-  FED_TITLE,
-  HOUR_MS,
-  openSignalApi,
-  relatedTo,
-  sampleAnalysis,
-} from "../../../../test/support/trading/signal-api.ts";
+import { FED_TITLE, openSignalApi, relatedTo, sampleAnalysis } from "../../../../test/support/trading/signal-api.ts";
 import { AppError, VenueError } from "../../../domain/errors.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { roundNumbers } from "../../../lib/round-numbers.ts";
 import type { SignalPorts } from "./service.ts";
 

@@ -5,6 +5,7 @@ import { sampleMarket } from "../../../../test/support/markets/market-samples.ts
 import { eventually } from "../../../../test/support/service-process.ts";
 import { ScriptedVenue } from "../../../../test/support/venues/scripted-venue.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 
 const TITLE = "Will the Fed cut rates in March?";
@@ -18,7 +19,7 @@ function createWorld() {
     takerFee: { kind: "none" } as const,
     priceRanges: [{ from: 0, to: 1, step: 0.01 }],
   };
-  const market = sampleMarket("fed", { listing: { ...listing, closeAt: Date.now() + 20 * 86_400_000 } });
+  const market = sampleMarket("fed", { listing: { ...listing, closeAt: Date.now() + 20 * DAY_MS } });
   venue.setMarkets(market);
   const level = (price: number) => [{ price, size: 5_000 }];
   venue.books.set("fed", { bids: level(0.4), asks: level(0.42), lastPrice: null, eventAt: null, receivedAt: 0 });

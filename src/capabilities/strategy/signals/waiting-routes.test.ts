@@ -4,7 +4,8 @@ import { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { SAMPLE_AT } from "../../../../test/support/markets/market-samples.ts";
-import { DAY_MS, HOUR_MS, KEY, openSignalApi, sampleAnalysis } from "../../../../test/support/trading/signal-api.ts";
+import { KEY, openSignalApi, sampleAnalysis } from "../../../../test/support/trading/signal-api.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { disconnectOf } from "./routes.ts";
 
 test("202: without a usable analysis, the call starts one and returns no signal", async () => {

@@ -6,9 +6,8 @@ import {
   type ShadowBookHarness,
   sampleEntry,
 } from "../../../../test/support/trading/shadow-book-harness.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 
-const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 const YES = { kind: "yes" } as const;
 
 async function assertVerified({ book }: ShadowBookHarness, trades: number, days: number): Promise<void> {
@@ -201,7 +200,7 @@ eachDatabase(
     await book.run();
     await goTo(1, 0);
     await clock.advance(60_000);
-    await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n", at: clock.now() + 86_400_000 }));
+    await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n", at: clock.now() + DAY_MS }));
     await settle(YES);
     await book.run();
     const { report } = await performance.refresh();

@@ -1,5 +1,6 @@
 import type { MarketBoard } from "../../../board/index.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import { readPricesAt } from "../../../storage/index.ts";
@@ -17,7 +18,6 @@ import { computeDay, startOfNextDay, wholeDay } from "./day-totals.ts";
 import type { MarketId } from "./model.ts";
 import { lockBook } from "./trade-queries.ts";
 
-const DAY_MS = 86_400_000;
 /** Delay between the end of a day and its closing, in which the last entries and ticks of the day are stored. */
 const CLOSE_DELAY_MS = 2 * 60_000;
 /** If no price is stored, the current price of the board is used as the mark, at most this long after the time of the mark. */

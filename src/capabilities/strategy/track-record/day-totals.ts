@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
   type DayTotals,
@@ -11,7 +12,6 @@ import {
 import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
 import type { MarketId, StoredTrade } from "./model.ts";
 
-const DAY_MS = 86_400_000;
 /** A market has at most one trade per analysis and side, so about 10,000 in 400 days. */
 const MARKETS_PER_PAGE = 20;
 

@@ -6,8 +6,8 @@ import {
   type ShadowBookHarness,
   sampleEntry,
 } from "../../../../test/support/trading/shadow-book-harness.ts";
+import { HOUR_MS } from "../../../lib/durations.ts";
 
-const HOUR_MS = 3_600_000;
 const YES = { kind: "yes" } as const;
 const NO = { kind: "no" } as const;
 

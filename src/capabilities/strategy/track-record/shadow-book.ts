@@ -1,5 +1,6 @@
 import type { MarketBoard } from "../../../board/index.ts";
 import type { EventLog } from "../../../event-log/index.ts";
+import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -12,8 +13,8 @@ import { insertTrade, lockBook, reserveRun } from "./trade-queries.ts";
 import { verifyShadowBook } from "./verify.ts";
 
 const PAUSE_MS = 60_000;
-const RECONCILE_PAUSE_MS = 3_600_000;
-const RETENTION_PAUSE_MS = 86_400_000;
+const RECONCILE_PAUSE_MS = HOUR_MS;
+const RETENTION_PAUSE_MS = DAY_MS;
 
 export interface ShadowBookPorts {
   readonly database: Database;

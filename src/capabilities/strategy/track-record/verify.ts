@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
   type DayTotals,
@@ -24,7 +25,6 @@ import type { MarketId, Mismatch, StoredTrade, Verification } from "./model.ts";
 import { computeResolvedTotals, selectResolvedTotals } from "./total-queries.ts";
 import { lockBook, selectSettlements } from "./trade-queries.ts";
 
-const DAY_MS = 86_400_000;
 const TRADES_PER_PAGE = 500;
 const MISMATCHES_MAX = 100;
 
