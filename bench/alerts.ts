@@ -21,7 +21,7 @@ import { yesPrice as displayedPrice } from "../src/domain/market.ts";
 import { LiveFeed } from "../src/ingest/live-feed.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
 import { type EarlierShift, hourlySigma, shiftSigmas } from "../src/quant/alerts/price-shift.ts";
-import { logOdds } from "../src/quant/log-odds.ts";
+import { priceLogOdds } from "../src/quant/log-odds.ts";
 import { SAMPLE_AT, sampleMarket } from "../test/support/markets/market-samples.ts";
 import { type AlertTotals, type ReplayOptions, replayTrades } from "./harness/replay-trades.ts";
 import { interleave } from "./harness/rounds.ts";
@@ -52,10 +52,10 @@ const TEMPLATE: BoardMarket = new MarketBoard(() => SAMPLE_AT).apply(sampleMarke
 /** Returns whether the true probability moved by at least half of the move in the alert, in log-odds. */
 function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: EarlierShift, oldAt: number): boolean {
   const { process, criterion } = groundTruthOf(market);
-  const after = logOdds(trueProbability(process, criterion, at));
-  const announced = logOdds(newPrice) - logOdds(oldPrice);
+  const after = priceLogOdds(trueProbability(process, criterion, at));
+  const announced = priceLogOdds(newPrice) - priceLogOdds(oldPrice);
   for (let from = oldAt - LAG_MS; from <= oldAt; from += STEP_MS)
-    if ((after - logOdds(trueProbability(process, criterion, from))) / announced >= TRUE_SHARE_MIN) return true;
+    if ((after - priceLogOdds(trueProbability(process, criterion, from))) / announced >= TRUE_SHARE_MIN) return true;
   return false;
 }
 

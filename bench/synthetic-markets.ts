@@ -1,5 +1,6 @@
 import type { EventListing, MarketSnapshot, MarketStatus } from "../src/domain/market.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
+import { MONTH_NAMES } from "../src/lib/month-names.ts";
 
 export const SYNTHETIC_VENUES = ["northmarket", "southmarket", "eastmarket"] as const;
 /** Share of each venue in all markets, in the order of `SYNTHETIC_VENUES`. */
@@ -7,7 +8,7 @@ const VENUE_SHARES = [0.65, 0.29, 0.06];
 
 /** Possible numbers of markets per event. The mean is about three, as on large venues. */
 const EVENT_SIZES = [1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 12];
-const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October"];
+const MONTHS = MONTH_NAMES.slice(0, 10);
 const SYLLABLES =
   "ba be bo bri ca che co da del do el fa fer ga gre ha hol in ja ka kel la len lo ma mi mor na ni".split(" ");
 const ENDINGS = "n r s ton ez ini berg ski wood ard os ia ell man ford ley".split(" ");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { sigmoid } from "../src/lib/numbers.ts";
 import { fitLogistic } from "./logistic.ts";
 
 const assertClose = (actual: number, expected: number, tolerance = 1e-6) =>
@@ -53,7 +54,7 @@ test("the gradient of the penalised log-likelihood is zero at the fitted coeffic
       );
       const residuals = examples.map(({ input, outcome }) => {
         const score = intercept + input.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), 0);
-        return outcome - 1 / (1 + Math.exp(-score));
+        return outcome - sigmoid(score);
       });
       const dot = (values: readonly number[]) =>
         values.reduce((sum, value, index) => sum + value * (residuals[index] ?? 0), 0);

@@ -1,4 +1,5 @@
 /** Ridge logistic regression. */
+import { clamp, sigmoid } from "../src/lib/numbers.ts";
 
 export interface LogisticFit {
   /** 0 if the model has no intercept. */
@@ -46,11 +47,11 @@ export function fitLogistic(
     for (const [example, x] of rows.entries()) {
       let score = offsets?.[example] ?? 0;
       for (let index = 0; index < x.length; index++) score += (x[index] ?? 0) * (weights[index] ?? 0);
-      const probability = 1 / (1 + Math.exp(-score));
+      const probability = sigmoid(score);
       const variance = Math.max(probability * (1 - probability), 1e-9);
       addExample(x, (outcomes[example] ?? 0) - probability, variance, gradient, hessian);
     }
-    const step = solve(hessian, gradient).map((value) => Math.max(-STEP_MAX, Math.min(STEP_MAX, value)));
+    const step = solve(hessian, gradient).map((value) => clamp(value, -STEP_MAX, STEP_MAX));
     weights = weights.map((weight, index) => weight + (step[index] ?? 0));
     if (step.every((value) => Math.abs(value) < CONVERGED)) break;
   }

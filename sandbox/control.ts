@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { escapeHtml } from "../src/lib/escape-html.ts";
 import { hostWithoutPort, isLoopbackHost } from "../src/lib/loopback.ts";
 import { FAULT_DEFINITIONS, FaultError, type FaultSettings, parseFaults } from "./faults/switches.ts";
 import { installPlantRoutes, type Plants } from "./plant-routes.ts";
@@ -19,8 +20,6 @@ const presentRecording = (recording: ReplayedRecording) => ({
   left_out: recording.omittedMarkets,
   is_cut: recording.isTruncated,
 });
-
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /**
  * The control server: an overview page, the base URLs, the true state of the simulated markets, and the fault switches.

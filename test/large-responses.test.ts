@@ -5,6 +5,7 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
+import { sigmoid } from "../src/lib/numbers.ts";
 import { customerHarness } from "./support/customers/customer-harness.ts";
 import { embeddedDatabase } from "./support/databases.ts";
 import { FakeClock } from "./support/fake-clock.ts";
@@ -32,7 +33,7 @@ const historyOf = (market: number, count: number, stepMs: number) =>
   Array.from({ length: count }, (_, index) => {
     const endAt = NOON - (count - 1 - index) * stepMs;
     const logOdds = Math.sin(index) + 0.3 * Math.sin(index * (2 + market / 100));
-    return samplePoint(endAt - stepMs, endAt, 1 / (1 + Math.exp(-logOdds)), { bid: 0.4, ask: 0.42, volumeUsd: 100 });
+    return samplePoint(endAt - stepMs, endAt, sigmoid(logOdds), { bid: 0.4, ask: 0.42, volumeUsd: 100 });
   });
 
 const clock = new FakeClock(NOON);

@@ -4,6 +4,7 @@ import { createInProcessBus } from "../src/adapters/bus/in-process-bus.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import type { BookLevel } from "../src/domain/order-book.ts";
 import { createEventLog, formatEvent } from "../src/event-log/index.ts";
+import { logit, sigmoid } from "../src/lib/numbers.ts";
 import type { Database } from "../src/ports/database.ts";
 import { openHarness, VENUE } from "./support/analyses/analysis-harness.ts";
 import { ScriptedResearch, sampleOutcome } from "./support/analyses/scripted-research.ts";
@@ -29,7 +30,6 @@ const CHANGE_TOLERANCE = 1e-6;
 
 // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
 type Json = any;
-const logOdds = (probability: number) => Math.log(probability / (1 - probability));
 const bookAt = (price: number): { bids: BookLevel[]; asks: BookLevel[] } => ({
   bids: [{ price: price - 0.01, size: 100 }],
   asks: [{ price: price + 0.01, size: 100 }],
@@ -77,7 +77,7 @@ async function openAnalysedMarket(): Promise<void> {
   const { analysis_id } = (await caller.analyze("m")).json;
   assert.equal((await ended(analysis_id)).status, "complete");
   const { probability, market_price } = (await caller.get(`/v1/markets/${VENUE}/m/analysis`)).json;
-  change = logOdds(probability) - logOdds(market_price);
+  change = logit(probability) - logit(market_price);
   assert.ok(Math.abs(change) > 0.05, `the research changes the estimate: ${change}`);
   quote("m", BOARD_PRICE);
 }
@@ -88,8 +88,8 @@ function assertOneMoment(
   price: number,
 ): void {
   assert.ok(Math.abs(shown.price - price) < 1e-9, `the price ${shown.price} is not ${price}`);
-  const sum = logOdds(shown.price) + change;
-  assert.ok(Math.abs(logOdds(shown.probability) - sum) < CHANGE_TOLERANCE, `${shown.probability} at ${shown.price}`);
+  const sum = logit(shown.price) + change;
+  assert.ok(Math.abs(logit(shown.probability) - sum) < CHANGE_TOLERANCE, `${shown.probability} at ${shown.price}`);
   if (shown.edge !== undefined) assert.ok(Math.abs(shown.edge - (shown.probability - shown.price)) < 1e-9);
 }
 
@@ -217,7 +217,7 @@ async function testReaders(t: TestContext): Promise<void> {
       const [, estimate, price] =
         /<strong>([\d.]+)%<\/strong> Yes <span class="faint">80% interval [^<]*, price ([\d.]+)%/.exec(text) ?? [];
       assert.deepEqual([Number(headline), Number(price)], [100 * BOARD_PRICE, 100 * BOARD_PRICE]);
-      const expected = 1 / (1 + Math.exp(-logOdds(BOARD_PRICE) - change));
+      const expected = sigmoid(logit(BOARD_PRICE) + change);
       assert.equal(estimate, (100 * expected).toFixed(1));
     },
   );

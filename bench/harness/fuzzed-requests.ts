@@ -1,5 +1,7 @@
 /** Generates requests from an OpenAPI document: valid ones, ones with one wrong value, and hostile ones. */
 
+import { isObject } from "../../src/lib/is-object.ts";
+
 /** The part of JSON Schema that the document uses. */
 export interface JsonSchema {
   readonly $ref?: string;
@@ -237,9 +239,6 @@ export class RequestGenerator {
     return values[Math.floor(this.#uniform() * values.length)] as T;
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function buildPath(template: string, values: ReadonlyMap<Parameter, string>): string {
   const encode = (text: string) => encodeURIComponent(text.toWellFormed());

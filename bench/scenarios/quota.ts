@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
+import { sumOf } from "../../src/lib/numbers.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { temporaryFolder } from "../../test/support/service-process.ts";
@@ -148,7 +149,7 @@ async function measureRounds(
   for (let index = 0; index < setup.nodeCount; index++) nodes.push(await startNode(setup, index));
   const passedCounts: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const servedBefore = sum(nodes.map((node) => node.countServed()));
+    const servedBefore = sumOf(nodes.map((node) => node.countServed()));
     await Promise.all(
       nodes.map((node, index) => {
         const callers = callersOf(index, nodes.length);
@@ -156,7 +157,7 @@ async function measureRounds(
         return node.runRound({ customerId: `round-${round}`, limit: MONTHLY_LIMIT, callers, attempts: nodeAttempts });
       }),
     );
-    passedCounts.push(sum(nodes.map((node) => node.countServed())) - servedBefore);
+    passedCounts.push(sumOf(nodes.map((node) => node.countServed())) - servedBefore);
     options.print(
       `${setup.kind}: round ${round + 1} of ${rounds}, ${passedCounts.at(-1)} of ${attempts} attempts passed`,
     );
@@ -188,7 +189,7 @@ async function killOneNode(
     const customerId = `killed-${kill}`;
     const nodes: QuotaNode[] = [];
     for (let index = 0; index < setup.nodeCount; index++) nodes.push(await startNode(setup, index));
-    const servedBefore = sum(nodes.map((node) => node.countServed()));
+    const servedBefore = sumOf(nodes.map((node) => node.countServed()));
     const victimServedBefore = nodes[0]?.countServed() ?? 0;
     const [victim, ...otherNodes] = nodes as [QuotaNode, ...QuotaNode[]];
     const round = {
@@ -205,7 +206,7 @@ async function killOneNode(
     const restartedNode = await startNode(setup, 0);
     for (const node of [restartedNode, ...otherNodes]) await node.runRound({ ...round, attempts: KILL_RUN_LIMIT });
     for (const node of [restartedNode, ...otherNodes]) await node.end();
-    const served = sum(nodes.map((node) => node.countServed())) - servedBefore;
+    const served = sumOf(nodes.map((node) => node.countServed())) - servedBefore;
     // Calls in flight at the kill were counted and may have been served, but the process could not report them.
     const inFlightCount = KILL_RUN_LIMIT - served;
     if (inFlightCount < 0 || inFlightCount > round.callers)
@@ -229,12 +230,10 @@ async function killOneNode(
 
 async function assertUsedCalls(database: Database, customerId: string, expected: number): Promise<void> {
   const [row] = await database.query<{ used: number }>(
-    `select (taken - coalesce((select sum(size - spent) from quota_blocks where customer_id = $1), 0))::int8 as used
+    `select (taken - coalesce((select sumOf(size - spent) from quota_blocks where customer_id = $1), 0))::int8 as used
      from quota_months where customer_id = $1 and tier = 'INSIGHT'`,
     [customerId],
   );
   const used = row?.used ?? 0;
   if (used !== expected) throw new GuaranteeError(`the store counts ${used} calls of ${customerId}, not ${expected}`);
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

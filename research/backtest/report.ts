@@ -1,8 +1,9 @@
 /** The result of a backtest as tables, JSON and an HTML page. */
 
+import { escapeHtml } from "../../src/lib/escape-html.ts";
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import { type DayTotals, REFERENCE_BANKROLL_USD } from "../../src/trading/index.ts";
-import { escapeHtml, renderPage } from "../engine/report-html.ts";
+import { renderPage } from "../engine/report-html.ts";
 import { formatInterval, formatNumber, type Section } from "../engine/report-text.ts";
 import { VIEW_GAPS } from "./market-view.ts";
 import type { BacktestOptions } from "./options.ts";

@@ -1,5 +1,7 @@
 /** All scores of an engine on one file. */
+
 import type { EngineCoefficients } from "../../src/engine/index.ts";
+import { sigmoid } from "../../src/lib/numbers.ts";
 import { laterCases } from "./later-cases.ts";
 import { type LaterCase, type LaterScores, scoreLaterPrices } from "./later-price.ts";
 import type { EngineFile } from "./rows.ts";
@@ -80,7 +82,7 @@ function compareFactors(scored: readonly ScoredSample[]): NamedComparison[] {
       const step = sample.estimate.steps.find((item) => item.name === name);
       if (step === undefined) return [];
       const logOdds = sample.estimate.prior.logOdds + step.change;
-      return [{ ...toForecast(sample), probability: 1 / (1 + Math.exp(-logOdds)) }];
+      return [{ ...toForecast(sample), probability: sigmoid(logOdds) }];
     });
     return { name, comparison: compare(forecasts) };
   });

@@ -1,8 +1,10 @@
 /** `npm run fit`: fits the coefficients of the engine and writes them with a report. */
+
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
+import { isObject } from "../../src/lib/is-object.ts";
 import { type EngineData, fitEngine } from "./fit/fit-engine.ts";
 import { describeFit } from "./fit/fit-report.ts";
 import { type EngineFile, readEngineFile } from "./rows.ts";
@@ -68,7 +70,7 @@ function toJson(value: object): string {
 
 function roundNumbers(value: unknown): unknown {
   if (typeof value === "number") return Number(value.toFixed(DECIMALS));
-  if (Array.isArray(value) || typeof value !== "object" || value === null) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roundNumbers(item)]));
 }
 

@@ -2,6 +2,8 @@
 
 import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
 import { HOUR_MS } from "../../src/lib/durations.ts";
+import { sigmoid } from "../../src/lib/numbers.ts";
+import { squaredError } from "../../src/quant/calibration.ts";
 import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
 
 const LATER_HOURS = [1, 24, 168] as const;
@@ -59,11 +61,11 @@ export function scoreLaterPrices(
     for (const hours of LATER_HOURS) {
       const price = later.priceAfter(hours);
       if (price === null) continue;
-      const priceError = (marketPrice - price) ** 2;
+      const priceError = squaredError(marketPrice, price);
       for (const [name, probability] of parts) {
         const key = `${name} ${hours}`;
         const list = errors.get(key) ?? [];
-        list.push({ group: later.group, event: later.event, error: (probability - price) ** 2, priceError });
+        list.push({ group: later.group, event: later.event, error: squaredError(probability, price), priceError });
         errors.set(key, list);
       }
     }
@@ -84,8 +86,6 @@ function toScore(hours: number, errors: readonly Errors[]): LaterScore {
     ratioByEvent: clusteredRatio(terms(({ event }) => event)),
   };
 }
-
-const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
 
 /** Maximum delay of a later price after its due time. */
 const toleranceMs = (hours: number): number => Math.max(1, hours / 4) * HOUR_MS;

@@ -1,4 +1,5 @@
 /** The scores as one self-contained HTML page. */
+import { escapeHtml } from "../../src/lib/escape-html.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { describeEvaluation, formatNumber, type Section } from "./report-text.ts";
 import type { Decomposition } from "./scores.ts";
@@ -86,7 +87,3 @@ ${ticks.join("")}
 ${points(market, "#8a94a3")}${points(model, "#1f5fbf")}
 </svg><figcaption>Blue: model. Grey: price. On the dashed line, probabilities are right on average.</figcaption></figure>`;
 }
-
-/** Escapes text for an element or a quoted attribute. */
-export const escapeHtml = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");

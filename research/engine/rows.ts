@@ -3,6 +3,7 @@
  */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
+import { isObject } from "../../src/lib/is-object.ts";
 import { readLines } from "../lines.ts";
 
 const Price = Type.Number({ minimum: 0, maximum: 1 });
@@ -70,7 +71,7 @@ export async function readEngineFile(path: string): Promise<EngineFile> {
   let kind: EngineFile["kind"] | null = null;
   const isRow = (value: unknown): value is object => {
     kind ??= kindOf(value);
-    return typeof value === "object" && value !== null && CHECKS[kind](value);
+    return isObject(value) && CHECKS[kind](value);
   };
   const rows: unknown[] = await readLines(
     path,
@@ -93,7 +94,7 @@ const CHECKS: Readonly<Record<EngineFile["kind"], (value: object) => boolean>> =
 };
 
 function kindOf(value: unknown): EngineFile["kind"] {
-  if (typeof value !== "object" || value === null) return "resolved";
+  if (!isObject(value)) return "resolved";
   if ("contest" in value) return "quotes";
   return "yes_bids" in value ? "depth" : "resolved";
 }

@@ -1,4 +1,5 @@
 /** Scores of a matcher on labelled pairs. */
+import type { GroupedForecast } from "../../src/quant/calibration.ts";
 
 export interface Scored {
   readonly probability: number;
@@ -23,40 +24,6 @@ export function scoreAt(pairs: readonly Scored[], threshold: number): Score {
   return { n: pairs.length, precision, recall, f1 };
 }
 
-export interface CalibrationBin {
-  readonly lower: number;
-  readonly upper: number;
-  readonly n: number;
-  readonly meanProbability: number;
-  readonly shareSame: number;
-}
-
-/** Ten bins of equal width, without the empty ones. */
-export function calibrationBins(pairs: readonly Scored[]): CalibrationBin[] {
-  return Array.from({ length: 10 }, (_, index) => {
-    const inBin = pairs.filter(({ probability }) => Math.min(9, Math.floor(probability * 10)) === index);
-    const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-    return {
-      lower: index / 10,
-      upper: (index + 1) / 10,
-      n: inBin.length,
-      meanProbability: mean(inBin.map(({ probability }) => probability)),
-      shareSame: mean(inBin.map(({ isSame }) => (isSame ? 1 : 0))),
-    };
-  }).filter(({ n }) => n > 0);
-}
-
-/** Expected calibration error: mean |share same - mean probability| over the bins, weighted by their size. */
-export function calibrationError(pairs: readonly Scored[]): number | null {
-  if (pairs.length === 0) return null;
-  const sum = calibrationBins(pairs).reduce(
-    (total, bin) => total + bin.n * Math.abs(bin.shareSame - bin.meanProbability),
-    0,
-  );
-  return sum / pairs.length;
-}
-
-export function brierScore(pairs: readonly Scored[]): number | null {
-  if (pairs.length === 0) return null;
-  return pairs.reduce((sum, { probability, isSame }) => sum + (probability - (isSame ? 1 : 0)) ** 2, 0) / pairs.length;
-}
+/** Pairs as forecasts of "same". Each pair is a group of its own. */
+export const toForecasts = (pairs: readonly Scored[]): readonly GroupedForecast[] =>
+  pairs.map(({ probability, isSame }, group) => ({ probability, outcome: isSame ? 1 : 0, group }));

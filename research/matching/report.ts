@@ -1,7 +1,8 @@
 /** Describes the scores of a matcher as Markdown. */
 import { MATCH_DECISION_MIN } from "../../src/matching/decide.ts";
+import { brierScore, expectedCalibrationError, reliabilityBins } from "../../src/quant/calibration.ts";
 import { format, table } from "../markdown.ts";
-import { brierScore, calibrationBins, calibrationError, type Score, type Scored, scoreAt } from "./metrics.ts";
+import { type Score, type Scored, scoreAt, toForecasts } from "./metrics.ts";
 import type { PairRow } from "./rows.ts";
 
 export interface ScoredRow extends Scored {
@@ -36,7 +37,7 @@ function describeRelations(pairs: readonly ScoredRow[]): string {
       group.filter(({ isSame }) => isSame).length,
       matched.length,
       matched.filter(({ isSame }) => !isSame).length,
-      ...[precision, recall, f1, brierScore(group)].map((value) => format(value)),
+      ...[precision, recall, f1, brierScore(toForecasts(group))].map((value) => format(value)),
     ];
   };
   return table(
@@ -64,15 +65,18 @@ function describeThresholds(pairs: readonly ScoredRow[]): string {
 }
 
 function describeCalibration(pairs: readonly Scored[]): string {
-  const bins = calibrationBins(pairs).map(({ lower, upper, n, meanProbability, shareSame }) => [
-    `${lower.toFixed(1)} to ${upper.toFixed(1)}`,
-    n,
-    format(meanProbability),
-    format(shareSame),
-  ]);
+  const bins = reliabilityBins(toForecasts(pairs));
+  const rows = bins
+    .filter(({ count }) => count > 0)
+    .map(({ lower, upper, count, meanPredicted, observedFrequency }) => [
+      `${lower.toFixed(1)} to ${upper.toFixed(1)}`,
+      count,
+      format(meanPredicted),
+      format(observedFrequency),
+    ]);
   return [
-    table(["probability", "pairs", "mean probability", "share same"], bins),
-    `Expected calibration error: ${format(calibrationError(pairs), 4)}.`,
+    table(["probability", "pairs", "mean probability", "share same"], rows),
+    `Expected calibration error: ${format(expectedCalibrationError(bins), 4)}.`,
   ].join("\n\n");
 }
 
@@ -92,5 +96,5 @@ export function summariseScores(scored: readonly ScoredRow[]): ScoreSummary {
     );
     return { n, precision: round(precision), recall: round(recall), f1: round(f1) };
   }) as [Score, Score];
-  return { market, event, ece: round(calibrationError(scored)) };
+  return { market, event, ece: round(expectedCalibrationError(reliabilityBins(toForecasts(scored)))) };
 }

@@ -1,4 +1,5 @@
 /** Fits the models of the matcher to labelled pairs, and scores them by cross-validation. */
+import { logit } from "../../src/lib/numbers.ts";
 import {
   FITTED_EVENT_FEATURES,
   FITTED_MARKET_FEATURES,
@@ -73,7 +74,7 @@ const CALIBRATION_RIDGE = 0.1;
  * @param scored  candidates of a board with cross-validated probabilities
  */
 export function calibrateBoard(scored: readonly ScoredRow[]): MatchingCoefficients["board"] {
-  const logOdds = scored.map(({ probability }) => [Math.log(probability / (1 - probability))]);
+  const logOdds = scored.map(({ probability }) => [logit(probability)]);
   const { intercept, weights } = fitLogistic(
     logOdds,
     scored.map(({ isSame }) => (isSame ? 1 : 0)),

@@ -2,7 +2,7 @@
  * Distorts prices and times in the JSON that a venue sends, by field name. The simulated world and `/truth` keep the
  * correct values.
  */
-import { isRecord } from "./switches.ts";
+import { isObject } from "../../src/lib/is-object.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
 /** Names of the bid and ask fields of all venues. Values are prices, lists of levels, or objects with a price. */
@@ -48,7 +48,7 @@ export function distort(value: unknown, faults: VenueFaults): unknown {
 function distortValue(value: unknown, faults: VenueFaults, skewMs: number, depth: number): unknown {
   if (depth > JSON_DEPTH_MAX) return value;
   if (Array.isArray(value)) return value.map((item) => distortValue(item, faults, skewMs, depth + 1));
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   const fields: Fields = {};
   for (const [name, field] of Object.entries(value)) fields[name] = distortValue(field, faults, skewMs, depth + 1);
   if (skewMs !== 0)
@@ -87,7 +87,7 @@ function isCrossable(fields: Fields): boolean {
 /** Returns the first price of a book side in the format of any venue, or NaN if the side is empty. */
 function parseFirstPrice(side: unknown): number {
   if (Array.isArray(side)) return parseFirstPrice(side[0]);
-  if (isRecord(side)) return parseFirstPrice(side.price ?? side.market);
+  if (isObject(side)) return parseFirstPrice(side.price ?? side.market);
   return typeof side === "string" || typeof side === "number" ? Number(side) : Number.NaN;
 }
 
@@ -111,7 +111,7 @@ function emptyBook(fields: Fields): void {
     if (Array.isArray(value)) fields[name] = [];
     else if (typeof value === "string") fields[name] = price.toFixed(4);
     else if (typeof value === "number") fields[name] = price;
-    else if (isRecord(value)) fields[name] = null;
+    else if (isObject(value)) fields[name] = null;
   };
   for (const [bid, ask] of BID_ASK_FIELD_NAMES) {
     clear(bid, 0);
@@ -161,14 +161,14 @@ function shiftTime(value: unknown, byMs: number): unknown {
 
 /** Returns whether the value contains a list of at least two rows. */
 export function isPage(value: unknown): boolean {
-  const lists = isRecord(value) ? Object.values(value) : [value];
+  const lists = isObject(value) ? Object.values(value) : [value];
   return lists.some((list) => Array.isArray(list) && list.length > 1);
 }
 
 /** Returns half of the rows ("short"), repeated rows ("repeat") or the cursor of the request ("loop"). */
 export function corruptPage(value: unknown, kind: string, requestCursor: string | null): unknown {
   if (Array.isArray(value)) return corruptRows(value, kind);
-  if (!isRecord(value)) return value;
+  if (!isObject(value)) return value;
   const fields: Fields = { ...value };
   const cursor = ["cursor", "next_cursor"].find((name) => typeof fields[name] === "string" && fields[name] !== "");
   if (kind === "loop" && cursor !== undefined && requestCursor !== null) {

@@ -1,4 +1,5 @@
 /** The fault switches of a simulated venue: each has a rate and optional parameters. */
+import { isObject } from "../../src/lib/is-object.ts";
 import { UserFacingError } from "../../src/lib/user-facing-error.ts";
 
 interface NumberParameter {
@@ -90,9 +91,6 @@ export type FaultSettings = Partial<Readonly<Record<FaultName, FaultSetting>>>;
 /** An unknown switch, parameter or value. The message lists the valid values. */
 export class FaultError extends UserFacingError {}
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const isFaultName = (name: string): name is FaultName => Object.hasOwn(DEFINITIONS, name);
 
 /**
@@ -101,11 +99,11 @@ const isFaultName = (name: string): name is FaultName => Object.hasOwn(DEFINITIO
  * @throws FaultError if a switch or parameter is unknown, or a value is out of range
  */
 export function parseFaults(value: unknown): FaultSettings {
-  if (!isRecord(value)) throw new FaultError("expected an object: {switch: rate} or {switch: {rate, ...parameters}}");
+  if (!isObject(value)) throw new FaultError("expected an object: {switch: rate} or {switch: {rate, ...parameters}}");
   const settings: Partial<Record<FaultName, FaultSetting>> = {};
   for (const [name, setting] of Object.entries(value)) {
     if (!isFaultName(name)) throw new FaultError(`unknown switch "${name}"; switches: ${FAULT_NAMES.join(", ")}`);
-    settings[name] = parseSetting(name, isRecord(setting) ? setting : { rate: setting });
+    settings[name] = parseSetting(name, isObject(setting) ? setting : { rate: setting });
   }
   return settings;
 }

@@ -1,8 +1,9 @@
 import { HOUR_MS } from "../../src/lib/durations.ts";
+import { clamp, logit, sigmoid } from "../../src/lib/numbers.ts";
 import type { ActivityClock } from "./activity-clock.ts";
 import type { GroundTruth } from "./list-event.ts";
 import { snapToBands } from "./price-bands.ts";
-import { extendHash, gaussianFromHash, hashKeys, logit, sigmoid, uniform, uniformFromHash } from "./random.ts";
+import { extendHash, gaussianFromHash, hashKeys, uniform, uniformFromHash } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, SandboxVenue } from "./types.ts";
 
@@ -46,7 +47,7 @@ export function biasedProbability(venue: SandboxVenue, probability: number): num
 }
 
 function clampedLogit(probability: number): number {
-  return logit(Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, probability)));
+  return logit(clamp(probability, PROBABILITY_MIN, 1 - PROBABILITY_MIN));
 }
 
 export type MarketMaker = ReturnType<typeof createMarketMaker>;

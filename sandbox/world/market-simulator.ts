@@ -1,4 +1,5 @@
 import { HOUR_MS, MINUTE_MS } from "../../src/lib/durations.ts";
+import { clamp } from "../../src/lib/numbers.ts";
 import type { GroundTruth } from "./list-event.ts";
 import { createMarketMaker, type MarketMaker, type Quotes } from "./market-maker.ts";
 import { type Order, OrderFlow, type SimulationOptions, type Volume } from "./order-flow.ts";
@@ -52,9 +53,9 @@ export class MarketSimulator {
     this.#slotMs = (tempo > 0.9 ? 5 : tempo > 0 ? 10 : tempo > -0.9 ? 20 : 30) * MINUTE_MS;
     this.#slotOffsetMs = slotPhase(seed, market.event) * HOUR_MS;
     const activity = gaussian(seed, market.index, Draw.activity);
-    const depth = Math.min(20_000, Math.max(20, 180 * Math.exp(1.1 * activity)));
+    const depth = clamp(180 * Math.exp(1.1 * activity), 20, 20_000);
     const halfSpread = Math.min(0.04, 0.007 * Math.exp(-0.6 * activity));
-    const ordersPerHour = Math.min(15, Math.max(0.05, 0.7 * Math.exp(activity + 0.5 * tempo)));
+    const ordersPerHour = clamp(0.7 * Math.exp(activity + 0.5 * tempo), 0.05, 15);
     this.#marketMaker = createMarketMaker(market, truth, options, { depth, halfSpread });
     this.#orderFlow = new OrderFlow(market, truth, options, { ordersPerHour, depth });
   }
@@ -176,7 +177,7 @@ export class MarketSimulator {
       taker: Math.floor(uniform(seed, index, Draw.trader, order.batch, order.index, 1) * TRADER_COUNT),
     });
     if (mechanism === "amm") {
-      const price = Math.min(1 - tick, Math.max(tick, probability + (isYesBuy ? 0.5 : -0.5) * tick));
+      const price = clamp(probability + (isYesBuy ? 0.5 : -0.5) * tick, tick, 1 - tick);
       return { trades: [createTrade(ammTradeNumber, Math.round(price * 1e6) / 1e6, order.size)], book };
     }
     if ((isYesBuy ? book.asks : book.bids).length === 0) isYesBuy = !isYesBuy;

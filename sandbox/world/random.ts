@@ -102,11 +102,3 @@ export function normalCdf(x: number): number {
     ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t * Math.exp(-z * z);
   return x >= 0 ? (1 + erf) / 2 : (1 - erf) / 2;
 }
-
-export function logit(p: number): number {
-  return Math.log(p / (1 - p));
-}
-
-export function sigmoid(x: number): number {
-  return 1 / (1 + Math.exp(-x));
-}

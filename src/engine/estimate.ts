@@ -1,3 +1,4 @@
+import { clamp } from "../lib/numbers.ts";
 import { dailyMove } from "./daily-move.ts";
 import { FACTORS } from "./factors/index.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
@@ -60,7 +61,7 @@ export interface Estimate {
 
 const LAMBDA_MAX = 3;
 /** Limits a log likelihood ratio to [-3, 3]: it changes the odds by a factor of at most 20. */
-export const clampLambda = (lambda: number): number => Math.max(-LAMBDA_MAX, Math.min(LAMBDA_MAX, lambda));
+export const clampLambda = (lambda: number): number => clamp(lambda, -LAMBDA_MAX, LAMBDA_MAX);
 
 /** 90% quantile of the standard normal distribution: an 80% interval lies between -z and z. */
 const Z_80 = 1.2815515655446004;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { sumOf } from "../lib/numbers.ts";
 import { agreeingLogOdds, type LegEstimate, siblingGaps, toLogOdds, toProbability } from "./index.ts";
 
 const LADDER = { kind: "ladder" } as const;
@@ -13,7 +14,6 @@ const estimateAt = (probability: number, standardError = 0.1, isBound = false): 
   isBound,
 });
 const probabilitiesOf = (logOdds: readonly number[]) => logOdds.map(toProbability);
-const sumOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 const anyEstimates = fc.array(
   fc.record({
     logOdds: fc.double({ min: -9.2, max: 9.2, noNaN: true }),

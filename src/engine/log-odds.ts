@@ -1,3 +1,5 @@
+import { clamp, logit, sigmoid } from "../lib/numbers.ts";
+
 /** Probabilities nearer to 0 or 1 are moved to this bound: no factor can express more certainty. */
 export const PROBABILITY_MIN = 1e-4;
 
@@ -9,8 +11,7 @@ export const PROBABILITY_MIN = 1e-4;
  * @example toLogOdds(0.75); // 1.0986 = ln 3
  */
 export function toLogOdds(probability: number): number {
-  const bounded = Math.min(Math.max(probability, PROBABILITY_MIN), 1 - PROBABILITY_MIN);
-  return Math.log(bounded / (1 - bounded));
+  return logit(clamp(probability, PROBABILITY_MIN, 1 - PROBABILITY_MIN));
 }
 
 /**
@@ -19,5 +20,5 @@ export function toLogOdds(probability: number): number {
  * @example toProbability(0); // 0.5
  */
 export function toProbability(logOdds: number): number {
-  return Math.min(Math.max(1 / (1 + Math.exp(-logOdds)), PROBABILITY_MIN), 1 - PROBABILITY_MIN);
+  return clamp(sigmoid(logOdds), PROBABILITY_MIN, 1 - PROBABILITY_MIN);
 }

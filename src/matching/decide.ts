@@ -1,4 +1,5 @@
 /** Decides whether two markets or two events match, from the comparison of their fingerprints. */
+import { clamp, logit, sigmoid } from "../lib/numbers.ts";
 import type { EventComparison } from "./event-features.ts";
 import { EVENT_FEATURES } from "./event-features.ts";
 import type { ScopeDimension } from "./facts/scopes.ts";
@@ -63,8 +64,6 @@ export function logisticScore(model: LogisticModel, features: Readonly<Record<st
   return score;
 }
 
-export const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
-
 /** Returns the vetoes of two markets. `threshold`, `deadline` and `polarity` can still leave a relation. */
 export function findMarketVetoes({ features, quantities, vetoedScopes, isPolarityFlipped }: MarketComparison): Veto[] {
   const vetoes: Veto[] = [...vetoedScopes];
@@ -123,8 +122,7 @@ export function decideEvents(comparison: EventComparison, coefficients: Matching
 
 /** Returns the probability among pairs that were found on a board. */
 export function calibrateForBoard(probability: number, { board }: MatchingCoefficients): number {
-  const clamped = Math.min(1 - 1e-9, Math.max(1e-9, probability));
-  return sigmoid(board.slope * Math.log(clamped / (1 - clamped)) + board.shift);
+  return sigmoid(board.slope * logit(clamp(probability, 1e-9, 1 - 1e-9)) + board.shift);
 }
 
 /** Inputs of the fitted models: the features that no veto decides. An opposite threshold makes a pair inverse. */

@@ -1,4 +1,5 @@
 /** Scores probabilities against outcomes. An outcome is in [0, 1]; for a partial settlement it is the payout. */
+import { clamp } from "../lib/numbers.ts";
 import { assertPositive, assertProbability } from "./assert.ts";
 import { normalQuantile } from "./normal.ts";
 
@@ -26,7 +27,7 @@ export const squaredError = (probability: number, outcome: number): number => (p
  * @example logLoss(0.8, 1, 1e-4); // 0.2231
  */
 export function logLoss(probability: number, outcome: number, distanceMin: number): number {
-  const bounded = Math.min(Math.max(probability, distanceMin), 1 - distanceMin);
+  const bounded = clamp(probability, distanceMin, 1 - distanceMin);
   return -(outcome * Math.log(bounded) + (1 - outcome) * Math.log(1 - bounded));
 }
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { sumOf } from "../lib/numbers.ts";
 import { isotonicRegression, removeOverround } from "./coherence.ts";
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const price = fc.double({ min: 0.01, max: 0.99, noNaN: true });
 
 test("known values: three prices of 1.25 in all, and the example of a violated order", () => {
@@ -21,7 +21,7 @@ test("law: the probabilities have the required sum and keep the order of the pri
   fc.assert(
     fc.property(fc.array(price, { minLength: 2, maxLength: 12 }), (prices) => {
       const probabilities = removeOverround(prices, 1);
-      assert.ok(Math.abs(sum(probabilities) - 1) < 1e-9);
+      assert.ok(Math.abs(sumOf(probabilities) - 1) < 1e-9);
       for (const [i, a] of prices.entries())
         for (const [j, b] of prices.entries()) if (a < b) assert.ok((probabilities[i] ?? 1) <= (probabilities[j] ?? 0));
     }),
@@ -37,7 +37,7 @@ test("law: the fit does not increase, keeps the weighted sum, and is nearer to a
       const truth = rows.map(([, , value]) => value).sort((a, b) => b - a);
       const fit = isotonicRegression(values, weights);
       for (let index = 1; index < fit.length; index++) assert.ok((fit[index] ?? 1) <= (fit[index - 1] ?? 0) + 1e-12);
-      const dot = (list: readonly number[]) => sum(list.map((value, index) => value * (weights[index] ?? 0)));
+      const dot = (list: readonly number[]) => sumOf(list.map((value, index) => value * (weights[index] ?? 0)));
       assert.ok(Math.abs(dot(fit) - dot(values)) < 1e-9);
       const distance = (list: readonly number[]) => dot(list.map((value, index) => (value - (truth[index] ?? 0)) ** 2));
       assert.ok(distance(fit) <= distance(values) + 1e-9);

@@ -1,3 +1,4 @@
+import { clamp } from "../lib/numbers.ts";
 import { assertPositive, assertProbability, assertSameLength } from "./assert.ts";
 
 const ITERATIONS_MAX = 200;
@@ -22,7 +23,7 @@ export function removeOverround(prices: readonly number[], total: number): numbe
   if (total >= prices.length) throw new RangeError(`total must be below the number of prices, not ${total}`);
   const logs = prices.map((price) => {
     assertProbability(price, "price");
-    return Math.log(Math.min(Math.max(price, PRICE_MIN), 1 - PRICE_MIN));
+    return Math.log(clamp(price, PRICE_MIN, 1 - PRICE_MIN));
   });
   const sumAt = (exponent: number) => logs.reduce((sum, log) => sum + Math.exp(exponent * log), 0);
   let low = 0;

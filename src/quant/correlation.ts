@@ -1,3 +1,4 @@
+import { clamp } from "../lib/numbers.ts";
 import type { LogOddsMoves } from "./price-grid.ts";
 
 /** Pairs with fewer joint moves have no coefficient. */
@@ -101,7 +102,7 @@ function correlate(
   const squaresX = sumOfSquares(x, first);
   const squaresY = sumOfSquares(y, first);
   if (!(squaresX > 0 && squaresY > 0)) return { a, b, correlation: null, dataPoints };
-  return { a, b, correlation: Math.min(1, Math.max(-1, product / Math.sqrt(squaresX * squaresY))), dataPoints };
+  return { a, b, correlation: clamp(product / Math.sqrt(squaresX * squaresY), -1, 1), dataPoints };
 }
 
 /** Sum of the squares of the values from `first` on, minus their mean. The sum of all values is 0. */

@@ -1,3 +1,4 @@
+import { clamp } from "../lib/numbers.ts";
 import { assertProbability } from "./assert.ts";
 import { normalCdf, normalQuantile } from "./normal.ts";
 
@@ -77,7 +78,7 @@ export function conditionalProbability(p: number, q: number, joint: number): Con
   const high = Math.min(p, q);
   if (!(joint >= low - 1e-9 && joint <= high + 1e-9))
     throw new RangeError(`joint must be in [${low}, ${high}], not ${joint}`);
-  const both = Math.min(high, Math.max(low, joint));
-  const bounded = (value: number) => Math.min(1, Math.max(0, value));
+  const both = clamp(joint, low, high);
+  const bounded = (value: number) => clamp(value, 0, 1);
   return { ifYes: q === 0 ? null : bounded(both / q), ifNo: q === 1 ? null : bounded((p - both) / (1 - q)) };
 }

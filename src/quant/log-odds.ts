@@ -1,3 +1,4 @@
+import { clamp, logit } from "../lib/numbers.ts";
 import { assertProbability } from "./assert.ts";
 
 /** Prices closer to 0 or 1 are treated as this close: half a tick of one cent. */
@@ -10,10 +11,9 @@ const PROBABILITY_MIN = 0.005;
  * @param p  probability, in [0, 1]
  * @returns  log-odds, in [-5.293, 5.293]
  * @throws RangeError when p is NaN or outside its range
- * @example logOdds(0.75); // 1.0986 = ln 3
+ * @example priceLogOdds(0.75); // 1.0986 = ln 3
  */
-export function logOdds(p: number): number {
+export function priceLogOdds(p: number): number {
   assertProbability(p, "p");
-  const bounded = Math.min(Math.max(p, PROBABILITY_MIN), 1 - PROBABILITY_MIN);
-  return Math.log(bounded / (1 - bounded));
+  return logit(clamp(p, PROBABILITY_MIN, 1 - PROBABILITY_MIN));
 }

@@ -1,3 +1,4 @@
+import { clamp, logit } from "../lib/numbers.ts";
 import { assertProbability } from "./assert.ts";
 
 const SQRT_2PI = Math.sqrt(2 * Math.PI);
@@ -54,14 +55,14 @@ export function normalQuantile(p: number): number {
   assertProbability(p, "p");
   if (p === 0 || p === 1) return p === 0 ? -Infinity : Infinity;
   if (p > 0.5) return -normalQuantile(1 - p);
-  let x = Math.max(-37, p < 0.02 ? -Math.sqrt(-2 * Math.log(p)) + 0.5 : Math.log(p / (1 - p)) / 1.702);
+  let x = Math.max(-37, p < 0.02 ? -Math.sqrt(-2 * Math.log(p)) + 0.5 : logit(p) / 1.702);
   for (let iteration = 0; iteration < 60; iteration++) {
     const density = normalDensity(x);
     if (density === 0) break;
     const newton = (normalCdf(x) - p) / density;
     // Halley's correction; a step is limited because the density is flat far from the quantile.
     const step = newton / Math.max(0.5, 1 + (x * newton) / 2);
-    x -= Math.max(-1, Math.min(1, step));
+    x -= clamp(step, -1, 1);
     if (Math.abs(step) < 1e-13) break;
   }
   return x;

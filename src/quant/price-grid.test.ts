@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { logOdds } from "./log-odds.ts";
+import { priceLogOdds } from "./log-odds.ts";
 import { logOddsMoves } from "./price-grid.ts";
 
 const GRID = { start: 0, step: 10, count: 6 };
@@ -9,18 +9,21 @@ const movesOf = (points: readonly (readonly [number, number])[], grid = GRID) =>
   logOddsMoves({ times: points.map(([time]) => time), prices: points.map(([, price]) => price) }, grid);
 
 test("log-odds: 0.5 is 0, 0.75 is ln 3, and complements have opposite signs", () => {
-  assert.equal(logOdds(0.5), 0);
-  assert.ok(Math.abs(logOdds(0.75) - Math.log(3)) < 1e-15);
+  assert.equal(priceLogOdds(0.5), 0);
+  assert.ok(Math.abs(priceLogOdds(0.75) - Math.log(3)) < 1e-15);
   fc.assert(
-    fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (p) => Math.abs(logOdds(p) + logOdds(1 - p)) < 1e-9),
+    fc.property(
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (p) => Math.abs(priceLogOdds(p) + priceLogOdds(1 - p)) < 1e-9,
+    ),
   );
 });
 
 test("log-odds: they are bounded at both ends, and other values are refused", () => {
-  assert.equal(logOdds(0), Math.log(0.005 / 0.995));
-  assert.equal(logOdds(0), logOdds(0.005));
-  assert.equal(logOdds(1), logOdds(0.995));
-  for (const p of [-0.1, 1.1, Number.NaN]) assert.throws(() => logOdds(p), RangeError);
+  assert.equal(priceLogOdds(0), Math.log(0.005 / 0.995));
+  assert.equal(priceLogOdds(0), priceLogOdds(0.005));
+  assert.equal(priceLogOdds(1), priceLogOdds(0.995));
+  for (const p of [-0.1, 1.1, Number.NaN]) assert.throws(() => priceLogOdds(p), RangeError);
 });
 
 test("the price at an instant is the last price at or before it", () => {
@@ -31,7 +34,7 @@ test("the price at an instant is the last price at or before it", () => {
     [31, 0.5],
   ]);
   assert.equal(first, 0);
-  assert.deepEqual([...values], [logOdds(0.75), 0, 0, -logOdds(0.75), 0]);
+  assert.deepEqual([...values], [priceLogOdds(0.75), 0, 0, -priceLogOdds(0.75), 0]);
 });
 
 test("moves before the first price are unknown, and a series without prices has no known move", () => {
@@ -54,7 +57,7 @@ test("the known moves add up to the move from the first known instant to the las
       const priceAt = (time: number) => points.filter(([at]) => at <= time).at(-1)?.[1];
       if (first === values.length) return priceAt(40) === undefined;
       const total = values.reduce((sum, value) => sum + value, 0);
-      return Math.abs(total - (logOdds(priceAt(50) ?? 0) - logOdds(priceAt(10 * first) ?? 0))) < 1e-9;
+      return Math.abs(total - (priceLogOdds(priceAt(50) ?? 0) - priceLogOdds(priceAt(10 * first) ?? 0))) < 1e-9;
     }),
   );
 });

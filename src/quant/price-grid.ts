@@ -1,5 +1,5 @@
 import { assertPositive, assertSameLength } from "./assert.ts";
-import { logOdds } from "./log-odds.ts";
+import { priceLogOdds } from "./log-odds.ts";
 
 /** Times and prices of one market, oldest first. */
 export interface PriceSeries {
@@ -54,7 +54,7 @@ export function logOddsMoves({ times, prices }: PriceSeries, { start, step, coun
       next += 1;
     }
     // An instant without a new price has the log-odds of the instant before.
-    const current: number | null = next > before ? logOdds(prices[next - 1] ?? Number.NaN) : previous;
+    const current: number | null = next > before ? priceLogOdds(prices[next - 1] ?? Number.NaN) : previous;
     if (instant > 0 && previous !== null && current !== null) {
       first = Math.min(first, instant - 1);
       values[instant - 1] = current - previous;

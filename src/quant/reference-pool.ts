@@ -1,6 +1,7 @@
+import { sigmoid } from "../lib/numbers.ts";
 import { assertProbability } from "./assert.ts";
 import { usdScale } from "./liquidity.ts";
-import { logOdds } from "./log-odds.ts";
+import { priceLogOdds } from "./log-odds.ts";
 import { weightedMean } from "./weighted.ts";
 
 /** Weight of a real-money market without known liquidity and volume. */
@@ -22,7 +23,7 @@ export interface ReferenceQuote {
 }
 
 export interface ReferencePrice {
-  /** In [0.005, 0.995], the range of `logOdds`. */
+  /** In [0.005, 0.995], the range of `priceLogOdds`. */
   readonly probability: number;
   /** Sum of the weights: the information behind the price. Above 0, at most 1 per market. */
   readonly weight: number;
@@ -32,9 +33,9 @@ export interface ReferencePrice {
 /**
  * Pools the prices of matched markets into one probability: logarithmic opinion pool with normalised weights.
  *
- * L = sum of w_i L_i / sum of w_i, p = 1 / (1 + exp(-L)), with L_i = logOdds(price), or -logOdds(price) for an inverse
- * market. w_i = 0.1 + 0.9 usdScale(usd_i) for real money, where usd_i is the larger of liquidity and 24-hour volume, 0
- * if both are unknown; w_i = 0.05 for play money.
+ * L = sum of w_i L_i / sum of w_i, p = 1 / (1 + exp(-L)), with L_i = priceLogOdds(price), or -priceLogOdds(price) for
+ * an inverse market. w_i = 0.1 + 0.9 usdScale(usd_i) for real money, where usd_i is the larger of liquidity and 24-hour
+ * volume, 0 if both are unknown; w_i = 0.05 for play money.
  *
  * @returns  null without quotes
  * @throws RangeError when a price is outside [0, 1], or an amount of a real-money market is negative or not finite
@@ -48,7 +49,7 @@ export function referencePool(quotes: readonly ReferenceQuote[]): ReferencePrice
   const pooled = weightedMean(quotes.map(logOddsOf), weights);
   if (pooled === null) return null;
   return {
-    probability: 1 / (1 + Math.exp(-pooled)),
+    probability: sigmoid(pooled),
     weight: weights.reduce((sum, weight) => sum + weight, 0),
     markets: quotes.length,
   };
@@ -56,7 +57,7 @@ export function referencePool(quotes: readonly ReferenceQuote[]): ReferencePrice
 
 function logOddsOf({ yesPrice, isInverse }: ReferenceQuote): number {
   assertProbability(yesPrice, "yesPrice");
-  return isInverse ? -logOdds(yesPrice) : logOdds(yesPrice);
+  return isInverse ? -priceLogOdds(yesPrice) : priceLogOdds(yesPrice);
 }
 
 function weightOf({ isPlayMoney, liquidityUsd, volume24hUsd }: ReferenceQuote): number {

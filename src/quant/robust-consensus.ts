@@ -1,3 +1,4 @@
+import { clamp } from "../lib/numbers.ts";
 import { assertPositive, assertProbability } from "./assert.ts";
 import { weightedMean } from "./weighted.ts";
 
@@ -69,7 +70,7 @@ function volumeWeights(volumes: readonly number[]): number[] {
 function huberLocation(values: readonly number[], weights: readonly number[]): number {
   const pull = (center: number) =>
     weightedMean(
-      values.map((value) => Math.min(Math.max(value - center, -HUBER_DISTANCE), HUBER_DISTANCE)),
+      values.map((value) => clamp(value - center, -HUBER_DISTANCE, HUBER_DISTANCE)),
       weights,
     ) ?? 0;
   const solutionStart = bisect((center) => pull(center) > PULL_TOLERANCE);

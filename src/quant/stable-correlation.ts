@@ -1,3 +1,4 @@
+import { clamp } from "../lib/numbers.ts";
 import { type PairCorrelation, pairCorrelations } from "./correlation.ts";
 import type { LogOddsMoves } from "./price-grid.ts";
 
@@ -96,8 +97,7 @@ function isClose(short: Estimate, long: Estimate): boolean {
 }
 
 const varianceOf = ({ effectivePoints }: Estimate): number => 1 / Math.max(1, effectivePoints - 3);
-const fisher = (correlation: number): number =>
-  Math.atanh(Math.max(-CORRELATION_MAX, Math.min(CORRELATION_MAX, correlation)));
+const fisher = (correlation: number): number => Math.atanh(clamp(correlation, -CORRELATION_MAX, CORRELATION_MAX));
 
 /** Moves over `horizon` steps that start every half horizon. A move is known if all its steps are. */
 function overlappingMoves(moves: LogOddsMoves, horizon: number): LogOddsMoves {

@@ -2,6 +2,7 @@ import type Type from "typebox";
 import type { EventChildren } from "../domain/event-children.ts";
 import type { PriceShares, TakerFee } from "../domain/market.ts";
 import { type BookLevel, isCrossed } from "../domain/order-book.ts";
+import { isObject } from "../lib/is-object.ts";
 import { type Fact, LineError, parseJson } from "./format.ts";
 import { factValidators } from "./line-schemas.ts";
 
@@ -33,7 +34,7 @@ const fieldNames = Object.fromEntries(
 /** @throws LineError if the line is not a valid fact */
 export function parseFact(line: string): Fact {
   const value = parseJson(line);
-  const kind = typeof value === "object" && value !== null && "kind" in value ? value.kind : undefined;
+  const kind = isObject(value) ? value.kind : undefined;
   if (!isKind(kind)) throw new LineError("not a fact of a known kind");
   switch (kind) {
     case "event": {

@@ -1,10 +1,11 @@
+import { MONTH_NAMES as CAPITALISED_NAMES } from "../lib/month-names.ts";
+
 /** Pattern of an English name or abbreviation of a month, in one group; use it with the flag `i`. */
 export const MONTH =
   "(Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\\.?";
 
 /** English names of the months in lower case, January first. Three letters identify each. */
-export const MONTH_NAMES: readonly string[] =
-  "january february march april may june july august september october november december".split(" ");
+export const MONTH_NAMES: readonly string[] = CAPITALISED_NAMES.map((name) => name.toLowerCase());
 
 /** Returns 1 to 12 for an English name or abbreviation of a month, or 0 for another word. */
 export function monthNumber(name: string): number {

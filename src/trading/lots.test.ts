@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import { sumOf } from "../lib/numbers.ts";
 import { type Lot, lotPerformance, matchLots, openPositions, realisedPnlUsd } from "./lots.ts";
 import type { Mark, Settlement, Side, Trade } from "./model.ts";
 
@@ -27,7 +28,6 @@ const mark = (yesPrice: number, endOfDay: number, marketId = "m"): Mark => ({
   yesPrice,
 });
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 function assertNear(actual: number | undefined, expected: number, tolerance = 1e-9): void {
   assert.ok(actual !== undefined && Math.abs(actual - expected) <= tolerance, `${actual} instead of ${expected}`);
 }
@@ -154,7 +154,7 @@ test("example: a refund returns the price and the fee of the open contracts", ()
       ["settled", 5, 0],
     ],
   ]);
-  assertNear(sum(lotPerformance(lots, [], at(3)).days.map(({ pnlUsd }) => pnlUsd)), 0.5);
+  assertNear(sumOf(lotPerformance(lots, [], at(3)).days.map(({ pnlUsd }) => pnlUsd)), 0.5);
 });
 
 test("example: a trade after the settlement of its market is settled at once", () => {
@@ -235,7 +235,7 @@ test("law: the profits of all exits sum to the payouts of all trades minus their
         const payout = marketId === "a" ? a : b;
         return contracts * ((side === "yes" ? payout : 1 - payout) - price) - feeUsd;
       });
-      assertNear(sum(lots.map(realisedPnlUsd)), sum(cash), 1e-6);
+      assertNear(sumOf(lots.map(realisedPnlUsd)), sumOf(cash), 1e-6);
       assert.ok(lots.every(({ openContracts, resolvedAt }) => openContracts === 0 && resolvedAt !== null));
     }),
   );
@@ -247,7 +247,7 @@ test("law: a late trade or a correction changes the day of a profit, but not the
       const settlements = [settle(first, day, "a"), settle(last, LATER, "a"), settle(last, day, "b")];
       const early = matchLots(list, settlements);
       const late = matchLots(list, [settle(last, LATER, "a"), settle(last, LATER, "b")]);
-      assertNear(sum(early.map(realisedPnlUsd)), sum(late.map(realisedPnlUsd)), 1e-6);
+      assertNear(sumOf(early.map(realisedPnlUsd)), sumOf(late.map(realisedPnlUsd)), 1e-6);
     }),
   );
 });
@@ -262,11 +262,11 @@ test("law: the daily profits sum to the profit of the lots, for any marks", () =
         at(LATER),
       );
       // Each lot is rounded to 1e-6 USD once.
-      assertNear(sum(days.map(({ pnlUsd }) => pnlUsd)), sum(lots.map(realisedPnlUsd)), lots.length * 1e-6 + 1e-9);
-      assertNear(totals.resolvedPnlUsd, sum(lots.map(realisedPnlUsd)), 1e-9);
-      assert.equal(sum(days.map(({ enteredTrades }) => enteredTrades)), lots.length);
-      assert.equal(sum(days.map(({ resolvedTrades }) => resolvedTrades)), totals.resolvedTrades);
-      assert.equal(sum(days.map(({ wonTrades }) => wonTrades)), totals.wonTrades);
+      assertNear(sumOf(days.map(({ pnlUsd }) => pnlUsd)), sumOf(lots.map(realisedPnlUsd)), lots.length * 1e-6 + 1e-9);
+      assertNear(totals.resolvedPnlUsd, sumOf(lots.map(realisedPnlUsd)), 1e-9);
+      assert.equal(sumOf(days.map(({ enteredTrades }) => enteredTrades)), lots.length);
+      assert.equal(sumOf(days.map(({ resolvedTrades }) => resolvedTrades)), totals.resolvedTrades);
+      assert.equal(sumOf(days.map(({ wonTrades }) => wonTrades)), totals.wonTrades);
     }),
   );
 });
@@ -285,15 +285,15 @@ test("law: the profits up to a day sum to the cash plus the value of the open co
         const end = Date.parse(date) + DAY_MS;
         const profitUntilEnd = (lot: Lot): number => {
           const exits = lot.exits.filter((exit) => exit.at < end);
-          const gone = sum(exits.map(({ kind, contracts }) => (kind === "corrected" ? 0 : contracts)));
+          const gone = sumOf(exits.map(({ kind, contracts }) => (kind === "corrected" ? 0 : contracts)));
           const last = [...marks.values()]
             .filter((item) => item.marketId === lot.marketId && item.at > lot.at && item.at <= end)
             .sort((a, b) => b.at - a.at)[0]?.yesPrice;
           const price = last === undefined ? lot.price : lot.side === "yes" ? last : 1 - last;
-          const received = sum(exits.map(({ proceedsUsd }) => proceedsUsd));
+          const received = sumOf(exits.map(({ proceedsUsd }) => proceedsUsd));
           return received + (lot.contracts - gone) * price - lot.contracts * lot.price - lot.feeUsd;
         };
-        assertNear(cumulativeUsd, sum(lots.filter((lot) => lot.at < end).map(profitUntilEnd)), 1e-5);
+        assertNear(cumulativeUsd, sumOf(lots.filter((lot) => lot.at < end).map(profitUntilEnd)), 1e-5);
       }
     }),
   );
@@ -308,7 +308,7 @@ test("law: every contract is open or has left its lot once, and a market never h
           const open = lots.filter((lot) => lot.marketId === marketId && lot.openContracts > 0);
           assert.ok(new Set(open.map(({ side }) => side)).size <= 1);
           const signed = (items: readonly { side: Side; marketId: string; size: number }[]) =>
-            sum(
+            sumOf(
               items
                 .filter((item) => item.marketId === marketId)
                 .map(({ side, size }) => (side === "yes" ? size : -size)),
@@ -317,7 +317,7 @@ test("law: every contract is open or has left its lot once, and a market never h
           assertNear(signed(lots.map((lot) => ({ ...lot, size: lot.openContracts }))), bought, 1e-6);
         }
         for (const lot of lots)
-          assertNear(lot.openContracts + sum(lot.exits.map(({ contracts }) => contracts)), lot.contracts);
+          assertNear(lot.openContracts + sumOf(lot.exits.map(({ contracts }) => contracts)), lot.contracts);
       }
     }),
     { numRuns: 40 },
@@ -346,8 +346,8 @@ test("law: the oldest open contract is always closed first (brute force, one con
       );
       for (const lot of lots) assertNear(realisedPnlUsd(lot), pnl.get(lot.tradeId) ?? 0, 1e-6);
       assert.equal(
-        sum([...queues.values()].map(({ length }) => length)),
-        Math.round(sum(lots.map((lot) => lot.openContracts))),
+        sumOf([...queues.values()].map(({ length }) => length)),
+        Math.round(sumOf(lots.map((lot) => lot.openContracts))),
       );
     }),
     { numRuns: 60 },
@@ -378,7 +378,7 @@ test("law: a position costs what its open contracts cost, and its average price 
         );
         assertNear(
           position.costUsd,
-          sum(open.map((lot) => lot.openContracts * (lot.price + lot.feeUsd / lot.contracts))),
+          sumOf(open.map((lot) => lot.openContracts * (lot.price + lot.feeUsd / lot.contracts))),
           1e-6,
         );
       }

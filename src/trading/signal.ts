@@ -12,6 +12,7 @@ import {
   type PriceKind,
 } from "../engine/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
+import { clamp } from "../lib/numbers.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { Candidate, Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
 import { type CandidateSize, sizeCandidate } from "./size-candidate.ts";
@@ -221,7 +222,7 @@ function expiryOf({ now, analysis, market }: SignalInput, edge: number): number 
   const { probability, dailyMove } = analysis;
   const moveOfProbability = dailyMove * probability * (1 - probability);
   const days = moveOfProbability > 0 ? (edge / 2 / moveOfProbability) ** 2 : Infinity;
-  const expiresAt = now + Math.round(Math.max(VALID_MS_MIN, Math.min(VALID_MS_MAX, days * DAY_MS)));
+  const expiresAt = now + Math.round(clamp(days * DAY_MS, VALID_MS_MIN, VALID_MS_MAX));
   return Math.min(futureOrNull(market.closeAt, now) ?? Infinity, expiresAt);
 }
 

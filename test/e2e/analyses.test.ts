@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { sumOf } from "../../src/lib/numbers.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { COMPLETION_TOKENS, type startLocalServer } from "../support/research/local-server.ts";
 import { type Script, startScriptedServer } from "../support/research/scripted-server.ts";
@@ -118,14 +119,16 @@ function assertClose(actual: number, expected: number): void {
 // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
 function assertIdentities({ probability, causal, scenarios }: any): void {
   const { factors } = causal;
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
   for (const [index, { prior }] of factors.entries()) if (index > 0) assertClose(prior, factors[index - 1].posterior);
-  assertClose(sum(factors.map(({ weight }: { weight: number }) => weight)), 1);
+  assertClose(sumOf(factors.map(({ weight }: { weight: number }) => weight)), 1);
   assertClose(factors.at(-1).posterior, probability);
   assertClose(causal.overall_probability, probability);
-  assertClose(sum(scenarios.map((scenario: { probability: number }) => scenario.probability)), 1);
+  assertClose(sumOf(scenarios.map((scenario: { probability: number }) => scenario.probability)), 1);
   type Branch = { readonly probability: number; readonly conditional_probability: number };
-  assertClose(sum(scenarios.map((branch: Branch) => branch.probability * branch.conditional_probability)), probability);
+  assertClose(
+    sumOf(scenarios.map((branch: Branch) => branch.probability * branch.conditional_probability)),
+    probability,
+  );
 }
 
 before(async () => {

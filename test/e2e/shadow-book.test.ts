@@ -12,6 +12,7 @@ import type { ListedMarket, SandboxVenue, SimulatedWorld } from "../../sandbox/w
 import type { MarketListing, Outcome, TakerFee } from "../../src/domain/market.ts";
 import { analyse, ENGINE_COEFFICIENTS, type MarketView, toLogOdds, toProbability } from "../../src/engine/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
+import { sumOf } from "../../src/lib/numbers.ts";
 import { decideSignal, REFERENCE_BANKROLL_USD, type ShadowEntry, utcDate } from "../../src/trading/index.ts";
 import { onEmbedded } from "../support/databases.ts";
 import { FakeClock } from "../support/fake-clock.ts";
@@ -220,17 +221,16 @@ onEmbedded("over 60 days the stored book, the recomputed book and the world's ow
     if (yes === undefined) throw new Error("a trade has no price");
     return contracts * (side === "yes" ? yes : 1 - yes) - costUsd;
   };
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const resolvedPnl = sum(resolved.map(profitOf));
-  const totalPnl = sum(fills.map(profitOf));
+  const resolvedPnl = sumOf(resolved.map(profitOf));
+  const totalPnl = sumOf(fills.map(profitOf));
   const stored = await days();
-  assert.ok(Math.abs(sum(stored.map(({ pnl }) => pnl)) - totalPnl) < 0.005);
+  assert.ok(Math.abs(sumOf(stored.map(({ pnl }) => pnl)) - totalPnl) < 0.005);
   assert.equal(stored.at(-1)?.day, utcDate(SAMPLE_AT + (DAYS - 1) * DAY_MS));
   const { report } = await performance.refresh();
   const { winRate, roiPct, totalPnlUsd, resolvedTrades, totalTrades } = report.performance;
   assert.deepEqual([totalTrades, resolvedTrades], [fills.length, resolved.length]);
   assert.ok(Math.abs(totalPnlUsd - totalPnl) < 0.005);
-  assert.ok(Math.abs((roiPct ?? 0) - (100 * resolvedPnl) / sum(resolved.map(({ costUsd }) => costUsd))) < 1e-6);
+  assert.ok(Math.abs((roiPct ?? 0) - (100 * resolvedPnl) / sumOf(resolved.map(({ costUsd }) => costUsd))) < 1e-6);
   const won = resolved.filter((fill) => profitOf(fill) > 5e-7).length;
   assert.equal(winRate, won / resolved.length);
 
@@ -242,7 +242,7 @@ onEmbedded("over 60 days the stored book, the recomputed book and the world's ow
   }
   const engine = fills.filter(({ isOpinion }) => !isOpinion);
   process.stdout.write(
-    `# engine: ${engine.length} trades, P&L ${sum(engine.map(profitOf)).toFixed(2)} USD; with opinions: ${signals} signals over ${DAYS} days: ${fills.length} trades in ${new Set(fills.map(({ market }) => market)).size} markets, ${resolved.length} resolved (${[...kinds].map(([kind, count]) => `${count} ${kind}`).join(", ")}); P&L ${totalPnl.toFixed(2)} USD, of resolved trades ${resolvedPnl.toFixed(2)} USD, ROI ${roiPct?.toFixed(1)}%, win rate ${winRate?.toFixed(3)}, Sharpe ${report.performance.sharpeRatio?.toFixed(2)}, drawdown ${report.performance.maxDrawdownUsd.toFixed(2)} USD\n`,
+    `# engine: ${engine.length} trades, P&L ${sumOf(engine.map(profitOf)).toFixed(2)} USD; with opinions: ${signals} signals over ${DAYS} days: ${fills.length} trades in ${new Set(fills.map(({ market }) => market)).size} markets, ${resolved.length} resolved (${[...kinds].map(([kind, count]) => `${count} ${kind}`).join(", ")}); P&L ${totalPnl.toFixed(2)} USD, of resolved trades ${resolvedPnl.toFixed(2)} USD, ROI ${roiPct?.toFixed(1)}%, win rate ${winRate?.toFixed(3)}, Sharpe ${report.performance.sharpeRatio?.toFixed(2)}, drawdown ${report.performance.maxDrawdownUsd.toFixed(2)} USD\n`,
   );
   for (const kind of ["yes", "no", "partial", "void"]) assert.ok((kinds.get(kind) ?? 0) > 0, kind);
   assert.ok(resolved.length < fills.length, "some trades are open at the end");

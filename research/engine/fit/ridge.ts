@@ -1,4 +1,5 @@
 /** Ridge logistic regression with an offset and without intercept. */
+import { sigmoid } from "../../../src/lib/numbers.ts";
 import { fitLogistic } from "../../logistic.ts";
 
 /**
@@ -52,5 +53,5 @@ export function meanSquareOf(examples: readonly Pick<Example, "features">[], ind
 
 export function predict({ features, offset }: Omit<Example, "outcome">, weights: readonly number[]): number {
   const score = features.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), offset);
-  return 1 / (1 + Math.exp(-score));
+  return sigmoid(score);
 }

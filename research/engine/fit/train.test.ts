@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DAY_MS } from "../../../src/lib/durations.ts";
+import { sigmoid } from "../../../src/lib/numbers.ts";
 import { foldOf, splitByGroup, splitByTime } from "./folds.ts";
 import { type FitRow, fitWeights } from "./train.ts";
 
@@ -12,7 +13,7 @@ function createRows(weight: number | ((index: number) => number)): FitRow[] {
   return Array.from({ length: 2_000 }, (_, index) => {
     const calibration = 4 * spread(index, Math.SQRT2) - 2;
     const momentum = 4 * spread(index, Math.sqrt(3)) - 2;
-    const probability = 1 / (1 + Math.exp(-(typeof weight === "number" ? weight : weight(index)) * calibration));
+    const probability = sigmoid((typeof weight === "number" ? weight : weight(index)) * calibration);
     return {
       group: `g${index}`,
       asOf: index * DAY_MS,

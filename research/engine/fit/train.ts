@@ -1,5 +1,7 @@
 /** Fits the weights of the factors to resolved questions. */
+
 import type { EngineCoefficients, FactorName } from "../../../src/engine/model.ts";
+import { clamp } from "../../../src/lib/numbers.ts";
 import { squaredError } from "../../../src/quant/calibration.ts";
 import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
 import { solve } from "../../logistic.ts";
@@ -144,7 +146,7 @@ const toExample = ({ exposures, offset, outcome }: FitRow, names: readonly Facto
 /** Weights of the named factors, in [-1, 1]. */
 function fitTo(rows: readonly FitRow[], names: readonly FactorName[]): readonly number[] {
   const weights = fitRidge(rows.map((row) => toExample(row, names)));
-  return weights.map((weight) => Math.max(-WEIGHT_MAX, Math.min(WEIGHT_MAX, weight)));
+  return weights.map((weight) => clamp(weight, -WEIGHT_MAX, WEIGHT_MAX));
 }
 
 /**

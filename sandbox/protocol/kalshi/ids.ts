@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
+import { SHORT_MONTH_NAMES } from "../../../src/lib/month-names.ts";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
-const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"] as const;
 const INITIALS_LENGTH_MAX = 6;
 
 const eventTickers = new WeakMap<ListedEvent, string>();
@@ -22,7 +22,7 @@ export function kalshiEventTicker(event: ListedEvent): string {
   if (ticker === undefined) {
     const date = new Date(event.closeAt);
     const twoDigits = (value: number) => String(value).padStart(2, "0");
-    const day = `${twoDigits(date.getUTCFullYear() % 100)}${MONTHS[date.getUTCMonth()]}${twoDigits(date.getUTCDate())}`;
+    const day = `${twoDigits(date.getUTCFullYear() % 100)}${SHORT_MONTH_NAMES[date.getUTCMonth()]?.toUpperCase()}${twoDigits(date.getUTCDate())}`;
     const time =
       event.frequency === "fifteen_min" ? `${twoDigits(date.getUTCHours())}${twoDigits(date.getUTCMinutes())}` : "";
     ticker = `${kalshiSeriesTicker(event)}-${day}${time}N${event.index.toString(36).toUpperCase()}`;

@@ -1,3 +1,4 @@
+import { isObject } from "../../../src/lib/is-object.ts";
 import type { FeedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -220,10 +221,6 @@ export class Session {
     const { sid } = subscription;
     this.#options.send(isNumbered ? { type, sid, seq: ++subscription.seq, msg } : { type, sid, msg });
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> {

@@ -1,3 +1,4 @@
+import { clamp } from "../../../src/lib/numbers.ts";
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import { manifoldAnswerId, manifoldContractId, manifoldSlug, slugify } from "./ids.ts";
@@ -133,7 +134,7 @@ export function manifoldProbability(world: World, market: ListedMarket, at: numb
   if (probability === null) throw new Error("markets without a probability must not be listed");
   // Recorded probabilities are already within Manifold's limits.
   if (market.recorded !== undefined) return probability;
-  return Math.min(PROBABILITY_MAX, Math.max(PROBABILITY_MIN, probability));
+  return clamp(probability, PROBABILITY_MIN, PROBABILITY_MAX);
 }
 
 /**

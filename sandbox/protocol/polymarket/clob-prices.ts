@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { isObject } from "../../../src/lib/is-object.ts";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -50,10 +51,8 @@ function parseTokenRequests(body: unknown): TokenRequest[] {
   if (body.length > TOKENS_PER_REQUEST_MAX)
     throw new ValidationError(`Payload exceeds the limit of ${TOKENS_PER_REQUEST_MAX}`);
   return body.map((entry: unknown) => {
-    if (typeof entry !== "object" || entry === null || !("token_id" in entry) || typeof entry.token_id !== "string") {
-      throw new ValidationError("Invalid payload");
-    }
-    return { token: entry.token_id, side: "side" in entry && typeof entry.side === "string" ? entry.side : null };
+    if (!isObject(entry) || typeof entry.token_id !== "string") throw new ValidationError("Invalid payload");
+    return { token: entry.token_id, side: typeof entry.side === "string" ? entry.side : null };
   });
 }
 

@@ -1,4 +1,5 @@
-import { gaussian, sigmoid } from "../random.ts";
+import { sigmoid } from "../../../src/lib/numbers.ts";
+import { gaussian } from "../random.ts";
 import type { SandboxVenue } from "../types.ts";
 import {
   createDescriptions,

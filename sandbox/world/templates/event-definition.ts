@@ -1,4 +1,5 @@
 /** Definition of a simulated real-world event, and helpers for the templates that create such definitions. */
+import { MONTH_NAMES } from "../../../src/lib/month-names.ts";
 import { hashKeys, uniform } from "../random.ts";
 import type { OutcomeModel, ResolutionCriterion } from "../truth.ts";
 import type { ListedEvent, SandboxVenue, Strike } from "../types.ts";
@@ -91,8 +92,6 @@ const NUMBER_FORMAT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 4 
 /** Formats a number as "96,500". */
 export const formatNumber = (value: number): string => NUMBER_FORMAT.format(value);
 
-const MONTHS = "January February March April May June July August September October November December".split(" ");
-
 export type DateTexts = ReturnType<typeof createDateTexts>;
 
 /**
@@ -101,7 +100,7 @@ export type DateTexts = ReturnType<typeof createDateTexts>;
  */
 export function createDateTexts(at: number) {
   const date = new Date(at);
-  const month = MONTHS[date.getUTCMonth()] ?? "";
+  const month = MONTH_NAMES[date.getUTCMonth()] ?? "";
   const day = date.getUTCDate();
   const year = date.getUTCFullYear();
   const longDate = `${month} ${day}, ${year}`;

@@ -1,5 +1,6 @@
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { isObject } from "../../lib/is-object.ts";
 import { UserFacingError } from "../../lib/user-facing-error.ts";
 import { tryLockFile } from "./file-lock.ts";
 
@@ -27,7 +28,7 @@ export class DataDirLockedError extends UserFacingError {
 export async function readOwnerPid(dataDir: string): Promise<number | null> {
   try {
     const owner: unknown = JSON.parse(await readFile(join(dataDir, OWNER_FILE), "utf8"));
-    const pid = typeof owner === "object" && owner !== null && "pid" in owner ? owner.pid : null;
+    const pid = isObject(owner) ? owner.pid : null;
     return typeof pid === "number" && Number.isSafeInteger(pid) ? pid : null;
   } catch {
     return null;

@@ -1,4 +1,5 @@
 import { DECISIONS_MAX, type MatchDecision, type MatchRequest } from "../../capabilities/markets/matching/index.ts";
+import { isObject } from "../../lib/is-object.ts";
 
 /** Largest number of invalid lines that an error names. */
 const FAULTS_SHOWN_MAX = 20;
@@ -94,8 +95,7 @@ function parseJsonLine(line: string): Map<string, unknown> {
   } catch {
     throw new RangeError("The line is not valid JSON.");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new RangeError("The line is not a JSON object.");
+  if (!isObject(value)) throw new RangeError("The line is not a JSON object.");
   const fields = new Map<string, unknown>(Object.entries(value));
   for (const name of fields.keys())
     if (!FIELDS.includes(name)) throw new RangeError(`There is no field ${name}: use ${FIELDS.join(", ")}.`);

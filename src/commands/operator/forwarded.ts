@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/is-object.ts";
 import { type CommandNeeds, type CommandResult, OPERATOR_LENGTH_MAX, type OperatorCommand } from "./command.ts";
 
 /** A command that an operator's process sends to the running service. */
@@ -45,8 +46,8 @@ export async function runInService<Context>(
 }
 
 function isForwardedCommand(request: unknown): request is ForwardedCommand {
-  if (typeof request !== "object" || request === null) return false;
-  const { command, argv, operator, isConfirmed, input } = request as Readonly<Record<string, unknown>>;
+  if (!isObject(request)) return false;
+  const { command, argv, operator, isConfirmed, input } = request;
   return (
     typeof command === "string" &&
     Array.isArray(argv) &&

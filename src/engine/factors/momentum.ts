@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from "../../lib/durations.ts";
+import { clamp } from "../../lib/numbers.ts";
 import { formatNumber } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { Factor, MarketView, PricePoint, Prior } from "../model.ts";
@@ -31,7 +32,7 @@ export const momentum: Factor = {
       const move = moveOver(window.ms, view, prior);
       if (move === null) return [];
       const standard = move / (volatility * Math.sqrt(window.ms / DAY_MS));
-      return [{ ...window, move, standard: Math.max(-STANDARD_MOVE_MAX, Math.min(STANDARD_MOVE_MAX, standard)) }];
+      return [{ ...window, move, standard: clamp(standard, -STANDARD_MOVE_MAX, STANDARD_MOVE_MAX) }];
     });
     const mean = moves.reduce((sum, { standard }) => sum + standard, 0) / moves.length;
     if (moves.length === 0 || mean === 0) return null;

@@ -1,10 +1,4 @@
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+import { escapeHtml } from "../../lib/escape-html.ts";
 
 /** A value in a template: text and numbers are escaped, `Html` is inserted unchanged, null is omitted. */
 type Part = string | number | Html | readonly Html[] | null;
@@ -30,11 +24,6 @@ function render(part: Part): string {
   if (part === null) return "";
   if (Array.isArray(part)) return part.join("\n");
   return part instanceof Html ? part.toString() : escapeHtml(String(part));
-}
-
-/** Escapes text for use between tags and in quoted attributes. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }
 
 /**

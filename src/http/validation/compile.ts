@@ -1,4 +1,5 @@
 import type { TSchema } from "typebox";
+import { isObject } from "../../lib/is-object.ts";
 import * as pydantic from "./pydantic-errors.ts";
 import { compileBoolean, compileInteger, compileLiteral, compileNumber, compileString } from "./scalars.ts";
 import { type Check, fail, INVALID, type Node, type Rules } from "./types.ts";
@@ -122,7 +123,7 @@ function compileRecord(node: Node, rules: Rules): Check {
   const check = compile(valueSchema, rules);
   const checkName = compileString({});
   return (value, loc, findings) => {
-    if (!isPlainObject(value)) return fail(findings.errors, pydantic.dictType(loc, value));
+    if (!isObject(value)) return fail(findings.errors, pydantic.dictType(loc, value));
     const entries = Object.entries(value).map(([name, entry]) => [
       checkName(name, [...loc, name], findings),
       check(entry, [...loc, name], findings),
@@ -156,7 +157,7 @@ function compileObject(node: Node, properties: Readonly<Record<string, Node>>, r
   const known = new Set(knownNames);
   const forbidsExtra = node.additionalProperties === false;
   return (value, loc, findings) => {
-    if (!isPlainObject(value)) return fail(findings.errors, pydantic.modelType(loc, value));
+    if (!isObject(value)) return fail(findings.errors, pydantic.modelType(loc, value));
     const errorsBefore = findings.errors.length;
     const result: Record<string, unknown> = {};
     for (const field of fields) {
@@ -179,10 +180,6 @@ function compileObject(node: Node, properties: Readonly<Record<string, Node>>, r
     }
     return findings.errors.length > errorsBefore ? INVALID : result;
   };
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Accepts any JSON value without infinite numbers, which `JSON.stringify` would turn into null. */

@@ -1,6 +1,6 @@
 import { HOUR_MS } from "../../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../assert.ts";
-import { logOdds } from "../log-odds.ts";
+import { priceLogOdds } from "../log-odds.ts";
 
 /** YES price of a market at the end of an hour. */
 export interface HourlyClose {
@@ -53,7 +53,7 @@ export function hourlySigma(closes: readonly HourlyClose[], halfLifeHours: numbe
   let hours = 0;
   let previous: { readonly at: number; readonly odds: number } | null = null;
   for (const { at, yesPrice } of closes) {
-    const odds = logOdds(yesPrice);
+    const odds = priceLogOdds(yesPrice);
     if (previous !== null) {
       const elapsed = Math.round((at - previous.at) / HOUR_MS);
       if (!(elapsed >= 1)) throw new RangeError("Each close must be at least an hour later than the one before");
@@ -80,7 +80,7 @@ export function hourlySigma(closes: readonly HourlyClose[], halfLifeHours: numbe
 export function shiftSigmas(oldPrice: number, newPrice: number, sigma: number, sigmaFloor: number): number {
   assertNotNegative(sigma, "sigma");
   assertPositive(sigmaFloor, "sigmaFloor");
-  return (logOdds(newPrice) - logOdds(oldPrice)) / Math.max(sigma, sigmaFloor);
+  return (priceLogOdds(newPrice) - priceLogOdds(oldPrice)) / Math.max(sigma, sigmaFloor);
 }
 
 /**

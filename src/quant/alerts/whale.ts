@@ -1,3 +1,4 @@
+import { clamp } from "../../lib/numbers.ts";
 import { assertNotNegative, assertPositive } from "../assert.ts";
 
 /** Amounts below are counted as this amount, in USD. */
@@ -44,7 +45,7 @@ export class TradeSizes {
 
 function binOf(usd: number): number {
   assertNotNegative(usd, "usd");
-  const bounded = Math.min(AMOUNT_MAX, Math.max(AMOUNT_MIN, usd));
+  const bounded = clamp(usd, AMOUNT_MIN, AMOUNT_MAX);
   return Math.floor(Math.log(bounded / AMOUNT_MIN) / Math.log(BIN_RATIO));
 }
 

@@ -1,3 +1,4 @@
+import { clamp, sumOf } from "../../lib/numbers.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
 import { shrinkCorrelations } from "../../quant/correlation-matrix.ts";
 import { jointProbability } from "../../quant/joint-probability.ts";
@@ -50,7 +51,7 @@ export function jointOutcomes(
   const importances = markets.map(({ importance }, market) => (market === 0 ? Infinity : importance));
   const variables = collapseConstraints(importances, constraints);
   const marginals = variables.primaries.map((market) =>
-    Math.min(1 - PROBABILITY_MIN, Math.max(PROBABILITY_MIN, markets[market]?.probability ?? 0)),
+    clamp(markets[market]?.probability ?? 0, PROBABILITY_MIN, 1 - PROBABILITY_MIN),
   );
   const between = correlationsOf(variables, correlations);
   const { blocks, droppedConstraints } = buildBlocks(
@@ -73,7 +74,7 @@ export function jointOutcomes(
   const yes = blocks.map(({ probabilities }, block) => sumOf(probabilities.slice(0, yesCounts[block])));
   const targets = blocks.flatMap((_, b) =>
     Array.from({ length: b }, (_, a) => {
-      const rho = Math.max(-1, Math.min(1, matrix[a]?.[b] ?? 0));
+      const rho = clamp(matrix[a]?.[b] ?? 0, -1, 1);
       return { a, b, joint: jointProbability(yes[a] ?? 0, yes[b] ?? 0, rho) };
     }),
   );
@@ -157,7 +158,7 @@ function uniformQuantiles(): Float64Array {
 function stratify(block: Block | undefined) {
   const yesCount = yesCountOf(block);
   const probability = sumOf(block?.probabilities.slice(0, yesCount) ?? []);
-  const share = Math.min(1 - POINT_SHARE_MIN, Math.max(POINT_SHARE_MIN, probability));
+  const share = clamp(probability, POINT_SHARE_MIN, 1 - POINT_SHARE_MIN);
   const yesPoints = Math.round(share * QMC_LATTICE_POINTS);
   const noPoints = QMC_LATTICE_POINTS - yesPoints;
   const levels = Float64Array.from({ length: QMC_LATTICE_POINTS }, (_, rank) =>
@@ -201,7 +202,6 @@ function firstAbove(thresholds: readonly number[], value: number): number {
 
 const yesCountOf = (block: Block | undefined): number =>
   block?.assignments.filter(([isTrue]) => isTrue === true).length ?? 0;
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 const keyOf = (a: number, b: number): string => (a < b ? `${a},${b}` : `${b},${a}`);
 
 /**

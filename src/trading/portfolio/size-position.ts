@@ -1,4 +1,5 @@
 import { EDGE_MIN } from "../../engine/index.ts";
+import { clamp } from "../../lib/numbers.ts";
 import { buyForUsd, buyWithin } from "../fill.ts";
 import { shadedProbability } from "../size-candidate.ts";
 import { concentrationOf, type QuestionStake } from "./concentration.ts";
@@ -222,7 +223,7 @@ function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, positi
     if (x[outcome] === 1 && y[outcome] === 1) both += weight;
   }
   const variance = p * (1 - p) * q * (1 - q);
-  return variance > 0 ? Math.max(-1, Math.min(1, (both - p * q) / Math.sqrt(variance))) : null;
+  return variance > 0 ? clamp((both - p * q) / Math.sqrt(variance), -1, 1) : null;
 }
 
 /** Returns how much the trade changes the concentration of the stakes by question and event. */

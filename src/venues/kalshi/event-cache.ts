@@ -1,5 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
+import { isObject } from "../../lib/is-object.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { type ParsedEvent, parseEvent } from "./parse-event.ts";
 import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
@@ -122,7 +123,7 @@ export class EventCache {
     const response = await this.#client.get(`/events/${encodeURIComponent(ticker)}`, {}, signal, [404]);
     if (response.status === 404) return;
     const { json } = response;
-    this.#storeEvent(typeof json === "object" && json !== null && "event" in json ? json.event : null);
+    this.#storeEvent(isObject(json) ? (json.event ?? null) : null);
   }
 
   async #fetchSeriesList(query: Readonly<Record<string, number>>, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { isObject } from "../../lib/is-object.ts";
 import type { LimitlessContext } from "./client.ts";
 import { parseTime } from "./parse-values.ts";
 import { isPricePoint } from "./wire.ts";
@@ -57,12 +58,12 @@ function parsePoints(rows: readonly unknown[], { countDrop, driftDetectors }: Co
 /** Returns all price series of a response, at most two levels deep. */
 function listSeries(json: unknown, depth: number): Series[] {
   if (Array.isArray(json)) {
-    const isPointList = json.every((item) => typeof item === "object" && item !== null && "timestamp" in item);
+    const isPointList = json.every((item) => isObject(item) && "timestamp" in item);
     if (isPointList) return [{ title: null, rows: json }];
     return json.slice(0, SERIES_MAX).flatMap((item) => (Array.isArray(item) ? [] : listSeries(item, depth + 1)));
   }
-  if (typeof json !== "object" || json === null) return [];
-  const { title, prices, data } = json as Record<string, unknown>;
+  if (!isObject(json)) return [];
+  const { title, prices, data } = json;
   if (Array.isArray(prices)) return [{ title: typeof title === "string" ? title : null, rows: prices }];
   return depth < 2 && data !== undefined ? listSeries(data, depth + 1) : [];
 }

@@ -1,5 +1,6 @@
 import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { isObject } from "../../lib/is-object.ts";
 import { parsePrice } from "../shared/parse-price.ts";
 import { takerKeyOf } from "../shared/taker-key.ts";
 import type { LimitlessContext } from "./client.ts";
@@ -92,14 +93,14 @@ export function parseFeed(json: unknown, { countDrop, driftDetectors }: Counters
 
 function feedRows(json: unknown): readonly unknown[] | null {
   if (Array.isArray(json)) return json;
-  if (typeof json !== "object" || json === null) return null;
-  const { data, events } = json as Record<string, unknown>;
+  if (!isObject(json)) return null;
+  const { data, events } = json;
   if (Array.isArray(data)) return data;
   return Array.isArray(events) ? events : null;
 }
 
 function accountOf(profile: unknown): unknown {
-  return typeof profile === "object" && profile !== null && "account" in profile ? profile.account : undefined;
+  return isObject(profile) ? profile.account : undefined;
 }
 
 /** Side 0 buys the token and 1 sells it. Selling NO is buying YES. */

@@ -1,5 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
+import { isObject } from "../../lib/is-object.ts";
 import type { DropCounter, StreamHandlers } from "../../ports/venue.ts";
 import { marketIdOf } from "./ids.ts";
 import { isConversion, parseTrade } from "./parse-trades.ts";
@@ -72,9 +73,7 @@ export class BroadcastReader {
 
   #readUpdatedContract(contract: unknown, receivedAt: number) {
     const { onMessage, countDrop } = this.#options;
-    if (typeof contract !== "object" || contract === null || !("id" in contract) || typeof contract.id !== "string") {
-      return countDrop("bad_update");
-    }
+    if (!isObject(contract) || typeof contract.id !== "string") return countDrop("bad_update");
     if (!("answers" in contract) && !LIFECYCLE_FIELDS.some((field) => field in contract)) return;
     for (const marketId of this.#followedIdsByContract.get(contract.id) ?? [])
       onMessage({ kind: "changed", marketId, receivedAt });
@@ -94,7 +93,7 @@ function marketIdsOf(contract: NewContractWire): string[] | null {
   if (contract.outcomeType === "BINARY") return [contract.id];
   if (!hasBinaryAnswers(contract)) return null;
   return contract.answers.flatMap((answer) => {
-    const id = typeof answer === "object" && answer !== null && "id" in answer ? answer.id : null;
+    const id = isObject(answer) ? answer.id : null;
     return typeof id === "string" ? marketIdOf(contract.id, id) : [];
   });
 }

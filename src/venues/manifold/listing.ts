@@ -1,5 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
+import { isObject } from "../../lib/is-object.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
 import type { ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
@@ -121,7 +122,7 @@ async function fetchContract(
   const response = await client.findContract(contractId, signal);
   if (response === null) return null;
   const { row, receivedAt, requestedAt } = response;
-  if (typeof row !== "object" || row === null || Array.isArray(row)) {
+  if (!isObject(row)) {
     throw new VenueError("bad_body", "market response is not a contract", { retryable: true });
   }
   const probabilities = isContract(row) && lacksPayouts(row) ? await fetchPayouts(context, contractId, signal) : null;

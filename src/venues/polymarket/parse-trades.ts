@@ -1,5 +1,6 @@
 import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { isObject } from "../../lib/is-object.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { takerKeyOf } from "../shared/taker-key.ts";
 import type { PolymarketPorts } from "./client.ts";
@@ -92,7 +93,7 @@ function parseRow(
   tokens: TokenPair,
   driftDetectors: PolymarketPorts["driftDetectors"],
 ): TokenTrade | null {
-  if (typeof row === "object" && row !== null && "asset" in row) {
+  if (isObject(row) && "asset" in row) {
     if (!driftDetectors.trade_v1.check(row, isTradeV1)) return null;
     const { asset: token, transactionHash, proxyWallet: wallet } = row;
     return toTokenTrade(row, { token, transactionHash, wallet });

@@ -1,5 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
+import { isObject } from "../../lib/is-object.ts";
 import { parseShallowJson } from "../../lib/json-depth.ts";
 import type { StreamHandlers } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
@@ -282,7 +283,6 @@ export class StreamConnection {
 
 /** Returns the changes of an invalid price change message. */
 function changesOf(message: unknown): readonly unknown[] {
-  const changes =
-    typeof message === "object" && message !== null && "price_changes" in message ? message.price_changes : null;
+  const changes = isObject(message) ? message.price_changes : null;
   return Array.isArray(changes) ? changes.slice(0, CHECKED_CHANGES_MAX) : [];
 }

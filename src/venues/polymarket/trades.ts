@@ -2,6 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { isObject } from "../../lib/is-object.ts";
 import { walkPages } from "../shared/page-walk.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { dataConditionId } from "./condition-id.ts";
@@ -103,7 +104,7 @@ export class TradeReader {
 }
 
 function isBefore(row: unknown, seconds: number): boolean {
-  if (typeof row !== "object" || row === null || !("timestamp" in row)) return false;
+  if (!isObject(row)) return false;
   const timestamp = parseDecimal(row.timestamp);
   return timestamp !== null && timestamp < seconds;
 }

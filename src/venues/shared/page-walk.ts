@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/is-object.ts";
 import type { DropCounter, IncompleteReason } from "../../ports/venue.ts";
 
 export interface PageWalkOptions<Page> {
@@ -85,8 +86,7 @@ export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGen
 export function idsOf(rows: readonly unknown[], field: string): string[] {
   const ids: string[] = [];
   for (const row of rows) {
-    if (typeof row !== "object" || row === null) continue;
-    const id = (row as Readonly<Record<string, unknown>>)[field];
+    const id = isObject(row) ? row[field] : undefined;
     if (typeof id === "string" || typeof id === "number") ids.push(String(id));
   }
   return ids;

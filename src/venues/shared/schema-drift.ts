@@ -1,5 +1,6 @@
 import Type from "typebox";
 import { parseDecimal } from "../../domain/price.ts";
+import { isObject } from "../../lib/is-object.ts";
 import { parseShallowJson } from "../../lib/json-depth.ts";
 import type { DriftCounter } from "../../ports/venue.ts";
 import { compileCheck, type DocumentedField, documentedFields, type FieldType, unusedFields } from "./wire-schema.ts";
@@ -146,10 +147,6 @@ function isTime(value: unknown): boolean {
 
 function isPrice(value: number | null): boolean {
   return value !== null && value >= 0 && value <= 1;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns a function that creates one detector per kind of object. Reported field names start with the kind. */

@@ -1,3 +1,4 @@
+import { logit, sigmoid } from "../../../src/lib/numbers.ts";
 import type { LanguageModel, LanguageModelCall } from "../../../src/ports/language-model.ts";
 import { decodedViews, type Injection, letterKey } from "./injections.ts";
 
@@ -34,7 +35,7 @@ export function honestAnswer(call: LanguageModelCall, basePercent: number): stri
       evidence: [],
       open_questions: [],
     });
-  let logOdds = Math.log(Number(shown) / (1 - Number(shown)));
+  let logOdds = logit(Number(shown));
   const evidence = documentsOf(call.prompt).flatMap(({ id, text }) => {
     const balance = (text.match(FOR)?.length ?? 0) - (text.match(AGAINST)?.length ?? 0);
     const strength = STRENGTHS[Math.min(3, Math.abs(balance)) - 1];
@@ -43,7 +44,7 @@ export function honestAnswer(call: LanguageModelCall, basePercent: number): stri
     logOdds += Math.sign(balance) * Math.log(RATIOS[strength]);
     return [{ document: id, direction: balance > 0 ? "yes" : "no", strength, reliability: "medium", claim }];
   });
-  return JSON.stringify({ probability: 1 / (1 + Math.exp(-logOdds)), confidence: 0.6, evidence, open_questions: [] });
+  return JSON.stringify({ probability: sigmoid(logOdds), confidence: 0.6, evidence, open_questions: [] });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isObject } from "../../../lib/is-object.ts";
 import type { HttpOut, OutgoingRequest } from "../../../ports/http-out.ts";
 
 const RESPONSE_BYTES_MAX = 1_048_576;
@@ -23,15 +24,14 @@ export async function getJson(
 export function arrayAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   let current = value;
   for (const key of path) {
-    if (typeof current !== "object" || current === null) return [];
-    current = (current as Readonly<Record<string, unknown>>)[key];
+    if (!isObject(current)) return [];
+    current = current[key];
   }
   return Array.isArray(current) ? current : [];
 }
 
 /** The string in a field of an object; null if it is not there. */
 export function textAt(value: unknown, key: string): string | null {
-  if (typeof value !== "object" || value === null) return null;
-  const field = (value as Readonly<Record<string, unknown>>)[key];
+  const field = isObject(value) ? value[key] : null;
   return typeof field === "string" ? field : null;
 }

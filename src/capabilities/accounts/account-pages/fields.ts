@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode, InvalidRequestError } from "../../../domain/errors.ts";
 import { describeProblem, type Html, html } from "../../../http/html/index.ts";
+import { isObject } from "../../../lib/is-object.ts";
 import { FIELD_LENGTH_MAX } from "./schema.ts";
 
 /** The CSRF token and the form id that every form of a signed-in page contains. */
@@ -10,7 +11,7 @@ export interface FormSecrets {
 
 /** Returns the value of a form field; the empty string if the body is no form or has no such field. */
 export function readSubmittedField(body: unknown, name: string): string {
-  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+  const value = isObject(body) ? body[name] : undefined;
   return typeof value === "string" ? value.slice(0, FIELD_LENGTH_MAX) : "";
 }
 

@@ -1,4 +1,4 @@
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+import { SHORT_MONTH_NAMES } from "../../../lib/month-names.ts";
 
 /** @example formatDay(new Date(0)) // "1970-01-01" */
 export const formatDay = (date: Date): string => date.toISOString().slice(0, 10);
@@ -11,4 +11,4 @@ export const formatSecond = (date: Date): string => date.toISOString().slice(0, 
 
 /** @example formatShortDay("2026-11-05") // "Nov 5" */
 export const formatShortDay = (day: string): string =>
-  `${MONTHS[Number(day.slice(5, 7)) - 1] ?? ""} ${Number(day.slice(8, 10))}`;
+  `${SHORT_MONTH_NAMES[Number(day.slice(5, 7)) - 1] ?? ""} ${Number(day.slice(8, 10))}`;

@@ -1,4 +1,5 @@
 import { type Html, html } from "../../../http/html/index.ts";
+import { sumOf } from "../../../lib/numbers.ts";
 import { formatShortDay } from "./format.ts";
 import { formatInteger } from "./tier-endpoints.ts";
 
@@ -33,7 +34,7 @@ ${days.map((day, index) => renderBar(day, index, series, scaleMax))}
 <div class="days" aria-hidden="true"><span>${formatShortDay(first)}</span><span>${formatShortDay(days[Math.floor(days.length / 2)] ?? "")}</span><span>${formatShortDay(last)}</span></div>
 </div>
 <ul class="legend">
-${series.map(({ name, calls }, index) => html`<li><svg viewBox="0 0 1 1" aria-hidden="true"><rect class="s${index}" width="1" height="1" /></svg>${name} <span class="faint">${formatInteger(sum(calls))}</span></li>`)}
+${series.map(({ name, calls }, index) => html`<li><svg viewBox="0 0 1 1" aria-hidden="true"><rect class="s${index}" width="1" height="1" /></svg>${name} <span class="faint">${formatInteger(sumOf(calls))}</span></li>`)}
 </ul>`;
 }
 
@@ -52,7 +53,7 @@ function renderBar(day: string, index: number, series: readonly ChartSeries[], s
 
 function describeChart(days: readonly string[], totals: readonly number[]): string {
   const busiest = totals.indexOf(Math.max(...totals));
-  const range = `Calls per day from ${days[0]} to ${days.at(-1)}: ${formatInteger(sum(totals))} in total`;
+  const range = `Calls per day from ${days[0]} to ${days.at(-1)}: ${formatInteger(sumOf(totals))} in total`;
   return `${range}, at most ${formatInteger(totals[busiest] ?? 0)} on ${days[busiest]}.`;
 }
 
@@ -62,5 +63,4 @@ function roundUp(value: number): number {
     for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;
 }
 
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 const round = (value: number): number => Math.round(value * 1_000) / 1_000;

@@ -1,6 +1,7 @@
 import { TIERS } from "../../../domain/plan.ts";
 import { type Html, html, type Page, renderTable } from "../../../http/html/index.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
+import { sumOf } from "../../../lib/numbers.ts";
 import type { DailyUsage } from "../activity/index.ts";
 import type { KeyView, MonthlyUsage } from "../customers/index.ts";
 import { createSignedInPage } from "./account-layout.ts";
@@ -87,12 +88,11 @@ function createSeries(
     const index = days.indexOf(row.day);
     if (index >= 0) calls[index] = (calls[index] ?? 0) + sumCounted(row);
   }
-  const total = (calls: readonly number[]) => calls.reduce((sum, each) => sum + each, 0);
   const series = [...callsByKey].map(([keyId, calls]) => ({ name: nameOf(keyId), calls }));
-  series.sort((a, b) => total(b.calls) - total(a.calls));
+  series.sort((a, b) => sumOf(b.calls) - sumOf(a.calls));
   if (series.length <= CHART_KEYS_MAX + 1) return series;
   const others = series.slice(CHART_KEYS_MAX);
-  const otherCalls = days.map((_, index) => total(others.map(({ calls }) => calls[index] ?? 0)));
+  const otherCalls = days.map((_, index) => sumOf(others.map(({ calls }) => calls[index] ?? 0)));
   return [...series.slice(0, CHART_KEYS_MAX), { name: "other keys", calls: otherCalls }];
 }
 

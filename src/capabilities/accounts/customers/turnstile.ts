@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { AppError, VenueError } from "../../../domain/errors.ts";
 import { plainAddress } from "../../../lib/ip-prefix.ts";
+import { isObject } from "../../../lib/is-object.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -137,8 +138,7 @@ function readErrorCodes(verdict: Verdict): readonly unknown[] {
 function parseVerdict(text: string): Verdict | null {
   try {
     const value: unknown = JSON.parse(text);
-    const isVerdict = typeof value === "object" && value !== null && "success" in value;
-    return isVerdict && typeof value.success === "boolean" ? (value as Verdict) : null;
+    return isObject(value) && typeof value.success === "boolean" ? (value as unknown as Verdict) : null;
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { clamp } from "../../../lib/numbers.ts";
 import { cleanLine } from "./clean-text.ts";
 import { wordsOf } from "./duplicates.ts";
 import { findInstruction } from "./instructions.ts";
@@ -97,7 +98,7 @@ export function parseBelief(
   });
   return {
     belief: {
-      probability: Math.max(PROBABILITY_MIN, Math.min(1 - PROBABILITY_MIN, value.probability)),
+      probability: clamp(value.probability, PROBABILITY_MIN, 1 - PROBABILITY_MIN),
       confidence: value.confidence,
       evidence,
       openQuestions: cleanNotes(value.open_questions, LIST_ITEMS_MAX, NOTE_CHARACTERS),

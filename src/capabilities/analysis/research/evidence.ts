@@ -1,4 +1,5 @@
 import { toLogOdds } from "../../../engine/index.ts";
+import { clamp } from "../../../lib/numbers.ts";
 import { isSameClaim } from "./duplicates.ts";
 import type { BeliefState, Claim, Reliability, Strength } from "./model.ts";
 
@@ -14,8 +15,6 @@ const RELIABILITY_SHARES: Readonly<Record<Reliability, number>> = { low: 0.3, me
 /** Bounds of the effect of one document and of one source on the log-odds of one trial: decisive evidence. */
 const DOCUMENT_EFFECT_MAX = Math.log(10);
 const SOURCE_EFFECT_MAX = Math.log(10);
-
-const clamp = (value: number, bound: number): number => Math.max(-bound, Math.min(bound, value));
 
 /** Log likelihood ratio of a claim: ± ln(ratio of its class) times the share of its reliability. Positive supports YES. */
 export function claimEffect({ direction, strength, reliability }: Claim): number {
@@ -44,8 +43,8 @@ export function sourceEffect(belief: BeliefState, shown: number): number {
   for (const claim of mergeClaims(belief.evidence))
     byDocument.set(claim.documentId, (byDocument.get(claim.documentId) ?? 0) + claimEffect(claim));
   let sum = 0;
-  for (const effect of byDocument.values()) sum += clamp(effect, DOCUMENT_EFFECT_MAX);
-  const claimed = clamp(sum, SOURCE_EFFECT_MAX);
+  for (const effect of byDocument.values()) sum += clamp(effect, -DOCUMENT_EFFECT_MAX, DOCUMENT_EFFECT_MAX);
+  const claimed = clamp(sum, -SOURCE_EFFECT_MAX, SOURCE_EFFECT_MAX);
   const stated = toLogOdds(belief.probability) - toLogOdds(shown);
   if (claimed * stated <= 0) return 0;
   return Math.sign(claimed) * Math.min(Math.abs(claimed), Math.abs(stated));

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { logit } from "../../../lib/numbers.ts";
 import { effectBounds, INFLUENCE_MAX, POOL_COEFFICIENTS, poolTrials, trimmedMean } from "./pool.ts";
 
 const { shrinkage, loneSourceEffect, corroboration } = POOL_COEFFICIENTS;
-const logOdds = (probability: number): number => Math.log(probability / (1 - probability));
 const effect = fc.double({ min: -3, max: 3, noNaN: true });
 const trials = (sources: number) =>
   fc.array(
@@ -26,10 +26,10 @@ test("the trimmed mean leaves out the extremes, fewer of them for few values, an
 test("without documents the pool is the shrunk trimmed mean of the blind log-odds", () => {
   const blind = [-1, 0.2, 0.4, 0.6, 9].map((value) => ({ blind: value, effects: [] }));
   const pool = poolTrials(blind);
-  assert.ok(Math.abs(logOdds(pool.probability) - shrinkage * 0.4) < 1e-12);
+  assert.ok(Math.abs(logit(pool.probability) - shrinkage * 0.4) < 1e-12);
   assert.equal(pool.mostInfluential, null);
   const prior = { ...POOL_COEFFICIENTS, shrinkage: 0.5, priorLogOdds: -2 };
-  assert.ok(Math.abs(logOdds(poolTrials(blind, prior).probability) - (-2 + 0.5 * (0.4 + 2))) < 1e-12);
+  assert.ok(Math.abs(logit(poolTrials(blind, prior).probability) - (-2 + 0.5 * (0.4 + 2))) < 1e-12);
 });
 
 test("agreeing sources have wider bounds than a lone one or one with an opposite neighbour", () => {
@@ -48,7 +48,7 @@ test("what one source says changes the log-odds by no more than the bounds allow
       }));
       const widest = loneSourceEffect * (1 + 5 * corroboration);
       const limit = shrinkage * (2 * widest + 5 * loneSourceEffect * corroboration) + 1e-9;
-      const move = Math.abs(logOdds(poolTrials(sample).probability) - logOdds(poolTrials(changed).probability));
+      const move = Math.abs(logit(poolTrials(sample).probability) - logit(poolTrials(changed).probability));
       assert.ok(move <= limit, `${move} > ${limit}`);
     }),
   );
@@ -58,7 +58,7 @@ test("a source that no other one supports moves the log-odds by at most the lone
   fc.assert(
     fc.property(trials(1), (sample) => {
       const silent = sample.map(({ blind }) => ({ blind, effects: [] }));
-      const move = Math.abs(logOdds(poolTrials(sample).probability) - logOdds(poolTrials(silent).probability));
+      const move = Math.abs(logit(poolTrials(sample).probability) - logit(poolTrials(silent).probability));
       assert.ok(move <= shrinkage * loneSourceEffect + 1e-9);
     }),
   );

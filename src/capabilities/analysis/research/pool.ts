@@ -1,3 +1,5 @@
+import { clamp, sigmoid, sumOf } from "../../../lib/numbers.ts";
+
 /**
  * Pools independent trials in log-odds.
  *
@@ -67,11 +69,9 @@ export interface Pool {
   } | null;
 }
 
-const mean = (values: readonly number[]): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
-const clamp = (value: number, bound: number): number => Math.max(-bound, Math.min(bound, value));
-const probabilityOf = (logOdds: number): number =>
-  Math.max(PROBABILITY_MIN, Math.min(1 - PROBABILITY_MIN, 1 / (1 + Math.exp(-logOdds))));
+const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : sumOf(values) / values.length);
+const limit = (effect: number, bound: number): number => clamp(effect, -bound, bound);
+const probabilityOf = (logOdds: number): number => clamp(sigmoid(logOdds), PROBABILITY_MIN, 1 - PROBABILITY_MIN);
 
 /**
  * Mean without the `trimmed` lowest and highest values. With too few values it leaves out fewer, at least one remains.
@@ -115,7 +115,7 @@ function trialLogOdds(
   return trials.map(({ blind, effects }) =>
     means.reduce(
       (sum, meanEffect, source) =>
-        source === without ? sum : sum + clamp(effects[source] ?? meanEffect, bounds[source] ?? 0),
+        source === without ? sum : sum + limit(effects[source] ?? meanEffect, bounds[source] ?? 0),
       blind,
     ),
   );
@@ -158,7 +158,7 @@ export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_
     probability,
     standardError: Math.hypot(coefficients.standardErrorMin, shrinkage * Math.sqrt(variance), withheld),
     trials: logOddsOfTrials.map(probabilityOf),
-    sourceEffects: effects.map((effect, source) => shrinkage * clamp(effect, bounds[source] ?? 0)),
+    sourceEffects: effects.map((effect, source) => shrinkage * limit(effect, bounds[source] ?? 0)),
     mostInfluential,
   };
 }

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { openArbitrageApi, sampleBook, samplePair } from "../../../../test/support/markets/arbitrage-api.ts";
 import { sampleChildren, sampleEvent } from "../../../../test/support/markets/market-samples.ts";
 import type { TakerFee } from "../../../domain/market.ts";
+import { sumOf } from "../../../lib/numbers.ts";
 
 /** Amounts in USD are rounded to 1e-6, and an opportunity adds several. */
 const TOLERANCE = 3e-6;
@@ -88,7 +89,6 @@ function feeAt({ kind, rate = 0, exponent = 0, points = [] }: Leg["taker_fee"], 
   return (price * share) / (1 - share);
 }
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 function assertClose(actual: number, expected: number, label: string): void {
   assert.ok(
     Math.abs(actual - expected) <= TOLERANCE * Math.max(1, Math.abs(expected)),
@@ -104,7 +104,7 @@ function assertAddsUp(opportunity: Record<string, number> & { readonly legs: rea
     return price + feeAt(taker_fee, price);
   });
   const payout = opportunity.payout ?? 1;
-  assertClose(opportunity.net_spread ?? Number.NaN, payout - sum(best), "net_spread");
+  assertClose(opportunity.net_spread ?? Number.NaN, payout - sumOf(best), "net_spread");
   const contracts = legs[0]?.contracts ?? null;
   for (const leg of legs) {
     assert.equal(leg.contracts, contracts, "every leg buys the same number");
@@ -113,9 +113,9 @@ function assertAddsUp(opportunity: Record<string, number> & { readonly legs: rea
       continue;
     }
     const { levels, taker_fee: fee } = leg;
-    assertClose(sum(levels.map((level) => level.contracts)), contracts, "contracts");
-    assertClose(sum(levels.map((level) => level.contracts * level.price)), leg.cost_usd ?? Number.NaN, "cost");
-    const exactFee = sum(levels.map((level) => level.contracts * feeAt(fee, level.price)));
+    assertClose(sumOf(levels.map((level) => level.contracts)), contracts, "contracts");
+    assertClose(sumOf(levels.map((level) => level.contracts * level.price)), leg.cost_usd ?? Number.NaN, "cost");
+    const exactFee = sumOf(levels.map((level) => level.contracts * feeAt(fee, level.price)));
     const step = fee.rounds_up_to;
     if (step === undefined) assertClose(leg.fee_usd ?? Number.NaN, exactFee, "fee");
     else {
@@ -138,7 +138,7 @@ function assertAddsUp(opportunity: Record<string, number> & { readonly legs: rea
     assert.deepEqual([opportunity.executable_size_usd, opportunity.executable_profit_usd], [null, null]);
     return;
   }
-  const capital = sum(legs.map(({ cost_usd, fee_usd }) => (cost_usd ?? 0) + (fee_usd ?? 0)));
+  const capital = sumOf(legs.map(({ cost_usd, fee_usd }) => (cost_usd ?? 0) + (fee_usd ?? 0)));
   assertClose(opportunity.executable_size_usd ?? Number.NaN, capital, "capital");
   assertClose(opportunity.executable_profit_usd ?? Number.NaN, payout * contracts - capital, "profit");
   assert.ok((opportunity.executable_profit_usd ?? -1) >= 0);
@@ -219,7 +219,7 @@ test("every reported set and ladder adds up when it is recomputed from its legs"
         const url = `/v1/arbitrage?kind=${kind}&min_spread=0&expand=scoring`;
         for (const opportunity of (await get(url)).json().opportunities) {
           assertAddsUp(opportunity);
-          const best = sum(opportunity.legs.map(({ levels }: Leg) => levels[0]?.price ?? Number.NaN));
+          const best = sumOf(opportunity.legs.map(({ levels }: Leg) => levels[0]?.price ?? Number.NaN));
           assertClose(opportunity.spread, opportunity.payout - best, "spread");
           counts.set(opportunity.strategy, (counts.get(opportunity.strategy) ?? 0) + 1);
         }

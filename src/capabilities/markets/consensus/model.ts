@@ -3,6 +3,7 @@ import type { VenueId } from "../../../domain/market.ts";
 import { toMicros } from "../../../domain/price.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
+import { clamp } from "../../../lib/numbers.ts";
 import { type AgentView, robustConsensus } from "../../../quant/robust-consensus.ts";
 
 export const CONSENSUS_PERIODS = ["24h", "7d", "30d"] as const;
@@ -125,7 +126,7 @@ export function netView(
   const price = larger.usdTimesPrice / larger.usd;
   const ageMs = larger.usdTimesAgeMs / larger.usd;
   return {
-    probability: clampToUnit(isYes ? price : 1 - price),
+    probability: clamp(isYes ? price : 1 - price, 0, 1),
     usd: larger.usd * netShare * 2 ** (-ageMs / halfLifeMs),
   };
 }
@@ -139,7 +140,7 @@ export function computeConsensus(agents: readonly AgentReports[], periodMs: numb
   const noTrades = sum((agent) => agent.noTrades);
   const views = agents.flatMap((agent) => netView(agent, periodMs / 2) ?? []);
   return {
-    probability: agents.length === 0 ? null : clampToUnit(sum((agent) => agent.usdTimesProbability) / (yesUsd + noUsd)),
+    probability: agents.length === 0 ? null : clamp(sum((agent) => agent.usdTimesProbability) / (yesUsd + noUsd), 0, 1),
     robustProbability: robustConsensus(views)?.probability ?? null,
     trades: yesTrades + noTrades,
     agents: agents.length,
@@ -151,7 +152,6 @@ export function computeConsensus(agents: readonly AgentReports[], periodMs: numb
 }
 
 /** Sums of rounded products can exceed 1 by a rounding error. */
-const clampToUnit = (probability: number): number => Math.min(1, Math.max(0, probability));
 
 const TRADES_MIN = 5;
 const AGENTS_MIN = 3;

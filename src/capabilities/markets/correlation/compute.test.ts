@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HOUR_MS } from "../../../lib/durations.ts";
+import { clamp, logit, sigmoid } from "../../../lib/numbers.ts";
 import { relationshipOf } from "../../../quant/correlation.ts";
 import { computeReport } from "./compute.ts";
 import type { CorrelationTask } from "./model.ts";
@@ -30,7 +31,7 @@ function createTask(marketCount: number, stepCount: number, seed = 7): Correlati
       logOdds += 0.1 * (factors[market % 3]?.[step] ?? 0) + 0.1 * (uniform() - 0.5);
       if (uniform() < 0.2 || (market % 5 === 4 && step < stepCount / 2)) continue;
       times.push(step * STEP + Math.floor(uniform() * STEP));
-      prices.push(1 / (1 + Math.exp(-logOdds)));
+      prices.push(sigmoid(logOdds));
     }
     return { times: Float64Array.from(times), prices: Float64Array.from(prices) };
   });
@@ -54,8 +55,8 @@ function referenceCorrelation(task: CorrelationTask, a: number, b: number) {
     const { times, prices } = task.series[index] ?? { times: [], prices: [] };
     const at = Array.from({ length: count }, (_, instant) => {
       const last = Array.from(times).findLastIndex((time) => time <= start + instant * step);
-      const price = Math.min(0.995, Math.max(0.005, prices[last] ?? Number.NaN));
-      return last < 0 ? null : Math.log(price / (1 - price));
+      const price = clamp(prices[last] ?? Number.NaN, 0.005, 0.995);
+      return last < 0 ? null : logit(price);
     });
     return at.slice(1).map((value, index) => {
       const before = at[index] ?? null;

@@ -7,6 +7,7 @@ import { samplePoint } from "../../../../test/support/storage-samples.ts";
 import { ScriptedVenue } from "../../../../test/support/venues/scripted-venue.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
+import { sigmoid } from "../../../lib/numbers.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { OpenWorkerPool } from "../../../ports/worker-pool.ts";
 
@@ -18,7 +19,7 @@ const OPERATOR = { kind: "operator", id: "test" } as const;
 const waveOf = (amplitude: number, frequency: number) =>
   Array.from({ length: HOURS }, (_, index) => {
     const endAt = NOON - (HOURS - 1 - index) * HOUR_MS;
-    const price = 1 / (1 + Math.exp(-amplitude * Math.sin(frequency * index)));
+    const price = sigmoid(amplitude * Math.sin(frequency * index));
     return samplePoint(endAt - HOUR_MS, endAt, price);
   });
 

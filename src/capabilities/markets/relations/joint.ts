@@ -1,3 +1,4 @@
+import { clamp } from "../../../lib/numbers.ts";
 import {
   type ConditionalProbability,
   conditionalProbability,
@@ -44,7 +45,7 @@ export function conditionOn({ dependence, correlation }: Dependence, p: number, 
 
 /** Share of a condition in which the question is YES, moved into [0, 1]; null for a condition of probability 0. */
 const shareOf = (part: number, condition: number): number | null =>
-  condition === 0 ? null : Math.min(1, Math.max(0, part / condition));
+  condition === 0 ? null : clamp(part / condition, 0, 1);
 
 /**
  * Correlation of the answers, as variables that are 1 for YES and 0 for NO: (P(both) - p q) / sqrt(p (1 - p) q (1 - q)).
@@ -58,7 +59,7 @@ export function answerCorrelation(known: Dependence, p: number, q: number): numb
   if (joint === null || deviation === 0) return null;
   if (known.dependence === "same") return 1;
   if (known.dependence === "opposite") return -1;
-  return Math.max(-1, Math.min(1, (joint - p * q) / deviation));
+  return clamp((joint - p * q) / deviation, -1, 1);
 }
 
 /** Probability that both questions are answered YES, as far as p and q allow it; null if nothing is known. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { isObject } from "../../../lib/is-object.ts";
 import type { Example, ExampleRequest, Examples, Operation } from "./model.ts";
 
 const EXAMPLES_FOLDER = new URL("../../../../docs/examples/", import.meta.url);
@@ -38,7 +39,7 @@ function renameVenues(value: unknown, names: ReadonlyMap<string, string>): unkno
     return [names.get(venue) ?? venue, ...rest].join(":");
   }
   if (Array.isArray(value)) return value.map((entry) => renameVenues(entry, names));
-  if (typeof value !== "object" || value === null) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, entry]) => [names.get(name) ?? name, renameVenues(entry, names)]),
   );

@@ -1,4 +1,5 @@
 import { type Html, html, type Page } from "../../../http/html/index.ts";
+import { isObject } from "../../../lib/is-object.ts";
 import { formatVenue, joinNames } from "./format.ts";
 import { type ListedMarket, renderMarketTable } from "./market-table.ts";
 import { CATEGORY_LENGTH_MAX, type MarketSort, SEARCH_LENGTH_MAX, SORT_NAMES } from "./schema.ts";
@@ -119,6 +120,6 @@ function buildListPath({ q, venue, category, sort }: MarketFilters, cursor: stri
 
 /** Returns a submitted filter, shortened to what the form accepts, to display it again. */
 export const readFilter = (query: unknown, name: string): string => {
-  const value = typeof query === "object" && query !== null ? (query as Record<string, unknown>)[name] : undefined;
+  const value = isObject(query) ? query[name] : undefined;
   return typeof value === "string" ? value.slice(0, name === "category" ? CATEGORY_LENGTH_MAX : SEARCH_LENGTH_MAX) : "";
 };

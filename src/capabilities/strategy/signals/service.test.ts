@@ -6,6 +6,7 @@ import { eventually } from "../../../../test/support/service-process.ts";
 import { ScriptedVenue } from "../../../../test/support/venues/scripted-venue.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
+import { logit } from "../../../lib/numbers.ts";
 import type { Database } from "../../../ports/database.ts";
 
 const TITLE = "Will the Fed cut rates in March?";
@@ -87,7 +88,6 @@ analysisTest("the edge of a signal is of one moment when the price has moved sin
     assert.equal(status, 200);
     return json;
   };
-  const logOdds = (probability: number) => Math.log(probability / (1 - probability));
   const before = await ask();
   const level = (price: number) => [{ price, size: 5_000 }];
   venue.books.set("fed", { bids: level(0.42), asks: level(0.44), lastPrice: null, eventAt: null, receivedAt: 0 });
@@ -103,7 +103,7 @@ analysisTest("the edge of a signal is of one moment when the price has moved sin
     assert.ok(Math.abs(signal.edge - (signal.model_probability - signal.yes_price)) < 1e-12);
     assert.ok(Math.abs(signal.executable_edge - (signal.model_probability - signal.average_cost)) < 1e-12);
   }
-  const changeOf = (signal: typeof before) => logOdds(signal.model_probability) - logOdds(signal.yes_price);
+  const changeOf = (signal: typeof before) => logit(signal.model_probability) - logit(signal.yes_price);
   assert.ok(Math.abs(changeOf(after) - changeOf(before)) < 1e-9, "the analysis adds the same log-odds to each price");
 });
 

@@ -1,0 +1,23 @@
+/** Small functions of numbers. */
+
+/** Sum in the order of the values; 0 without values. */
+export function sumOf(values: Iterable<number>): number {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
+}
+
+/** Moves a value to the nearer bound if it is outside [low, high]. NaN stays NaN. @example clamp(1.2, 0, 1) // 1 */
+export const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
+
+/** Rounds to a number of decimal places. */
+export const roundTo = (value: number, decimals: number): number => {
+  const scale = 10 ** decimals;
+  return Math.round(value * scale) / scale;
+};
+
+/** Log-odds of a probability: ln(p / (1 - p)); infinite for 0 and 1. @example logit(0.75) // 1.0986 = ln 3 */
+export const logit = (probability: number): number => Math.log(probability / (1 - probability));
+
+/** Probability of log-odds: 1 / (1 + exp(-L)), the inverse of `logit`. @example sigmoid(0) // 0.5 */
+export const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
