@@ -6,7 +6,6 @@
  *     false alarms for large trades, and planted ones found
  * node bench/alerts.ts cost [--markets 40000 --rounds 7]               time of a tick with and without the detectors
  */
-
 import { parseArgs } from "node:util";
 import { createWorld } from "../sandbox/world/index.ts";
 import { groundTruthOf } from "../sandbox/world/list-event.ts";

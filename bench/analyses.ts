@@ -20,12 +20,14 @@ import fc from "fast-check";
 import { migrateDatabase } from "../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../src/adapters/database/postgres-database.ts";
 import { runTask } from "../src/capabilities/analysis/analyses/compute.ts";
+import { roundTo } from "../src/lib/numbers.ts";
 import { openHarness, VENUE } from "../test/support/analyses/analysis-harness.ts";
 import { slowResearch } from "../test/support/analyses/scripted-research.ts";
 import { embeddedDatabase } from "../test/support/databases.ts";
 import { anyView } from "../test/support/engine/market-views.ts";
 import { quietLog } from "../test/support/quiet-log.ts";
 import { eventually } from "../test/support/service-process.ts";
+import { quantile } from "./harness/statistics.ts";
 
 const { values: flags } = parseArgs({
   options: {
@@ -43,9 +45,6 @@ const CUSTOMERS = 7;
 const RUN_MS_MAX = Number(flags.minutes) * 60_000;
 /** Different views of markets for which the engine is timed. */
 const VIEWS = 500;
-const roundTo = (value: number, digits = 1) => Number(value.toFixed(digits));
-const quantile = (values: readonly number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? Number.NaN;
 
 async function measureLight(markets: number) {
   const database = await embeddedDatabase();
@@ -60,6 +59,7 @@ async function measureLight(markets: number) {
     runTask(view);
     cpuMs.push(performance.now() - before);
   }
+  cpuMs.sort((a, b) => a - b);
   const enginePerSecond = 1_000 / (cpuMs.reduce((sum, ms) => sum + ms, 0) / cpuMs.length);
   const { service, latest } = app.analyses;
   const request = (number: number) =>
@@ -81,9 +81,9 @@ async function measureLight(markets: number) {
     engine_per_second: Math.round(enginePerSecond),
     light: {
       markets,
-      per_second: roundTo((markets - 1) / seconds),
+      per_second: roundTo((markets - 1) / seconds, 1),
       request_ms: roundTo(requestedMs / (markets - 1), 2),
-      loop_delay_p99_ms: roundTo(delay.percentile(99) / 1e6),
+      loop_delay_p99_ms: roundTo(delay.percentile(99) / 1e6, 1),
       cpu_p99_ms: roundTo(quantile(cpuMs, 0.99), 3),
     },
   };
@@ -156,7 +156,7 @@ async function measureKills(url: string, runs: number) {
   return {
     runs,
     kills,
-    seconds: roundTo(seconds),
+    seconds: roundTo(seconds, 1),
     ended: Object.fromEntries(states.map(({ status, runs: count }) => [status, count])),
     attempts_max: Math.max(...states.map(({ attempts }) => attempts)),
     research_started: research.new,

@@ -11,12 +11,14 @@
  *   is read again.
  */
 import { rm } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../src/board/index.ts";
 import { ensureDemoKeys } from "../src/capabilities/accounts/keys/index.ts";
 import { createArbitrageService } from "../src/capabilities/markets/arbitrage/index.ts";
+import { roundTo } from "../src/lib/numbers.ts";
 import { embeddedDatabase } from "../test/support/databases.ts";
 import { ScriptedPairs, samplePair } from "../test/support/markets/arbitrage-api.ts";
 import { sampleMarket } from "../test/support/markets/market-samples.ts";
@@ -25,6 +27,7 @@ import { liftLimits } from "../test/support/venues/lifted-limits.ts";
 import { testSandbox } from "../test/support/venues/sandbox.ts";
 import { buildSandboxApp } from "../test/support/venues/sandbox-app.ts";
 import { readTruePairs } from "../test/support/venues/true-pairs.ts";
+import { spreadOf } from "./harness/statistics.ts";
 import { seededRandom } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -40,9 +43,6 @@ const { values: flags } = parseArgs({
 const SCAN_PAUSE_MS = 3_000;
 const LISTS = 50;
 const FEE = { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } } as const;
-
-const roundTo = (value: number, digits = 2) => Number(value.toFixed(digits));
-const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 
 function measureChanges(hasService: boolean) {
   const board = new MarketBoard(() => Date.now());
@@ -88,7 +88,7 @@ function measureChanges(hasService: boolean) {
     service?.list({ minSpread: 0.02, minNetSpread: null, venue: null, limit: 50 });
     return performance.now() - listStartedAt;
   });
-  return { changeUs, listMs: median(listMs) };
+  return { changeUs, listMs: spreadOf(listMs).median };
 }
 
 async function measureScans() {
@@ -114,7 +114,7 @@ async function measureScans() {
   const times: number[] = [];
   let last = { opportunities: 0, read: 0, failed: 0 };
   for (let round = 0; round < Number(flags.rounds); round++) {
-    await new Promise((resolve) => setTimeout(resolve, SCAN_PAUSE_MS));
+    await sleep(SCAN_PAUSE_MS);
     const startedAt = performance.now();
     const response = await app.http.inject({
       url: `/v1/arbitrage/live?min_spread=${flags.spread}&limit=200&expand=scoring`,
@@ -131,7 +131,7 @@ async function measureScans() {
   }
   await close();
   await sandbox.close();
-  return { median: median(times), max: Math.max(...times), ...last };
+  return { median: spreadOf(times).median, max: Math.max(...times), ...last };
 }
 
 const without = measureChanges(false);
@@ -143,11 +143,11 @@ process.stdout.write(
     pairs: Number(flags.pairs),
     changes: Number(flags.changes),
     limits: flags.limits,
-    change_us: roundTo(withService.changeUs),
-    change_without_us: roundTo(without.changeUs),
-    list_ms: roundTo(withService.listMs),
-    scan_p50_ms: roundTo(scans.median),
-    scan_max_ms: roundTo(scans.max),
+    change_us: roundTo(withService.changeUs, 2),
+    change_without_us: roundTo(without.changeUs, 2),
+    list_ms: roundTo(withService.listMs, 2),
+    scan_p50_ms: roundTo(scans.median, 2),
+    scan_max_ms: roundTo(scans.max, 2),
     opportunities: scans.opportunities,
     books_read: scans.read,
     books_failed: scans.failed,

@@ -21,8 +21,10 @@ import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import type { ReadableStream as WebReadableStream } from "node:stream/web";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { roundTo } from "../src/lib/numbers.ts";
 import { eventually } from "../test/support/service-process.ts";
 import { type AttackedService, startAttackedService } from "./harness/attacked-service.ts";
 import { type Attack, type AttackCounts, attackersOf, openAttackers } from "./harness/attackers.ts";
@@ -181,7 +183,7 @@ async function measureCheckout(checkout: string, size: Attack): Promise<object> 
     let attackCounts: AttackCounts | null = null;
     const measure = async (kind: "alone" | "attacked") => {
       if (kind === "attacked") await attackers.start(size);
-      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+      await sleep(SETTLE_MS);
       receiver.takeDelaysMs();
       const [cpuBefore, startedAt] = [await cpuSecondsOf(service.pid), performance.now()];
       const measured = await measureLoad(loadWithBare);
@@ -219,7 +221,7 @@ async function measureCheckout(checkout: string, size: Attack): Promise<object> 
 
 /** Returns the median with one decimal place, or null without values. */
 function roundedMedianOf(values: readonly number[]): number | null {
-  return values.length === 0 ? null : Math.round(spreadOf(values).median * 10) / 10;
+  return values.length === 0 ? null : roundTo(spreadOf(values).median, 1);
 }
 
 /** Returns the medians of p50 and p99 over the rounds, and the total of requests and failures, by kind of request. */

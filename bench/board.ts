@@ -33,10 +33,12 @@ import { SORT_KEYS } from "../src/board/index.ts";
 import { ensureDemoKeys } from "../src/capabilities/accounts/keys/index.ts";
 import type { EventListing, MarketSnapshot } from "../src/domain/market.ts";
 import { encodeCursor } from "../src/http/pagination.ts";
+import { roundTo } from "../src/lib/numbers.ts";
 import type { ListingPage, StreamHandlers, VenueAdapter } from "../src/ports/venue.ts";
 import { createMarketStore } from "../src/storage/index.ts";
 import { plainAppPorts } from "../test/support/app-ports.ts";
 import { liftLimits } from "../test/support/venues/lifted-limits.ts";
+import { quantile } from "./harness/statistics.ts";
 import { type SeededRandom, SYNTHETIC_VENUES, seededRandom, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -341,10 +343,6 @@ function createRequestKinds(): Readonly<Record<string, RequestKind>> {
   };
 }
 
-const quantile = (sorted: readonly number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-const roundTo = (value: number, digits = 1) => Number(value.toFixed(digits));
-
 async function runBenchmark(): Promise<void> {
   const folder = flags.keep ?? (await mkdtemp(join(tmpdir(), "parallax-board-")));
   await mkdir(folder, { recursive: true });
@@ -359,7 +357,7 @@ async function runBenchmark(): Promise<void> {
       const code = await new Promise((resolve) => child.once("exit", resolve));
       if (code !== 0) throw new Error("The database could not be filled");
       await writeFile(join(folder, "filled"), "");
-      process.stderr.write(`database filled in ${roundTo((performance.now() - startedAt) / 1_000)} s\n`);
+      process.stderr.write(`database filled in ${roundTo((performance.now() - startedAt) / 1_000, 1)} s\n`);
     }
     const service = spawnRole("serve", folder);
     const report = await receiveMessage<ServiceReport>(service);
@@ -372,8 +370,8 @@ async function runBenchmark(): Promise<void> {
     // Otherwise a service that still runs after this process would keep the database locked.
     process.once("exit", () => service.kill());
     process.stderr.write(
-      `${report.markets} markets: restored in ${roundTo(report.restoreMs / 1_000)} s, process ready after ` +
-        `${roundTo(report.readyMs / 1_000)} s, RSS ${roundTo(usageAtStart.rssMb, 0)} MB\n`,
+      `${report.markets} markets: restored in ${roundTo(report.restoreMs / 1_000, 1)} s, process ready after ` +
+        `${roundTo(report.readyMs / 1_000, 1)} s, RSS ${roundTo(usageAtStart.rssMb, 0)} MB\n`,
     );
     const get = createClient(report.url, report.key);
     const kinds = Object.entries(createRequestKinds());

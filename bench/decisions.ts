@@ -11,7 +11,6 @@
  *
  * `--checkouts` compares versions: each starts the service of its own folder at the same time.
  */
-
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { ListedMarket } from "../sandbox/world/types.ts";

@@ -12,7 +12,9 @@ import { parseArgs } from "node:util";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { openWorkerPool } from "../src/adapters/system/worker-pool.ts";
 import { PORTFOLIO_WORKER } from "../src/capabilities/strategy/portfolio-signals/index.ts";
+import { roundTo } from "../src/lib/numbers.ts";
 import type { PortfolioSize, PortfolioTask } from "../src/trading/index.ts";
+import { quantile } from "./harness/statistics.ts";
 import { seededRandom } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -24,9 +26,6 @@ const { values: flags } = parseArgs({
 });
 const DATA_POINTS = 721;
 const BANKROLL_USD = 10_000;
-const roundTo = (value: number, digits = 1) => Number(value.toFixed(digits));
-const quantile = (values: readonly number[], share: number) =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))] ?? Number.NaN;
 
 /** Creates a task whose correlations come from three common factors. Every fifth position excludes the previous one. */
 function createTask(seed: number, positions: number, hedges: number): PortfolioTask {
@@ -84,14 +83,15 @@ for (let seed = 1; seed <= runs; seed++) {
   await pool.run(task, []);
   times.push(performance.now() - startedAt);
 }
+times.sort((a, b) => a - b);
 delay.disable();
 await pool.close();
 const report = {
   positions,
   hedges,
   runs,
-  median_ms: roundTo(quantile(times, 0.5)),
-  p99_ms: roundTo(quantile(times, 0.99)),
-  loop_delay_p99_ms: roundTo(delay.percentile(99) / 1e6),
+  median_ms: roundTo(quantile(times, 0.5), 1),
+  p99_ms: roundTo(quantile(times, 0.99), 1),
+  loop_delay_p99_ms: roundTo(delay.percentile(99) / 1e6, 1),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);

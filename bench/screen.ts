@@ -20,6 +20,8 @@ import { MarketBoard } from "../src/board/index.ts";
 import { createScreeningService, screeningRoutes } from "../src/capabilities/markets/screening/index.ts";
 import { PLAN_ALLOWANCES } from "../src/domain/plan.ts";
 import { createHttpServer } from "../src/http/server.ts";
+import { roundTo } from "../src/lib/numbers.ts";
+import { quantile } from "./harness/statistics.ts";
 import { SYNTHETIC_VENUES, seededRandom, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -52,10 +54,6 @@ const KINDS: Readonly<Record<string, object>> = {
   "search for a common word": { query: "will", limit: 200 },
   "search for a name": { query: "morillski" },
 };
-
-const quantile = (sorted: readonly number[], share: number) =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-const roundTo = (value: number, digits = 2) => Number(value.toFixed(digits));
 
 interface ServiceReport {
   readonly url: string;
@@ -190,11 +188,11 @@ async function runBenchmark(): Promise<void> {
     markets: Number(flags.markets),
     changes,
     requests: all.length,
-    p50_ms: roundTo(quantile(all, 0.5)),
-    p99_ms: roundTo(quantile(all, 0.99)),
-    max_ms: roundTo(all.at(-1) ?? 0),
-    compute_p50_ms: roundTo(quantile(compute, 0.5)),
-    compute_p99_ms: roundTo(quantile(compute, 0.99)),
+    p50_ms: roundTo(quantile(all, 0.5), 2),
+    p99_ms: roundTo(quantile(all, 0.99), 2),
+    max_ms: roundTo(all.at(-1) ?? 0, 2),
+    compute_p50_ms: roundTo(quantile(compute, 0.5), 2),
+    compute_p99_ms: roundTo(quantile(compute, 0.99), 2),
     change_us: roundTo(changeMicroseconds, 1),
   };
   process.stdout.write(`${JSON.stringify(totals)}\n\n`);

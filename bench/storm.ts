@@ -11,6 +11,7 @@
  * the order books of the other venues that are not served while clients request those of the frozen venue. The result is
  * one line of JSON on standard output.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { eventually } from "../test/support/service-process.ts";
 import { countFaults, faultCountTable } from "../test/support/venues/fault-counts.ts";
@@ -54,7 +55,6 @@ const { values } = parseArgs({
   },
 });
 const print = (line: string) => process.stderr.write(`${line}\n`);
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const storm = await openFaultStorm({ marketCount: Number(values.markets) });
 try {

@@ -15,8 +15,10 @@
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { roundTo } from "../src/lib/numbers.ts";
 import { eventually, firstLineOf, run } from "../test/support/service-process.ts";
 import { venueSettings } from "../test/support/venues/sandbox.ts";
 import { type AttackedService, startAttackedService } from "./harness/attacked-service.ts";
@@ -100,7 +102,7 @@ async function measureCheckout(project: string, seconds: number): Promise<object
     await venue.choose(kind);
     const measured = await measure(service, pathOf, seconds);
     results[kind] = { ...measured, bodies: await venue.choose("none") };
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    await sleep(SETTLE_MS);
   }
   return results;
 }
@@ -117,7 +119,7 @@ async function measure(service: AttackedService, pathOf: (index: number) => stri
         () => "failed",
       );
       statuses[status] = (statuses[status] ?? 0) + 1;
-      await new Promise((resolve) => setTimeout(resolve, REQUEST_PAUSE_MS));
+      await sleep(REQUEST_PAUSE_MS);
     }
   };
   let residentMibMax = 0;
@@ -134,8 +136,6 @@ async function measure(service: AttackedService, pathOf: (index: number) => stri
     }
   };
   const [{ p50Ms, p99Ms, maxMs, failed }] = await Promise.all([probe(), requests()]);
-  const [p50, p99, max, residentMib] = [p50Ms, p99Ms, maxMs, residentMibMax].map(
-    (value) => Math.round(value * 10) / 10,
-  );
+  const [p50, p99, max, residentMib] = [p50Ms, p99Ms, maxMs, residentMibMax].map((value) => roundTo(value, 1));
   return { p50Ms: p50, p99Ms: p99, maxMs: max, failed, residentMibMax: residentMib, statuses };
 }

@@ -27,6 +27,7 @@ import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
 import { createWebhookService, Dispatcher } from "../src/capabilities/events/webhooks/index.ts";
 import { appendEvents, createEventLog } from "../src/event-log/index.ts";
+import { roundTo } from "../src/lib/numbers.ts";
 import { quietLog } from "../test/support/quiet-log.ts";
 import { temporaryFolder } from "../test/support/service-process.ts";
 import { fakeSeal } from "../test/support/webhooks/fake-webhook-ports.ts";
@@ -162,7 +163,7 @@ async function collectAll(isComplete: (collected: Collected) => boolean): Promis
   }
 }
 
-const round = (value: number) => Math.round(value * 10) / 10;
+const round = (value: number) => roundTo(value, 1);
 const acceptedOn = ({ accepted }: Collected) => accepted.reduce((sum, [, count]) => sum + count, 0);
 
 function startDispatcher(): Dispatcher {

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import autocannon from "autocannon";
 import { quantile } from "./statistics.ts";
 
@@ -86,11 +87,11 @@ export async function sendAtFixedRate(
       if (connection === undefined) waitingIndexes.push(scheduledCount);
       else sendRequest(connection, scheduledCount);
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
   const deadline = performance.now() + RESPONSE_MS_MAX;
   while (latencies.length + failed < total && performance.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
   for (const connection of connectionPool) connection.close();
   const sorted = latencies.toSorted((a, b) => a - b);

@@ -5,6 +5,7 @@
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Attack, type AttackCounts, attackersOf } from "../harness/attackers.ts";
 
 const [serviceUrl = "", keyList = ""] = process.argv.slice(2);
@@ -93,7 +94,7 @@ async function requestUnknown(loop: number, loopCount: number): Promise<void> {
       counts.statuses[response.status] = (counts.statuses[response.status] ?? 0) + 1;
     } catch {
       counts.statuses.failed = (counts.statuses.failed ?? 0) + 1;
-      await new Promise((resolve) => setTimeout(resolve, FAILED_PAUSE_MS));
+      await sleep(FAILED_PAUSE_MS);
     }
   }
 }

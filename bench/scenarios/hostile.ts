@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "../../test/support/service-process.ts";
 import { type HostileCounts, type HostileKind, prepareHostileClients } from "../harness/hostile-clients.ts";
 import { type FixedRateResult, type LoadTarget, sendAtFixedRate } from "../harness/load.ts";
@@ -148,7 +149,7 @@ function sampleUsage(pid: number): { stop(): Promise<Usage> } {
         descriptors: Math.max(maxima.descriptors, usage.descriptors),
         residentMib: Math.max(maxima.residentMib, usage.residentMib),
       };
-      await new Promise((resolve) => setTimeout(resolve, SAMPLE_INTERVAL_MS));
+      await sleep(SAMPLE_INTERVAL_MS);
     }
   })();
   return {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { eventually } from "../../test/support/service-process.ts";
@@ -121,8 +122,6 @@ function createKey(service: BenchService, withinMs: number): Promise<number | nu
     headers: { ...service.headers, "content-type": "application/json" },
   });
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /**
  * Sends a request, by default a GET, and returns its status, or null after a timeout.

@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
@@ -199,8 +200,7 @@ async function killOneNode(
       attempts: KILL_RUN_LIMIT * 2,
     };
     const runningRounds = nodes.map((node) => node.runRound(round));
-    while (victim.countServed() < victimServedBefore + SERVED_BEFORE_KILL)
-      await new Promise((resolve) => setTimeout(resolve, 1));
+    while (victim.countServed() < victimServedBefore + SERVED_BEFORE_KILL) await sleep(1);
     await victim.end("SIGKILL");
     await Promise.all(runningRounds);
     const restartedNode = await startNode(setup, 0);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   LIVELY_TICKS_PER_SECOND_MIN,
   type LivelyService,
@@ -41,7 +42,7 @@ export const soakScenario: Scenario = {
       const observationCount = minutes * OBSERVATIONS_PER_MINUTE;
       for (let index = 1; index <= observationCount; index++) {
         const pauseMs = startTime + index * OBSERVATION_INTERVAL_MS - performance.now();
-        await new Promise((resolve) => setTimeout(resolve, Math.max(0, pauseMs)));
+        await sleep(Math.max(0, pauseMs));
         // A failed observation is counted and does not end the run.
         const observation = await observe(service).catch((error: unknown) => {
           options.print(`no response: ${error instanceof Error ? error.message : String(error)}`);

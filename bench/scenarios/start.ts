@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createServer } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "../../test/support/service-process.ts";
 import { createBenchRow, type Scenario } from "../harness/scenario.ts";
 
@@ -69,8 +70,6 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
   while (isGroupRunning(child.pid ?? 0)) await pause(10);
   return { readyMs, markets, stopMs: performance.now() - signalledAt };
 }
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function findFreePort(): Promise<number> {
   const server = createServer();

@@ -1,5 +1,4 @@
 /** The state of all markets at the current time of a replay. */
-
 import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
 import type { Activity, Quote, VenueId } from "../../src/domain/market.ts";
 import type { OrderBook } from "../../src/domain/order-book.ts";

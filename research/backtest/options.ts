@@ -1,5 +1,4 @@
 /** Reads the options of the command. */
-
 import { parseArgs } from "node:util";
 import { MINUTE_MS } from "../../src/lib/durations.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";

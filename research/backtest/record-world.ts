@@ -1,5 +1,4 @@
 /** `node research/backtest/record-world.ts`: writes a recording of a simulated world, faster than real time. */
-
 import { parseArgs } from "node:util";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";

@@ -1,5 +1,4 @@
 /** Replays facts in time order: makes signals, trades, marks and settlements like the house job of the service. */
-
 import type { BoardMarket } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";

@@ -1,5 +1,4 @@
 /** Reads facts from those tables of the service's store that contain the time of arrival. */
-
 import { type MarketListing, type MarketStatus, type Outcome, settlementValueOf } from "../../src/domain/market.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Database } from "../../src/ports/database.ts";

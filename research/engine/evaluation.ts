@@ -1,5 +1,4 @@
 /** All scores of an engine on one file. */
-
 import type { EngineCoefficients } from "../../src/engine/index.ts";
 import { sigmoid } from "../../src/lib/numbers.ts";
 import { laterCases } from "./later-cases.ts";

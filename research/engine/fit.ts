@@ -1,5 +1,4 @@
 /** `npm run fit`: fits the coefficients of the engine and writes them with a report. */
-
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,5 +1,4 @@
 /** Creates cases to compare estimates with later prices, from each kind of file. */
-
 import { yesPrice } from "../../src/domain/market.ts";
 import { normaliseBook } from "../../src/domain/order-book.ts";
 import type { BookView, MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";

@@ -1,5 +1,4 @@
 /** Scores how well the engine predicts later prices, compared with the current price. */
-
 import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
 import { HOUR_MS } from "../../src/lib/durations.ts";
 import { sigmoid } from "../../src/lib/numbers.ts";

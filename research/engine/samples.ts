@@ -1,5 +1,4 @@
 /** Resolved questions at fixed times before their resolution, with the engine's estimates. */
-
 import {
   type EngineCoefficients,
   type Estimate,

@@ -1,5 +1,4 @@
 /** Creates the views that markets had at a past time, from the rows of a file. */
-
 import type { EventView, LegView, MarketView, PricePoint } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import type { ResolvedRow } from "./rows.ts";

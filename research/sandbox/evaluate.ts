@@ -1,5 +1,4 @@
 /** `npm run evaluate:sandbox`: scores the engine on simulated worlds, whose true probabilities are known. */
-
 import { parseArgs } from "node:util";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { groundTruthOf } from "../../sandbox/world/list-event.ts";

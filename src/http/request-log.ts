@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { roundTo } from "../lib/numbers.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
@@ -41,7 +42,7 @@ export function createRequestLog(
         route: routeOf(request),
         path: pathOf(request),
         status,
-        ms: Math.round(durationMs * 1000) / 1000,
+        ms: roundTo(durationMs, 3),
       },
       "request",
     );

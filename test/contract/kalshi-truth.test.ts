@@ -1,5 +1,4 @@
 /** Compares the data that the Kalshi adapter reads from the sandbox, over real HTTP and WebSockets, with the world's state. */
-
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";

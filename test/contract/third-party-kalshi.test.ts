@@ -1,5 +1,4 @@
 /** Tests the sandbox with Kalshi's client library. */
-
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";

@@ -2,7 +2,6 @@
  * Walks four markets from trading to their final result: a disputed one, one that trades while its result is proposed, one
  * that trades after its end date, and an annulled one. Checks each step under both namings of the venues.
  */
-
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DAY_MS } from "../../src/lib/durations.ts";

@@ -3,7 +3,6 @@
  * trades in the simulated world. For more trades, the test adds estimates that differ from the engine's by 0.5 in log-odds.
  * The test checks the bookkeeping, not the profit.
  */
-
 import assert from "node:assert/strict";
 import { viewWorld } from "../../research/sandbox/world-views.ts";
 import { priceAt } from "../../sandbox/world/candles.ts";

@@ -8,6 +8,7 @@ import { defineRoute } from "../../src/http/route.ts";
 import type { HttpServerOptions } from "../../src/http/server.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { PUBLIC_ROUTE, testServer } from "./test-app.ts";
+import { waitUntil } from "./wait-until.ts";
 
 export const KEEP_ALIVE_REQUEST = "GET /hello HTTP/1.1\r\nhost: x\r\n\r\n";
 /** More than the kernel stores for a connection whose client reads nothing. */
@@ -17,7 +18,6 @@ export const LARGE_ASSET = defineAsset("large", "js", "x".repeat(1_500_000));
 const CHUNK = Buffer.alloc(64 * 1024, "x");
 /** Iterations of the event loop after which a client that reads nothing has received all that the kernel stores. */
 export const SETTLED_ITERATIONS = 200;
-const WAIT_MS_MAX = 20_000;
 
 /** A client whose socket the test reads and closes. */
 export class Client {
@@ -66,15 +66,6 @@ export class Client {
   async close(): Promise<void> {
     this.socket.destroy();
     await this.closed;
-  }
-}
-
-/** Waits for a condition, one iteration of the event loop at a time. */
-export async function waitUntil(check: () => boolean): Promise<void> {
-  const deadline = performance.now() + WAIT_MS_MAX;
-  while (!check()) {
-    if (performance.now() > deadline) throw new Error(`timed out waiting for ${check}`);
-    await nextIteration();
   }
 }
 

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { copyStoreTemplate } from "./store-template.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
@@ -96,7 +97,7 @@ export async function eventually<T>(
     const result = await check();
     if (result !== null) return result;
     if (performance.now() > deadline) throw new Error(`timed out waiting for ${description}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(POLL_MS);
   }
 }
 

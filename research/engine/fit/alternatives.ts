@@ -1,5 +1,4 @@
 /** Alternatives to the shipped calibration, fitted and tested in the same way. */
-
 import { toLogOdds } from "../../../src/engine/log-odds.ts";
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import { squaredError } from "../../../src/quant/calibration.ts";

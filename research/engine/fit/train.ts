@@ -1,5 +1,4 @@
 /** Fits the weights of the factors to resolved questions. */
-
 import type { EngineCoefficients, FactorName } from "../../../src/engine/model.ts";
 import { clamp } from "../../../src/lib/numbers.ts";
 import { squaredError } from "../../../src/quant/calibration.ts";

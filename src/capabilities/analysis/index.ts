@@ -1,5 +1,4 @@
 /** Analyses of markets and events, research, what-if, and the calibration of the estimates. */
-
 import type { FastifyInstance } from "fastify";
 import type { BoardMarket } from "../../board/index.ts";
 import type { VenueId } from "../../domain/market.ts";

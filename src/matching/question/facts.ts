@@ -1,5 +1,4 @@
 /** Months, years and numbers that a text names, in units that compare equal across spellings. */
-
 import { DAY_MS } from "../../lib/durations.ts";
 import { findDateMentions } from "../../text/date-mentions.ts";
 import { MONTH_NAMES } from "../../text/months.ts";

@@ -1,7 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { connect, type Socket } from "node:net";
 import { after } from "node:test";
-import { setImmediate as nextIteration } from "node:timers/promises";
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
 import { createStreaming, streamRoutes } from "../../../src/capabilities/events/streaming/index.ts";
 import type { StreamingOptions } from "../../../src/capabilities/events/streaming/service.ts";
@@ -11,17 +10,8 @@ import type { HttpServerOptions } from "../../../src/http/server.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
 import { testServer } from "../test-app.ts";
+import { waitUntil } from "../wait-until.ts";
 import { MemoryEventLog } from "./memory-event-log.ts";
-
-const WAIT_MS_MAX = 20_000;
-
-export async function waitUntil(check: () => boolean): Promise<void> {
-  const deadline = performance.now() + WAIT_MS_MAX;
-  while (!check()) {
-    if (performance.now() > deadline) throw new Error(`timed out waiting for ${check}`);
-    await nextIteration();
-  }
-}
 
 export interface SentEvent {
   readonly id: string;

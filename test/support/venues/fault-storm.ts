@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { RunningSandbox } from "../../../sandbox/main.ts";
 import {
   everyMarket,
@@ -118,7 +119,7 @@ export function watchResponses(service: ServiceProcess): { stop(): Promise<Watch
   const violations: string[] = [];
   let isStopped = false;
   const request = async (path: string): Promise<ServiceResponse> => {
-    await new Promise((resolve) => setTimeout(resolve, REQUEST_PAUSE_MS));
+    await sleep(REQUEST_PAUSE_MS);
     const response = await service.get(path);
     responses[response.status] = (responses[response.status] ?? 0) + 1;
     const found = violationsOf(path, response, Date.now());

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../http/html/index.ts";
-import { sumOf } from "../../../lib/numbers.ts";
+import { roundTo, sumOf } from "../../../lib/numbers.ts";
 import { formatShortDay } from "./format.ts";
 import { formatInteger } from "./tier-endpoints.ts";
 
@@ -63,4 +63,4 @@ function roundUp(value: number): number {
     for (const factor of [2, 4, 10]) if (value <= factor * power) return factor * power;
 }
 
-const round = (value: number): number => Math.round(value * 1_000) / 1_000;
+const round = (value: number): number => roundTo(value, 3);

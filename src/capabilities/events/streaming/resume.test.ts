@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { MemoryEventLog } from "../../../../test/support/streaming/memory-event-log.ts";
-import { openStreamServer, type StreamReader, waitUntil } from "../../../../test/support/streaming/stream-server.ts";
+import { openStreamServer, type StreamReader } from "../../../../test/support/streaming/stream-server.ts";
+import { waitUntil } from "../../../../test/support/wait-until.ts";
 import { EVENT_TYPES } from "../../../event-log/index.ts";
 
 const CLIENTS = [

@@ -4,6 +4,7 @@ import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
 import { type PriceRange, stepAt } from "../../../domain/order-rules.ts";
 import { complement, fromMicros, toMicros } from "../../../domain/price.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
+import { roundTo } from "../../../lib/numbers.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { slippagePercent } from "../../../quant/book-walk.ts";
 import { limitPrice } from "../../../quant/limit-price.ts";
@@ -137,9 +138,4 @@ function suggestPrice(
 
 function hoursUntil(date: KeyDate | null, now: number): ExecutionFigures["nextEvent"] {
   return date === null ? null : { label: date.label, hours: roundTo(Math.max(0, (date.at - now) / HOUR_MS), 2) };
-}
-
-function roundTo(value: number, digits: number): number {
-  const factor = 10 ** digits;
-  return Math.round(value * factor) / factor;
 }

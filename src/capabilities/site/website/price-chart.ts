@@ -2,6 +2,7 @@ import { fromMicros, toMicros } from "../../../domain/price.ts";
 import type { HistoryPoint } from "../../../domain/trade.ts";
 import { type Html, html } from "../../../http/html/index.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
+import { roundTo } from "../../../lib/numbers.ts";
 import { formatChange, formatDate, formatMinute, formatPrice, formatTime } from "./format.ts";
 
 const WIDTH = 600;
@@ -104,7 +105,7 @@ function chooseScale(lowest: number, highest: number): Scale {
   return { low: 0, high: MICROS_MAX, lines: [0, MICROS_MAX / 2, MICROS_MAX] };
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+const round = (value: number): number => roundTo(value, 1);
 
 const drawY = (micros: number, { low, high }: Scale): number =>
   round(HEIGHT - ((micros - low) / (high - low)) * HEIGHT);

@@ -1,4 +1,5 @@
 import { type Html, html } from "../../../http/html/index.ts";
+import { roundTo } from "../../../lib/numbers.ts";
 import type { DayTotals } from "../../../trading/index.ts";
 import { formatDate, formatProfit } from "./format.ts";
 
@@ -89,7 +90,7 @@ function chooseScale(
     }
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+const round = (value: number): number => roundTo(value, 1);
 const formatAxis = (usd: number): string => formatProfit(usd).replace(/\.00$/, "");
 
 const MONTHS_MAX = 24;

@@ -1,4 +1,5 @@
 import { type Html, html } from "../../../http/html/index.ts";
+import { roundTo } from "../../../lib/numbers.ts";
 import type { CalibrationReport } from "../../analysis/calibration/index.ts";
 import { formatInteger, formatShare } from "./format.ts";
 
@@ -43,7 +44,7 @@ ${filled.map(renderBin)}
 </figure>`;
 }
 
-const round = (value: number): number => Math.round(value * 10) / 10;
+const round = (value: number): number => roundTo(value, 1);
 const drawX = (share: number): number => round(share * SIZE);
 const drawY = (share: number): number => round(SIZE - share * SIZE);
 
