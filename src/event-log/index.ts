@@ -6,4 +6,4 @@ export { appendEvents, createEventLog, EVENTS_TOPIC, type EventLog, startEpoch }
 export { followEvents } from "./follow-events.ts";
 export { formatEvent } from "./format-event.ts";
 export { EVENT_TYPES, type EventPage, type EventType, type LoggedEvent, type NewEvent } from "./model.ts";
-export { selectEventsByKey as readEventsByKey } from "./queries.ts";
+export { selectEventsByKey } from "./queries.ts";

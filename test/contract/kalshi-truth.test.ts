@@ -256,7 +256,7 @@ test("trades since the requested time equal the world's trades, newest first, ac
     trades.map(({ executedAt }) => executedAt),
     expected.map(({ at }) => at).reverse(),
   );
-  const byId = new Map(expected.map((trade) => [kalshiTradeId(trade.id), trade]));
+  const byId = new Map(expected.map((trade) => [kalshiTradeId(trade), trade]));
   for (const trade of trades) {
     const expected = byId.get(trade.tradeId);
     assert.deepEqual(
@@ -366,7 +366,9 @@ test("streamed quotes equal the world's book at their timestamp, and streamed tr
     } else if (message.kind === "trade") {
       assert.ok(market);
       const { tradeId, executedAt, yesPrice: price, size, takerSide } = message.trade;
-      const expected = world.trades(market, executedAt, executedAt + 1).find(({ id }) => kalshiTradeId(id) === tradeId);
+      const expected = world
+        .trades(market, executedAt, executedAt + 1)
+        .find((trade) => kalshiTradeId(trade) === tradeId);
       assert.deepEqual([price, size, takerSide], [expected?.yesPrice, expected?.size, expected?.takerSide]);
     }
   }

@@ -113,7 +113,7 @@ test("kalshi-typescript reads the world's trades, newest first", async () => {
     data.trades.map(({ created_time }) => Date.parse(created_time)),
     expected.slice(0, 25).map(({ at }) => at),
   );
-  const byId = new Map(expected.map((trade) => [kalshiTradeId(trade.id), trade]));
+  const byId = new Map(expected.map((trade) => [kalshiTradeId(trade), trade]));
   for (const row of data.trades) {
     const trade = byId.get(row.trade_id);
     assert.ok(trade);

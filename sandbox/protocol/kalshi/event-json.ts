@@ -12,7 +12,7 @@ const CATEGORY_NAMES: Readonly<Record<string, string>> = {
   Tech: "Science and Technology",
 };
 
-export function categoryOf(event: ListedEvent): string {
+export function kalshiCategory(event: ListedEvent): string {
   return CATEGORY_NAMES[event.category] ?? event.category;
 }
 
@@ -31,7 +31,7 @@ export function presentEvent(event: ListedEvent): Record<string, unknown> {
     sub_title: event.recorded === undefined ? `Closes ${formatIso(event.closeAt).slice(0, 10)}` : event.description,
     collateral_return_type: event.mutuallyExclusive ? "MECNET" : "",
     mutually_exclusive: event.mutuallyExclusive,
-    category: categoryOf(event),
+    category: kalshiCategory(event),
     strike_date: formatIsoOrNull(event.closeAt),
     strike_period: "",
     settlement_sources: sourcesOf(event),
@@ -55,7 +55,7 @@ function presentFeeOverrides(event: ListedEvent): Record<string, unknown> {
 /** REST representation of the series that contains `event`. */
 export function presentSeries(event: ListedEvent): Record<string, unknown> {
   const ticker = kalshiSeriesTicker(event);
-  const category = categoryOf(event);
+  const category = kalshiCategory(event);
   const hasMakerFees = event.category === "Sports" || event.category === "Politics";
   return {
     ticker,

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { SHORT_MONTH_NAMES } from "../../../src/lib/month-names.ts";
-import type { ListedEvent, ListedMarket } from "../../world/types.ts";
+import type { ListedEvent, ListedMarket, WorldTrade } from "../../world/types.ts";
 
 const INITIALS_LENGTH_MAX = 6;
 
@@ -74,3 +74,5 @@ export function deriveUuid(text: string): string {
   const hex = hash("sha256", text, "hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
+
+export const kalshiTradeId = (trade: WorldTrade): string => trade.recordedId ?? deriveUuid(trade.id);

@@ -5,9 +5,9 @@ import { Catalogue } from "./catalogue.ts";
 import { installRest, REST_PATH } from "./rest.ts";
 import { installSockets, SOCKET_PATH } from "./sockets.ts";
 
-export { categoryOf as kalshiCategory } from "./event-json.ts";
-export { deriveUuid as kalshiTradeId, kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
-export { settlementValueOf as kalshiSettlementValue } from "./market-json.ts";
+export { kalshiCategory } from "./event-json.ts";
+export { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker, kalshiTradeId } from "./ids.ts";
+export { kalshiSettlementValue } from "./market-json.ts";
 
 export interface KalshiOptions {
   /** RSA public keys (PEM) by key id. If absent, every well-formed signature is accepted. */

@@ -60,7 +60,7 @@ export function updatedTimeOf(market: ListedMarket, { phase, since }: Lifecycle)
 }
 
 /** Returns the payout of a YES contract in dollars, or null before determination. A void market pays its last price. */
-export function settlementValueOf(world: World, market: ListedMarket, lifecycle: Lifecycle): number | null {
+export function kalshiSettlementValue(world: World, market: ListedMarket, lifecycle: Lifecycle): number | null {
   const { outcome } = lifecycle;
   if (outcome === null) return null;
   if (outcome.kind === "yes") return 1;
@@ -186,7 +186,7 @@ export function presentMarket(world: World, market: ListedMarket, at: number): R
   const book = world.book(market, at);
   const activity = world.activity(market, at);
   const top = presentTopOfBook(book);
-  const value = settlementValueOf(world, market, lifecycle);
+  const value = kalshiSettlementValue(world, market, lifecycle);
   const { phase } = lifecycle;
   return {
     ...presentStaticFields(market),

@@ -1,5 +1,5 @@
 import type { ListedEvent } from "../../world/types.ts";
-import { categoryOf, presentSeries } from "./event-json.ts";
+import { kalshiCategory, presentSeries } from "./event-json.ts";
 import { kalshiSeriesTicker } from "./ids.ts";
 import { formatContracts } from "./market-json.ts";
 import { createNotFoundError } from "./query.ts";
@@ -32,7 +32,7 @@ export function installSeries(get: Get, { context, catalogue }: RestOptions): vo
     const includeVolume = query.readFlag("include_volume");
     const found = firstEvents().filter(
       (event) =>
-        (category === null || categoryOf(event) === category) &&
+        (category === null || kalshiCategory(event) === category) &&
         (tags === null || tags.some((tag) => event.tags.includes(tag))) &&
         event.openAt >= updatedMin,
     );

@@ -1,14 +1,14 @@
 import type { BookState, FeedEvent, ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import { presentEvent } from "./event-json.ts";
-import { deriveUuid, kalshiEventTicker, kalshiTicker } from "./ids.ts";
+import { deriveUuid, kalshiEventTicker, kalshiTicker, kalshiTradeId } from "./ids.ts";
 import {
   closeTimeOf,
   formatContracts,
   formatDollars,
   formatIso,
+  kalshiSettlementValue,
   presentTopOfBook,
   resultOf,
-  settlementValueOf,
   toOppositePrice,
   toWholeDollars,
 } from "./market-json.ts";
@@ -42,7 +42,7 @@ export function createTickerMessage(world: World, market: ListedMarket, at: numb
 
 export function createTradeMessage({ market, trade }: FeedEvent & { kind: "trade" }): Record<string, unknown> {
   return {
-    trade_id: trade.recordedId ?? deriveUuid(trade.id),
+    trade_id: kalshiTradeId(trade),
     market_ticker: kalshiTicker(market),
     yes_price_dollars: formatDollars(trade.yesPrice),
     no_price_dollars: formatDollars(toOppositePrice(trade.yesPrice)),
@@ -76,7 +76,7 @@ export function createLifecycleMessage(
       event_type: "determined",
       market_ticker,
       result: resultOf(lifecycle),
-      settlement_value: formatDollars(settlementValueOf(world, market, lifecycle) ?? 0),
+      settlement_value: formatDollars(kalshiSettlementValue(world, market, lifecycle) ?? 0),
       determination_ts: toSeconds(market.determineAt),
     };
   }

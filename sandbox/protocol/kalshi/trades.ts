@@ -1,5 +1,5 @@
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
-import { deriveUuid, kalshiTicker } from "./ids.ts";
+import { kalshiTicker, kalshiTradeId } from "./ids.ts";
 import { formatContracts, formatDollars, formatIso, toOppositePrice } from "./market-json.ts";
 
 /** Length of the first time window. Trades are read backwards in windows that double in length. */
@@ -53,7 +53,7 @@ export function findNewestTrades(
 export function presentTrade({ market, trade }: MarketTrade): Record<string, unknown> {
   const { yesPrice, takerSide } = trade;
   return {
-    trade_id: trade.recordedId ?? deriveUuid(trade.id),
+    trade_id: kalshiTradeId(trade),
     ticker: kalshiTicker(market),
     count_fp: formatContracts(trade.size),
     yes_price_dollars: formatDollars(yesPrice),

@@ -10,18 +10,18 @@ import {
   type AttemptRule,
   type CustomerPorts,
   type Customers,
+  createLinkEmail,
   createMailQueue,
+  createMailUnavailableError,
   EMAIL_RULES,
   type IssuedKey,
   insertAudit,
   invalidEmail,
   isPlainName,
   KEY_NAME_LENGTH_MAX,
-  linkEmail,
   NETWORK_RULES,
   parseEmail,
   takeAttempt,
-  tooManyEmails,
 } from "../customers/index.ts";
 import type { KeyDirectory } from "../keys/index.ts";
 import { LINK_MS, type Session, type Sessions } from "../sessions/index.ts";
@@ -56,7 +56,7 @@ export function createAccountPage(
 
   const sendLink = async (email: string): Promise<void> => {
     const slot = mailQueue?.reserve() ?? null;
-    if (slot === null || emailDelivery === null) throw tooManyEmails();
+    if (slot === null || emailDelivery === null) throw createMailUnavailableError();
     try {
       // Runs the same statements for addresses without an account, so that timing does not reveal which accounts exist.
       const token = await database.transaction(async (transaction) => {
@@ -199,7 +199,7 @@ function createInvalidConfirmationError(expected: string): InvalidRequestError {
 }
 
 const createSignInEmail = (to: string, link: string): OutgoingMail =>
-  linkEmail({
+  createLinkEmail({
     to,
     subject: "Sign in to Parallax",
     before: ["Hello,", "Open this link and select “Sign in” to sign in to your Parallax account:"],

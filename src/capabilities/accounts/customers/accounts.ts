@@ -4,7 +4,7 @@ import { HOUR_MS } from "../../../lib/durations.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import type { Random } from "../../../ports/random.ts";
-import { createKey as generateKey, insertKey } from "../keys/index.ts";
+import { createKey, insertKey } from "../keys/index.ts";
 import { endSessions } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import type { CustomerData } from "./customer-data.ts";
@@ -59,7 +59,7 @@ async function issueKey(
   owner: { readonly customerId: string; readonly plan: Plan },
   name: string,
 ): Promise<IssuedKey> {
-  const generatedKey = generateKey(random, owner.plan);
+  const generatedKey = createKey(random, owner.plan);
   const keyId = `key-${randomBase32(random, ID_LENGTH)}`;
   const now = clock.now();
   await insertKey(transaction, { ...generatedKey, keyId, customerId: owner.customerId, name }, now);

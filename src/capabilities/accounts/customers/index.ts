@@ -3,7 +3,7 @@ export { createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export type { CustomerData } from "./customer-data.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
-export { createLinkEmail as linkEmail, maskEmail } from "./emails.ts";
+export { createLinkEmail, maskEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
 export {
   ACTIVE_KEYS_MAX,
@@ -31,7 +31,7 @@ export { insertAudit, lockCustomerRow } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { createCustomers } from "./service.ts";
 export {
-  createMailUnavailableError as tooManyEmails,
+  createMailUnavailableError,
   EMAIL_RULES,
   NETWORK_RULES,
   type SignUpSettings,

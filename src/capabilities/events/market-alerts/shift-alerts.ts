@@ -1,4 +1,4 @@
-import { appendEvents, type NewEvent, readEventsByKey } from "../../../event-log/index.ts";
+import { appendEvents, type NewEvent, selectEventsByKey } from "../../../event-log/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
@@ -77,7 +77,7 @@ async function readShifts(
   candidates: readonly ShiftCandidate[],
 ): Promise<EarlierShift[][]> {
   const keys = candidates.flatMap(({ market, latest }) => recentShiftKeys(market, latest.at));
-  const events = await readEventsByKey(database, keys);
+  const events = await selectEventsByKey(database, keys);
   return candidates.map(({ market: { listing } }) =>
     events
       .filter((event) => event.venue === listing.venue && event.marketId === listing.marketId)
