@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 import type { EventListing, MarketListing } from "../../src/domain/market.ts";
 import { type Fact, openRecordingWriter } from "../../src/recording/index.ts";
+import { EMPTY_LISTING } from "../../test/support/markets/market-samples.ts";
 
 const RECORDING_BYTES_MAX = 100_000_000_000;
 
@@ -32,25 +33,7 @@ export const EMPTY_EVENT_FIELDS: Omit<EventListing, "venue" | "eventId" | "title
 export function createListing(
   known: Pick<MarketListing, "marketId" | "eventId" | "title" | "outcomeLabel" | "venueKeys">,
 ): Omit<MarketListing, "venue"> {
-  return {
-    ...known,
-    url: null,
-    category: null,
-    status: "active",
-    paused: false,
-    outcome: null,
-    rules: null,
-    openAt: null,
-    closeAt: null,
-    expectedResolutionAt: null,
-    resolvedAt: null,
-    priceRanges: null,
-    minOrderContracts: null,
-    contractStep: null,
-    takerDelayMs: null,
-    protocolVersion: null,
-    takerFee: null,
-  };
+  return { ...EMPTY_LISTING, ...known, status: "active" };
 }
 
 /** Number of source rows and of recorded facts. */

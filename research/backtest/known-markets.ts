@@ -1,6 +1,6 @@
 /** The state of all markets at the current time of a replay. */
 import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
-import type { Activity, Quote, VenueId } from "../../src/domain/market.ts";
+import { EMPTY_ACTIVITY, EMPTY_QUOTE, type VenueId } from "../../src/domain/market.ts";
 import type { OrderBook } from "../../src/domain/order-book.ts";
 import type { Trade } from "../../src/domain/trade.ts";
 import type { PricePoint, TradePoint } from "../../src/engine/index.ts";
@@ -13,22 +13,6 @@ const TRADES_MS = DAY_MS;
 const TRADES_MAX = 1_000;
 /** Maximum time for which a quote stays valid after its last change. A recording stores only changes. */
 export const QUOTE_AGE_MS_MAX = DAY_MS;
-
-const NO_QUOTE: Omit<Quote, "receivedAt"> = {
-  bid: null,
-  ask: null,
-  bidSize: null,
-  askSize: null,
-  lastPrice: null,
-  indicativePrice: null,
-  eventAt: null,
-};
-const NO_ACTIVITY: Activity = {
-  volume24hUsd: null,
-  volumeTotalUsd: null,
-  liquidityUsd: null,
-  openInterestUsd: null,
-};
 
 /** Facts must be applied in time order. */
 export class KnownMarkets {
@@ -56,8 +40,8 @@ export class KnownMarkets {
     const current = this.board.find(venue, marketId);
     if (kind === "market") {
       const listing = { ...fact.market, venue };
-      const quote = current?.quote ?? { ...NO_QUOTE, receivedAt: at };
-      this.board.apply({ listing, quote, activity: current?.activity ?? NO_ACTIVITY }, at);
+      const quote = current?.quote ?? { ...EMPTY_QUOTE, receivedAt: at };
+      this.board.apply({ listing, quote, activity: current?.activity ?? EMPTY_ACTIVITY }, at);
       return true;
     }
     if (current === null) return false;

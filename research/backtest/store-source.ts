@@ -1,5 +1,11 @@
 /** Reads facts from those tables of the service's store that contain the time of arrival. */
-import { type MarketListing, type MarketStatus, type Outcome, settlementValueOf } from "../../src/domain/market.ts";
+import {
+  EMPTY_QUOTE,
+  type MarketListing,
+  type MarketStatus,
+  type Outcome,
+  settlementValueOf,
+} from "../../src/domain/market.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
@@ -261,23 +267,13 @@ function* toFacts(row: Row): Generator<Fact> {
   }
   const lastPrice = toPrice(yes_close);
   if (lastPrice === null || at - market.lastTickAt <= DAY_MS) return;
-  yield { at, venue, kind: "quote", marketId, quote: { ...NO_QUOTE, lastPrice } };
+  yield { at, venue, kind: "quote", marketId, quote: { ...EMPTY_QUOTE, lastPrice } };
 }
-
-const NO_QUOTE = {
-  bid: null,
-  ask: null,
-  bidSize: null,
-  askSize: null,
-  lastPrice: null,
-  indicativePrice: null,
-  eventAt: null,
-};
 
 function quoteOf({ bid, ask, last, yes_price }: TickRow) {
   const hasQuote = bid !== null || ask !== null || last !== null;
   return {
-    ...NO_QUOTE,
+    ...EMPTY_QUOTE,
     bid: toPrice(bid),
     ask: toPrice(ask),
     lastPrice: toPrice(last),

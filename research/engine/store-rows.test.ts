@@ -1,47 +1,28 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { EMPTY_ACTIVITY, EMPTY_QUOTE } from "../../src/domain/market.ts";
 import { HOUR_MS } from "../../src/lib/durations.ts";
 import { eachDatabase } from "../../test/support/databases.ts";
+import { EMPTY_LISTING } from "../../test/support/markets/market-samples.ts";
 import { readStore, readStoredRows } from "./store-rows.ts";
 
 const RESOLVED_AT = Date.UTC(2026, 5, 1);
 
 const snapshotOf = (marketId: string, outcome: object | null, resolvedAt: number | null) => ({
   listing: {
+    ...EMPTY_LISTING,
     venue: "v",
     marketId,
     title: `Will ${marketId} happen?`,
     eventId: "E",
-    outcomeLabel: null,
-    url: null,
     category: "Sports",
-    rules: null,
-    openAt: null,
     closeAt: RESOLVED_AT,
-    expectedResolutionAt: null,
     resolvedAt,
-    priceRanges: null,
-    minOrderContracts: null,
-    contractStep: null,
-    takerDelayMs: null,
-    protocolVersion: null,
     status: "finalized",
-    paused: false,
     outcome,
-    takerFee: null,
-    venueKeys: {},
   },
-  quote: {
-    bid: null,
-    ask: null,
-    bidSize: null,
-    askSize: null,
-    lastPrice: null,
-    indicativePrice: null,
-    eventAt: null,
-    receivedAt: RESOLVED_AT,
-  },
-  activity: { volume24hUsd: null, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
+  quote: { ...EMPTY_QUOTE, receivedAt: RESOLVED_AT },
+  activity: EMPTY_ACTIVITY,
 });
 
 eachDatabase("reads markets that resolved YES or NO with hourly prices before the resolution", async (database) => {

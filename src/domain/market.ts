@@ -105,6 +105,17 @@ export interface Quote {
   readonly receivedAt: number;
 }
 
+/** A quote of which nothing is known. */
+export const EMPTY_QUOTE: Omit<Quote, "receivedAt"> = {
+  bid: null,
+  ask: null,
+  bidSize: null,
+  askSize: null,
+  lastPrice: null,
+  indicativePrice: null,
+  eventAt: null,
+};
+
 /** Amounts in USD, as the venue defines them; null if the venue does not publish them or uses play money. */
 export interface Activity {
   readonly volume24hUsd: number | null;
@@ -112,6 +123,14 @@ export interface Activity {
   readonly liquidityUsd: number | null;
   readonly openInterestUsd: number | null;
 }
+
+/** Activity of which nothing is known. */
+export const EMPTY_ACTIVITY: Activity = {
+  volume24hUsd: null,
+  volumeTotalUsd: null,
+  liquidityUsd: null,
+  openInterestUsd: null,
+};
 
 /** The state of one market in a venue's listing. */
 export interface MarketSnapshot {

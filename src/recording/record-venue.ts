@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { MarketSnapshot, Quote } from "../domain/market.ts";
+import { EMPTY_QUOTE, type MarketSnapshot, type Quote } from "../domain/market.ts";
 import { isCrossed, type OrderBook } from "../domain/order-book.ts";
 import type { Trade } from "../domain/trade.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -145,7 +145,7 @@ class FactRecorder {
     if (message.kind === "trade") this.recordTrades(marketId, [message.trade], at);
     if (message.kind !== "quote") return;
     recordedMarket.streamedAt = at;
-    this.#recordQuote(marketId, recordedMarket, { ...(recordedMarket.quote ?? NO_QUOTE), ...message.quote }, at);
+    this.#recordQuote(marketId, recordedMarket, { ...(recordedMarket.quote ?? EMPTY_QUOTE), ...message.quote }, at);
   }
 
   #recordSnapshot({ listing, quote, activity }: MarketSnapshot, requestedAt: number): void {
@@ -174,16 +174,6 @@ class FactRecorder {
     this.#append({ at, venue: this.#venue, kind: "quote", marketId, quote });
   }
 }
-
-const NO_QUOTE: FactQuote = {
-  bid: null,
-  ask: null,
-  bidSize: null,
-  askSize: null,
-  lastPrice: null,
-  indicativePrice: null,
-  eventAt: null,
-};
 
 function digest(value: unknown): string {
   return createHash("sha1").update(JSON.stringify(value)).digest("base64");

@@ -12,6 +12,7 @@ import {
   forVenues,
   NO_TRAPS,
   pick,
+  separateTrap,
   type Template,
   type TemplateInput,
 } from "./event-definition.ts";
@@ -106,11 +107,7 @@ export const createCoinPriceEvent: Template = (input, close) => {
         sharesProcess: false,
         closeAt: nextCloseAt,
       },
-      {
-        kind: "measure",
-        event: { ...createNumberEvent(input, createSpec(input, close, true)), traps: NO_TRAPS },
-        sharesProcess: false,
-      },
+      separateTrap("measure", createNumberEvent(input, createSpec(input, close, true))),
     ];
   };
   return createNumberEvent(input, { ...createSpec(input, close, false), traps: listTraps });

@@ -1,5 +1,5 @@
 import { type CategoricalSpec, createCategoricalEvent } from "./categorical-event.ts";
-import { forVenues, NO_TRAPS, type Template } from "./event-definition.ts";
+import { forVenues, separateTrap, type Template } from "./event-definition.ts";
 
 const FILMS = [
   ...["The Salt Line", "Northern Glass", "Paper Rivers", "A Quiet Orbit"],
@@ -47,12 +47,6 @@ export const createBestPictureEvent: Template = (input, close) => {
   });
   return createCategoricalEvent(input, {
     ...createSpec("Best Picture"),
-    traps: () => [
-      {
-        kind: "measure",
-        event: { ...createCategoricalEvent(input, createSpec("Best Director")), traps: NO_TRAPS },
-        sharesProcess: false,
-      },
-    ],
+    traps: () => [separateTrap("measure", createCategoricalEvent(input, createSpec("Best Director")))],
   });
 };

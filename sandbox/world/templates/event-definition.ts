@@ -207,3 +207,10 @@ export function createDescriptions(subject: VenueTexts): VenueTexts {
 
 export const YES_LABELS = createVenueTexts("Yes");
 export const NO_TRAPS = (): readonly TrapDefinition[] => [];
+
+/** A trap with a process of its own: an event that looks like the original. */
+export const separateTrap = (kind: TrapKind, event: EventDefinition): TrapDefinition => ({
+  kind,
+  event: { ...event, traps: NO_TRAPS },
+  sharesProcess: false,
+});

@@ -1,6 +1,6 @@
 import { type BinarySpec, createBinaryEvent } from "./binary-event.ts";
 import { type CategoricalSpec, createCategoricalEvent } from "./categorical-event.ts";
-import { draw, forVenues, NO_TRAPS, pick, type Template } from "./event-definition.ts";
+import { draw, forVenues, pick, separateTrap, type Template } from "./event-definition.ts";
 
 export const COUNTRIES = (
   "Chile, Portugal, Peru, Colombia, Czechia, Hungary, Ecuador, Croatia, Slovenia, Iceland, Bolivia, Bulgaria, " +
@@ -83,13 +83,7 @@ export const createPresidentialElectionEvent =
     });
     return createCategoricalEvent(input, {
       ...createSpec(false),
-      traps: () => [
-        {
-          kind: "stage",
-          event: { ...createCategoricalEvent(input, createSpec(true)), traps: NO_TRAPS },
-          sharesProcess: false,
-        },
-      ],
+      traps: () => [separateTrap("stage", createCategoricalEvent(input, createSpec(true)))],
     });
   };
 
@@ -142,13 +136,7 @@ const createUsPartyEvent =
     };
     return createCategoricalEvent(input, {
       ...createSpec(false),
-      traps: () => [
-        {
-          kind: "measure",
-          event: { ...createCategoricalEvent(input, createSpec(true)), traps: NO_TRAPS },
-          sharesProcess: false,
-        },
-      ],
+      traps: () => [separateTrap("measure", createCategoricalEvent(input, createSpec(true)))],
     });
   };
 export const createUsPresidentialElectionEvent = createUsPartyEvent("PRESUS", "the presidency");
@@ -202,12 +190,6 @@ export const createParliamentSeatEvent: Template = (input, close) => {
   });
   return createBinaryEvent(input, {
     ...createSpec(false),
-    traps: () => [
-      {
-        kind: "stage",
-        event: { ...createBinaryEvent(input, createSpec(true)), traps: NO_TRAPS },
-        sharesProcess: false,
-      },
-    ],
+    traps: () => [separateTrap("stage", createBinaryEvent(input, createSpec(true)))],
   });
 };

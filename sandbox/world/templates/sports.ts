@@ -1,7 +1,15 @@
 import type { SandboxVenue } from "../types.ts";
 import { type BinarySpec, createBinaryEvent } from "./binary-event.ts";
 import { type CategoricalSpec, createCategoricalEvent } from "./categorical-event.ts";
-import { type EventDefinition, forVenues, NO_TRAPS, pick, pickOther, type Template } from "./event-definition.ts";
+import {
+  type EventDefinition,
+  forVenues,
+  NO_TRAPS,
+  pick,
+  pickOther,
+  separateTrap,
+  type Template,
+} from "./event-definition.ts";
 
 /** City and nickname. Kalshi names professional American teams by their city. */
 type Team = readonly [city: string, nickname: string];
@@ -105,13 +113,7 @@ export const createBasketballGameEvent: Template = (input, close) => {
   };
   return createBinaryEvent(input, {
     ...createSpec(false),
-    traps: () => [
-      {
-        kind: "stage",
-        event: { ...createBinaryEvent(input, createSpec(true)), traps: NO_TRAPS },
-        sharesProcess: false,
-      },
-    ],
+    traps: () => [separateTrap("stage", createBinaryEvent(input, createSpec(true)))],
   });
 };
 
@@ -192,13 +194,7 @@ export const createFootballMatchEvent: Template = (input, close) => {
   };
   return createCategoricalEvent(input, {
     ...createSpec(false),
-    traps: () => [
-      {
-        kind: "stage",
-        event: { ...createCategoricalEvent(input, createSpec(true)), traps: NO_TRAPS },
-        sharesProcess: false,
-      },
-    ],
+    traps: () => [separateTrap("stage", createCategoricalEvent(input, createSpec(true)))],
   });
 };
 

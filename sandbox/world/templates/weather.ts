@@ -6,6 +6,7 @@ import {
   forVenues,
   NO_TRAPS,
   pick,
+  separateTrap,
   type Template,
   type TemplateInput,
 } from "./event-definition.ts";
@@ -148,8 +149,6 @@ export const createRainEvent: Template = (input, close) => {
   };
   return createBinaryEvent(input, {
     ...createSpec(0),
-    traps: () => [
-      { kind: "station", event: { ...createBinaryEvent(input, createSpec(1)), traps: NO_TRAPS }, sharesProcess: false },
-    ],
+    traps: () => [separateTrap("station", createBinaryEvent(input, createSpec(1)))],
   });
 };

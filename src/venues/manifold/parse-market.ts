@@ -1,5 +1,12 @@
 import { countChildren, settledReasonOf } from "../../domain/event-children.ts";
-import type { EventListing, MarketListing, MarketSnapshot, MarketStatus } from "../../domain/market.ts";
+import {
+  EMPTY_ACTIVITY,
+  EMPTY_QUOTE,
+  type EventListing,
+  type MarketListing,
+  type MarketSnapshot,
+  type MarketStatus,
+} from "../../domain/market.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { ManifoldContext } from "./client.ts";
 import type { CachedContract } from "./contract-cache.ts";
@@ -183,16 +190,11 @@ function snapshot(listing: MarketListing, probability: unknown, context: ParseCo
   return {
     listing,
     quote: {
-      bid: null,
-      ask: null,
-      bidSize: null,
-      askSize: null,
-      lastPrice: null,
+      ...EMPTY_QUOTE,
       indicativePrice,
-      eventAt: null,
       receivedAt: context.receivedAt,
     },
-    activity: { volume24hUsd: null, volumeTotalUsd: null, liquidityUsd: null, openInterestUsd: null },
+    activity: EMPTY_ACTIVITY,
   };
 }
 

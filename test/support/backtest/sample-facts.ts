@@ -3,6 +3,7 @@
 import type { EventListing, MarketListing, Outcome, Quote } from "../../../src/domain/market.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { Fact } from "../../../src/recording/index.ts";
+import { EMPTY_LISTING } from "../markets/market-samples.ts";
 
 /** First day of the tests' periods. */
 export const FROM = Date.UTC(2026, 5, 1);
@@ -35,27 +36,16 @@ export const marketFact = (at: number, marketId: string, parts: Partial<MarketLi
   venue: VENUE,
   kind: "market",
   market: {
+    ...EMPTY_LISTING,
     marketId,
     eventId: "cup",
     title: `Will team ${marketId} win the cup?`,
     outcomeLabel: marketId,
-    url: null,
     category: "Sports",
     status: "active",
-    paused: false,
-    outcome: null,
-    rules: null,
-    openAt: null,
     closeAt: FROM + 30 * DAY_MS,
-    expectedResolutionAt: null,
-    resolvedAt: null,
     priceRanges: [{ from: 0, to: 1, step: 0.01 }],
-    minOrderContracts: null,
-    contractStep: null,
-    takerDelayMs: null,
-    protocolVersion: null,
     takerFee: { kind: "none" },
-    venueKeys: {},
     ...parts,
   },
 });

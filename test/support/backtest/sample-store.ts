@@ -1,6 +1,12 @@
 /** A store with the markets of `listContradiction`, for tests. */
 
-import type { EventListing, MarketListing, Outcome, Quote } from "../../../src/domain/market.ts";
+import {
+  EMPTY_QUOTE,
+  type EventListing,
+  type MarketListing,
+  type Outcome,
+  type Quote,
+} from "../../../src/domain/market.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { createMarketStore } from "../../../src/storage/index.ts";
@@ -37,13 +43,7 @@ export async function fillStore(database: Database, hindsight: Hindsight = {}): 
     [listingOf("A", { ...settled, ...hindsight.listing }), listingOf("B", {})].map((listing) => ({
       listing,
       quote: {
-        bid: null,
-        ask: null,
-        bidSize: null,
-        askSize: null,
-        lastPrice: null,
-        indicativePrice: null,
-        eventAt: null,
+        ...EMPTY_QUOTE,
         receivedAt: FROM + 2 * DAY_MS,
         ...hindsight.quote,
       },

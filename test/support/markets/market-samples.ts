@@ -1,6 +1,13 @@
 import type { MarketQuery } from "../../../src/board/index.ts";
 import type { EventChildren } from "../../../src/domain/event-children.ts";
-import type { Activity, EventListing, MarketListing, MarketSnapshot, Quote } from "../../../src/domain/market.ts";
+import {
+  type Activity,
+  EMPTY_ACTIVITY,
+  type EventListing,
+  type MarketListing,
+  type MarketSnapshot,
+  type Quote,
+} from "../../../src/domain/market.ts";
 import type { ListingPage } from "../../../src/ports/venue.ts";
 
 /** Timestamp of the samples, a midnight UTC; also the default start of a `FakeClock`. */
@@ -12,32 +19,38 @@ export interface SampleParts {
   readonly activity?: Partial<Activity>;
 }
 
+/** The fields of a listing that a venue may leave out. */
+export const EMPTY_LISTING = {
+  outcomeLabel: null,
+  url: null,
+  category: null,
+  paused: false,
+  outcome: null,
+  rules: null,
+  openAt: null,
+  closeAt: null,
+  expectedResolutionAt: null,
+  resolvedAt: null,
+  priceRanges: null,
+  minOrderContracts: null,
+  contractStep: null,
+  takerDelayMs: null,
+  protocolVersion: null,
+  takerFee: null,
+  venueKeys: {},
+} as const;
+
 /** Returns an open market of the venue "alpha", quoted at bid 0.40, ask 0.42. `parts` overrides fields. */
 export function sampleMarket(marketId: string, parts: SampleParts = {}): MarketSnapshot {
   return {
     listing: {
       venue: "alpha",
       marketId,
+      ...EMPTY_LISTING,
       eventId: null,
       title: `Question ${marketId}`,
-      outcomeLabel: null,
-      url: null,
-      category: null,
       status: "active",
-      paused: false,
-      outcome: null,
-      rules: null,
-      openAt: null,
-      closeAt: null,
-      expectedResolutionAt: null,
-      resolvedAt: null,
       priceRanges: [{ from: 0, to: 1, step: 0.01 }],
-      minOrderContracts: null,
-      contractStep: null,
-      takerDelayMs: null,
-      protocolVersion: null,
-      takerFee: null,
-      venueKeys: {},
       ...parts.listing,
     },
     quote: {
@@ -51,13 +64,7 @@ export function sampleMarket(marketId: string, parts: SampleParts = {}): MarketS
       receivedAt: SAMPLE_AT,
       ...parts.quote,
     },
-    activity: {
-      volume24hUsd: null,
-      volumeTotalUsd: null,
-      liquidityUsd: null,
-      openInterestUsd: null,
-      ...parts.activity,
-    },
+    activity: { ...EMPTY_ACTIVITY, ...parts.activity },
   };
 }
 

@@ -9,6 +9,7 @@ import { AppError } from "../../../src/domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../../src/engine/index.ts";
 import { DAY_MS } from "../../../src/lib/durations.ts";
 import type { ShadowEntry } from "../../../src/trading/index.ts";
+import { NO_RESEARCH } from "../analyses/no-research.ts";
 import { unmoved } from "../analyses/unmoved.ts";
 import { createView } from "../engine/market-views.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -33,16 +34,7 @@ export function sampleAnalysis(probability: number, changes: Partial<StoredAnaly
     result: {
       title: FED_TITLE,
       analysis: { ...analysis, probability, standardError: 0.1, dailyMove: 0.3, recommendation },
-      research: {
-        view: null,
-        isReused: false,
-        missingReason: null,
-        risks: [],
-        sourceCount: 0,
-        models: [],
-        ensemble: [],
-        costUsd: 0,
-      },
+      research: NO_RESEARCH,
       durationMs: 5,
     },
     ...changes,

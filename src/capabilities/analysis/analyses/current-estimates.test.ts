@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { NO_RESEARCH } from "../../../../test/support/analyses/no-research.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import {
   SAMPLE_AT,
@@ -68,16 +69,7 @@ function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardM
       result: {
         title,
         analysis: { ...found, changes },
-        research: {
-          view: null,
-          isReused: false,
-          missingReason: null,
-          risks: [],
-          sourceCount: 0,
-          models: [],
-          ensemble: [],
-          costUsd: 0,
-        },
+        research: NO_RESEARCH,
         durationMs: 1,
       },
     };

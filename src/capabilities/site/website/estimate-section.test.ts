@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { NO_RESEARCH } from "../../../../test/support/analyses/no-research.ts";
 import { unmoved } from "../../../../test/support/analyses/unmoved.ts";
 import { createQuote, createView } from "../../../../test/support/engine/market-views.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
@@ -28,16 +29,7 @@ function createStored(claims: readonly string[]): StoredAnalysis {
     result: {
       title: "Question m",
       analysis: { ...analysis, probability: 0.43, interval: { low: 0.35, high: 0.52 }, factors },
-      research: {
-        view: null,
-        isReused: false,
-        missingReason: null,
-        risks: [],
-        sourceCount: 0,
-        models: [],
-        ensemble: [],
-        costUsd: 0,
-      },
+      research: NO_RESEARCH,
       durationMs: 5,
     },
   };
