@@ -1,5 +1,7 @@
 /** `npm run backtest`: what the service's signals would have earned on recorded or stored market data. */
+
 import { writeFile } from "node:fs/promises";
+import { toIso } from "../../src/lib/iso-time.ts";
 import { table } from "../markdown.ts";
 import { withStore } from "../open-store.ts";
 import { type BacktestOptions, parseOptions, USAGE } from "./options.ts";
@@ -49,10 +51,6 @@ function describeEmptyPeriod(covers: { readonly from: number; readonly to: numbe
   if (covers === null || options.source.kind === "store")
     return `The ${options.source.kind} has no data from ${period}.`;
   return `The recording has no data from ${period}; it has data from ${toIso(covers.from)} to ${toIso(covers.to)}.`;
-}
-
-function toIso(at: number): string {
-  return new Date(at).toISOString();
 }
 
 function reportProgress({ at, analyses, trades }: Progress): void {

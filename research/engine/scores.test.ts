@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { compare, decompose, type Forecast } from "./scores.ts";
 
-const near = (actual: number, expected: number, tolerance = 1e-9) =>
-  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
 const forecast = fc.record({
   group: fc.constantFrom("a", "b", "c"),
   probability: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -17,10 +16,10 @@ test("known value: two forecasts of 0.8 and 0.2 that are right score 0.04, again
     { group: "a", probability: 0.8, market: 0.5, outcome: 1 },
     { group: "b", probability: 0.2, market: 0.5, outcome: 0 },
   ]);
-  near(result.brier ?? 0, 0.04);
-  near(result.marketBrier ?? 0, 0.25);
-  near(result.diff?.value ?? 0, -0.21);
-  near(result.logScore ?? 0, -Math.log(0.8));
+  assertNear(result.brier ?? 0, 0.04);
+  assertNear(result.marketBrier ?? 0, 0.25);
+  assertNear(result.diff?.value ?? 0, -0.21);
+  assertNear(result.logScore ?? 0, -Math.log(0.8));
   assert.equal(result.groups, 2);
 });
 
@@ -30,7 +29,7 @@ test("the parts of the decomposition add up to the Brier score", () => {
       const parts = decompose(forecasts);
       assert.ok(parts !== null);
       const { reliability, resolution, uncertainty, withinBins } = parts;
-      near(reliability - resolution + uncertainty + withinBins, compare(forecasts).brier ?? Number.NaN);
+      assertNear(reliability - resolution + uncertainty + withinBins, compare(forecasts).brier ?? Number.NaN);
     }),
   );
 });
@@ -38,10 +37,10 @@ test("the parts of the decomposition add up to the Brier score", () => {
 test("the term within bins is 0 if the probabilities of each bin are equal", () => {
   const forecasts = [0, 0, 1].map((outcome): Forecast => ({ group: "a", probability: 0.4, market: 0.5, outcome }));
   const parts = decompose(forecasts);
-  near(parts?.reliability ?? 0, (0.4 - 1 / 3) ** 2);
-  near(parts?.resolution ?? 1, 0);
-  near(parts?.uncertainty ?? 0, 2 / 9);
-  near(parts?.withinBins ?? 1, 0);
+  assertNear(parts?.reliability ?? 0, (0.4 - 1 / 3) ** 2);
+  assertNear(parts?.resolution ?? 1, 0);
+  assertNear(parts?.uncertainty ?? 0, 2 / 9);
+  assertNear(parts?.withinBins ?? 1, 0);
 });
 
 test("scores are null without forecasts", () => {

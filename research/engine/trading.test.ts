@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { createRow, daysBefore } from "../../test/support/engine/sample-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { createSamples, scoreSamples } from "./samples.ts";
@@ -12,20 +13,19 @@ function samplesOf(probability: number, changes: Partial<ResolvedRow> = {}) {
   const samples = createSamples(toHistories([createRow({ prices: [[daysBefore(0.5), 0.6]], ...changes })]));
   return scoreSamples(samples, ENGINE_COEFFICIENTS).map((sample) => ({ ...sample, probability }));
 }
-const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`);
 
 test("known value: YES at 0.61 plus the assumed fee earns 1 minus its cost, or loses its cost", () => {
   const cost = 0.61 + 0.07 * 0.61 * 0.39;
   const won = simulateTrading(samplesOf(0.7));
   assert.equal(won.signals, 1);
-  near(won.cost, cost);
-  near(won.profit, 1 - cost);
-  near(simulateTrading(samplesOf(0.7, { outcome: 0 })).profit, -cost);
+  assertNear(won.cost, cost);
+  assertNear(won.profit, 1 - cost);
+  assertNear(simulateTrading(samplesOf(0.7, { outcome: 0 })).profit, -cost);
 });
 
 test("NO is bought at one minus the bid", () => {
   const cost = 0.41 + 0.07 * 0.41 * 0.59;
-  near(simulateTrading(samplesOf(0.4, { outcome: 0 })).profit, 1 - cost);
+  assertNear(simulateTrading(samplesOf(0.4, { outcome: 0 })).profit, 1 - cost);
 });
 
 test("gives no signal for an edge below one cent after costs, nor for play money", () => {

@@ -10,6 +10,7 @@ import { compareEvents, type EventComparison } from "../../src/matching/event-fe
 import { createEventFingerprint } from "../../src/matching/event-fingerprint.ts";
 import { compareMarkets, type MarketComparison } from "../../src/matching/features.ts";
 import { createFingerprint } from "../../src/matching/fingerprint.ts";
+import { isSameQuestion } from "../../src/matching/model.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
 import type { PairRow, PairSide } from "./rows.ts";
 
@@ -55,11 +56,10 @@ export interface Prediction {
 export function predictRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Prediction {
   const [decision, features] =
     row.grain === "market" ? decideMarketRow(row, coefficients, weightOf) : decideEventRow(row, coefficients, weightOf);
-  const isSame = decision.relation === "identical" || decision.relation === "inverse";
   return {
     decision,
     features,
-    probability: isSame ? decision.probability : Math.min(decision.probability, VETOED_PROBABILITY),
+    probability: isSameQuestion(decision) ? decision.probability : Math.min(decision.probability, VETOED_PROBABILITY),
   };
 }
 

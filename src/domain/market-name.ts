@@ -16,3 +16,9 @@ export function parseMarketName(
   if (prefix !== undefined) return { venue: prefix, marketId: name.slice(prefix.length + 1) };
   return platform === null ? null : { venue: platform, marketId: name };
 }
+
+/** Splits `venue/marketId` at the first slash. A market id may contain slashes. */
+export function parseMarketId(id: string): { readonly venue: VenueId; readonly marketId: string } {
+  const slash = id.indexOf("/");
+  return { venue: id.slice(0, slash), marketId: id.slice(slash + 1) };
+}

@@ -8,3 +8,7 @@ export function toCents(usd: number): number {
   // A larger amount has no cents in double precision, and the product of the largest ones is infinite.
   return Math.abs(usd) < CENTS_BELOW_USD ? Math.round(usd * 100) / 100 : usd;
 }
+
+/** Returns the amount, or null if it is unknown or impossible. */
+export const knownUsd = (usd: number | null): number | null =>
+  usd !== null && usd >= 0 && usd < Infinity ? usd : null;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { AS_OF, createQuote, createView } from "../../test/support/engine/market-views.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import type { QuotePoint } from "./model.ts";
@@ -10,17 +11,16 @@ function read(quote: QuotePoint | null, micropriceShare = 0.15) {
   const view = createView({ quote, prices: [{ at: AS_OF, yesPrice: 0.3 }] });
   return computePrior(view, currentPrice(view) ?? Number.NaN, { micropriceShare });
 }
-const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9);
 
 test("known value: with bids of three times the size, the microprice is a quarter of the spread above the mid", () => {
   const quote = { ...createQuote(0.4, 0.44), bidSize: 300, askSize: 100 };
-  near(read(quote, 1).probability, 0.43);
-  near(read(quote, 0.15).probability, 0.4215);
+  assertNear(read(quote, 1).probability, 0.43);
+  assertNear(read(quote, 0.15).probability, 0.4215);
 });
 
 test("closed form: half of the spread over the slope of the logistic curve, at most 1", () => {
-  near(logOddsError(0.5, 0.1), 0.2);
-  near(logOddsError(0.5, null), 0.2);
+  assertNear(logOddsError(0.5, 0.1), 0.2);
+  assertNear(logOddsError(0.5, null), 0.2);
   assert.equal(logOddsError(0.001, 0.1), 1);
   assert.equal(logOddsError(0.5, 0), 0);
 });
@@ -33,7 +33,7 @@ test("law: the prior stays between bid and ask, and mirrors for the NO contract"
       const yes = read({ ...createQuote(bid, ask), bidSize: b, askSize: a }).probability;
       const no = read({ ...createQuote(1 - ask, 1 - bid), bidSize: a, askSize: b }).probability;
       assert.ok(yes >= bid - 1e-9 && yes <= ask + 1e-9);
-      near(yes + no, 1);
+      assertNear(yes + no, 1);
     }),
   );
 });
@@ -44,16 +44,16 @@ test("a thin market lowers the confidence by at most half, and $1,000,000 of liq
     return computePrior(view, 0.41, { micropriceShare: 0 }).confidence;
   };
   const full = confidenceOf(1e6, null);
-  near(confidenceOf(null, 1e7), full);
-  near(confidenceOf(null, null), full / 2);
-  near(confidenceOf(0, 0), full / 2);
-  near(confidenceOf(999, 5), 0.75 * full);
+  assertNear(confidenceOf(null, 1e7), full);
+  assertNear(confidenceOf(null, null), full / 2);
+  assertNear(confidenceOf(0, 0), full / 2);
+  assertNear(confidenceOf(999, 5), 0.75 * full);
 });
 
 test("without sizes or with one side, the price is kept; wide and old books only lower the confidence", () => {
-  near(read({ ...createQuote(0.4, 0.44), bidSize: null }).probability, 0.42);
-  near(read(createQuote(0.4, null)).probability, 0.3);
-  near(read(null).probability, 0.3);
+  assertNear(read({ ...createQuote(0.4, 0.44), bidSize: null }).probability, 0.42);
+  assertNear(read(createQuote(0.4, null)).probability, 0.3);
+  assertNear(read(null).probability, 0.3);
   const confidenceOf = (bid: number, ask: number, at = AS_OF) => read(createQuote(bid, ask, at)).confidence;
   assert.ok(confidenceOf(0.4, 0.48) < confidenceOf(0.4, 0.42));
   assert.ok(confidenceOf(0.4, 0.42, AS_OF - 12 * HOUR_MS) < confidenceOf(0.4, 0.42));

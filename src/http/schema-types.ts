@@ -34,6 +34,7 @@ export const nullableObject = <Properties extends TProperties>(description: stri
     type: ["object", "null"],
     description,
   });
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
 export const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 export const nullableProbability = (description: string) => nullableNumber({ description, minimum: 0, maximum: 1 });
 export const timestamp = (description: string) => Type.String({ format: "date-time", description });

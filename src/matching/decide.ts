@@ -4,7 +4,7 @@ import type { EventComparison } from "./event-features.ts";
 import { EVENT_FEATURES } from "./event-features.ts";
 import type { ScopeDimension } from "./facts/scopes.ts";
 import { MARKET_FEATURES, type MarketComparison } from "./features.ts";
-import type { MatchRelation } from "./model.ts";
+import { isSameQuestion, type MatchRelation } from "./model.ts";
 
 /** Coefficients of a logistic model, by feature. */
 export interface LogisticModel {
@@ -98,8 +98,8 @@ export function decideMarkets(comparison: MarketComparison, coefficients: Matchi
 }
 
 /** Whether both sides settle on the same proposition (with yes and no swapped if inverse) with enough probability. */
-export const isSameProposition = ({ relation, probability }: MatchDecision): boolean =>
-  (relation === "identical" || relation === "inverse") && probability >= MATCH_DECISION_MIN;
+export const isSameProposition = (decision: MatchDecision): boolean =>
+  isSameQuestion(decision) && decision.probability >= MATCH_DECISION_MIN;
 
 export function findEventVetoes({ features, vetoedScopes }: EventComparison): Veto[] {
   const vetoes: Veto[] = [...vetoedScopes];

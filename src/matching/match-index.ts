@@ -5,7 +5,15 @@ import { compareMarkets, isExcluded } from "./features.ts";
 import { createFingerprint, type Fingerprint } from "./fingerprint.ts";
 import { Interner, internFingerprint } from "./intern.ts";
 import { EventMatcher } from "./match-events.ts";
-import type { MarketPair, MatchableMarket, MatchOverride, MatchRelation, MatchSource, MatchUpdate } from "./model.ts";
+import {
+  isSameQuestion,
+  type MarketPair,
+  type MatchableMarket,
+  type MatchOverride,
+  type MatchRelation,
+  type MatchSource,
+  type MatchUpdate,
+} from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 import { compareRules, type RulesFacts, readRules } from "./rules.ts";
 import { CANDIDATES_MAX, SHARE_MIN, searchTerms } from "./search-terms.ts";
@@ -66,8 +74,6 @@ const NO_LINKS: readonly Link[] = [];
 const NO_KEYS: readonly string[] = [];
 
 const keyOf = (a: string, b: string): string => (a < b ? `${a}\n${b}` : `${b}\n${a}`);
-const isExact = (relation: MatchRelation): boolean => relation === "identical" || relation === "inverse";
-
 /** Finds markets of different venues that ask the same question. Keeps its state in memory; never compares all with all. */
 export class MatchIndex {
   readonly #confidenceMin: number;
@@ -223,7 +229,7 @@ export class MatchIndex {
     if (relation === null) return null;
     const confidence = calibrateForBoard(probability, MATCHING_COEFFICIENTS);
     if (confidence < LINK_PROBABILITY_MIN) return null;
-    if (confidence >= RULES_PROBABILITY_MIN && isExact(relation)) {
+    if (confidence >= RULES_PROBABILITY_MIN && isSameQuestion({ relation })) {
       this.#askForRules(market);
       this.#askForRules(other);
       if (compareRules(market.rules ?? null, other.rules ?? null).vetoes.length > 0) return null;
@@ -311,8 +317,8 @@ export class MatchIndex {
       const link = pinnedVenues.has(venue) ? undefined : this.#bestLink(market, venue);
       if (link === undefined || this.#bestPartner(link.other, market.venue) !== market) continue;
       // A pair whose rules have not been read could be wrong.
-      if (isExact(link.relation) && (market.rules === undefined || link.other.rules === undefined)) continue;
-      const confidence = isExact(link.relation) ? this.#exclusiveConfidence(market, link) : link.probability;
+      if (isSameQuestion(link) && (market.rules === undefined || link.other.rules === undefined)) continue;
+      const confidence = isSameQuestion(link) ? this.#exclusiveConfidence(market, link) : link.probability;
       if (confidence < this.#confidenceMin) continue;
       choices.push({ other: link.other, relation: link.relation, confidence, source: "model" });
     }
@@ -355,7 +361,7 @@ export class MatchIndex {
     const own = odds(probability);
     const alternatives = (holder: IndexedMarket, chosen: IndexedMarket) =>
       holder.links
-        .filter((link) => isExact(link.relation) && link.other.venue === chosen.venue && link.other !== chosen)
+        .filter((link) => isSameQuestion(link) && link.other.venue === chosen.venue && link.other !== chosen)
         .filter((link) => !this.#isForbidden(holder, link.other))
         .reduce((sum, link) => sum + odds(link.probability), 0);
     // The brackets make the sum independent of the order of the markets, to the last bit.
@@ -387,7 +393,7 @@ function describe(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): 
 
 function isBetter(link: Link, other: Link | undefined): boolean {
   if (other === undefined) return true;
-  if (isExact(link.relation) !== isExact(other.relation)) return isExact(link.relation);
+  if (isSameQuestion(link) !== isSameQuestion(other)) return isSameQuestion(link);
   if (link.probability !== other.probability) return link.probability > other.probability;
   return link.other.id < other.other.id;
 }

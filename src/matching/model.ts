@@ -7,6 +7,10 @@ import type { VenueId } from "../domain/market.ts";
  */
 export type MatchRelation = "identical" | "inverse" | "subset" | "superset" | "overlap";
 
+/** Whether the YES price of one market is a price of the other: only pairs of this kind can be traded against each other. */
+export const isSameQuestion = ({ relation }: { readonly relation: MatchRelation | null }): boolean =>
+  relation === "identical" || relation === "inverse";
+
 /** The text and times of a market that matching reads. Times are Unix milliseconds, UTC. */
 export interface MatchableMarket {
   /** Unique id: `venue/marketId`. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import type { TakerFee } from "../domain/market.ts";
 import { type ArbitrageLeg, annualizedReturn, netSpread, scoreArbitrage, walkArbitrage } from "./arbitrage.ts";
 import { orderFee, takerFee } from "./taker-fee.ts";
@@ -24,7 +25,6 @@ const TABLE: TakerFee = {
     [0.9, 0.0078],
   ],
 };
-const close = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`);
 
 const offer = fc.record({
   price: fc.integer({ min: 1, max: 999 }).map((steps) => steps / 1_000),
@@ -54,14 +54,14 @@ test("known value: YES at 40 and 42 cents against NO at 50 cents, with a fee on 
   );
   // Fees: 100 * 0.07 * 0.24 = 1.68 and 50 * 0.07 * 0.2436 = 0.8526; together 2.5326, rounded up to 2.54.
   assert.equal(walk.contracts, 150);
-  close(walk.legs[0]?.costUsd ?? 0, 61);
-  close(walk.legs[0]?.feeUsd ?? 0, 2.54);
-  close(walk.legs[0]?.averagePrice ?? 0, 61 / 150);
+  assertNear(walk.legs[0]?.costUsd ?? 0, 61);
+  assertNear(walk.legs[0]?.feeUsd ?? 0, 2.54);
+  assertNear(walk.legs[0]?.averagePrice ?? 0, 61 / 150);
   assert.deepEqual(walk.legs[0]?.contracts, [100, 50]);
   assert.deepEqual(walk.legs[1], { contracts: [150], costUsd: 75, feeUsd: 0, averagePrice: 0.5 });
-  close(walk.capitalUsd, 138.54);
-  close(walk.profitUsd, 11.46);
-  close(
+  assertNear(walk.capitalUsd, 138.54);
+  assertNear(walk.profitUsd, 11.46);
+  assertNear(
     netSpread(
       [
         { price: 0.4, fee: CENTS },
@@ -91,7 +91,7 @@ test("closed form: with one offer per leg the smaller size is bought, and its pr
         1,
       );
       assert.equal(walk.contracts, net > 1e-9 ? Math.min(a.size, b.size) : 0);
-      close(walk.profitUsd, Math.max(0, net) * Math.min(a.size, b.size) * (net > 1e-9 ? 1 : 0));
+      assertNear(walk.profitUsd, Math.max(0, net) * Math.min(a.size, b.size) * (net > 1e-9 ? 1 : 0));
     }),
   );
 });
@@ -106,19 +106,19 @@ test("every walk adds up: sizes, costs, fees, capital and profit follow from its
         assert.ok(fill !== undefined && fill.contracts.length <= offers.length);
         const fills = fill.contracts.map((contracts, at) => ({ contracts, price: offers[at]?.price ?? 0 }));
         for (const [at, { contracts }] of fills.entries()) assert.ok(contracts <= (offers[at]?.size ?? 0) + 1e-9);
-        close(
+        assertNear(
           fills.reduce((sum, { contracts }) => sum + contracts, 0),
           walk.contracts,
         );
-        close(
+        assertNear(
           fills.reduce((sum, { contracts, price }) => sum + contracts * price, 0),
           fill.costUsd,
         );
-        close(orderFee(fee, fills), fill.feeUsd);
+        assertNear(orderFee(fee, fills), fill.feeUsd);
         capital += fill.costUsd + fill.feeUsd;
       }
-      close(capital, walk.capitalUsd);
-      close(pays * walk.contracts - capital, walk.profitUsd);
+      assertNear(capital, walk.capitalUsd);
+      assertNear(pays * walk.contracts - capital, walk.profitUsd);
       assert.ok(walk.profitUsd >= 0);
     }),
   );
@@ -179,11 +179,11 @@ test("a leg without offers, prices that add up to the payout, and a rounded fee 
 });
 
 test("known value and law: the annual return is proportional to the profit and to 1 / days, from one day on", () => {
-  close(annualizedReturn(2, 100, 73), 0.1);
+  assertNear(annualizedReturn(2, 100, 73), 0.1);
   assert.equal(annualizedReturn(2, 100, 0), annualizedReturn(2, 100, 1));
   fc.assert(
     fc.property(fc.double({ min: 0, max: 1e6, noNaN: true }), fc.integer({ min: 1, max: 5_000 }), (profit, days) => {
-      close(annualizedReturn(profit, 1e6, days), 4 * annualizedReturn(profit, 2e6, days * 2));
+      assertNear(annualizedReturn(profit, 1e6, days), 4 * annualizedReturn(profit, 2e6, days * 2));
       return annualizedReturn(profit, 1e6, days + 1) <= annualizedReturn(profit, 1e6, days);
     }),
   );
@@ -216,7 +216,7 @@ test("the score is 40% spread and 20% of each other part, and 0 without a net sp
       const { score, spread, liquidity, match, execution } = scoreArbitrage(values);
       for (const part of [score, spread, liquidity, match, execution]) assert.ok(part >= 0 && part <= 100);
       const sum = 0.4 * spread + 0.2 * liquidity + 0.2 * match + 0.2 * execution;
-      close(score, values.netSpread > 0 ? Math.min(100, sum) : 0);
+      assertNear(score, values.netSpread > 0 ? Math.min(100, sum) : 0);
     }),
   );
 });

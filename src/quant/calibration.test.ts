@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import {
   brierScore,
   brierSkillScore,
@@ -13,8 +14,6 @@ import {
   wilsonInterval,
 } from "./calibration.ts";
 
-const near = (actual: number | null | undefined, expected: number, tolerance = 1e-9) =>
-  assert.ok(Math.abs((actual ?? Number.NaN) - expected) <= tolerance, `${actual} is not ${expected}`);
 const unit = fc.double({ min: 0, max: 1, noNaN: true });
 const forecasts = fc.array(fc.record({ probability: unit, outcome: unit }), { maxLength: 60 });
 const yesNo = fc.array(fc.record({ probability: unit, outcome: fc.constantFrom(0, 1) }), {
@@ -28,10 +27,10 @@ test("known values: Brier score, log loss and skill of two forecasts", () => {
     { probability: 0.8, outcome: 1 },
     { probability: 0.3, outcome: 0 },
   ];
-  near(brierScore(list), (0.04 + 0.09) / 2);
-  near(meanLogLoss(list, CLIP), -(Math.log(0.8) + Math.log(0.7)) / 2);
-  near(brierSkillScore(0.18, 0.2), 0.1);
-  near(squaredError(0.6, 0.5), 0.01);
+  assertNear(brierScore(list), (0.04 + 0.09) / 2);
+  assertNear(meanLogLoss(list, CLIP), -(Math.log(0.8) + Math.log(0.7)) / 2);
+  assertNear(brierSkillScore(0.18, 0.2), 0.1);
+  assertNear(squaredError(0.6, 0.5), 0.01);
 });
 
 test("known values: the Wilson interval of 0, 5 and 10 of 10, and of 1 of 1", () => {
@@ -43,8 +42,8 @@ test("known values: the Wilson interval of 0, 5 and 10 of 10, and of 1 of 1", ()
     [1, 1, 0.2065, 1],
   ] as const;
   for (const [share, count, low, high] of cases) {
-    near(wilsonInterval(share, count).low, low, 5e-5);
-    near(wilsonInterval(share, count).high, high, 5e-5);
+    assertNear(wilsonInterval(share, count).low, low, 5e-5);
+    assertNear(wilsonInterval(share, count).high, high, 5e-5);
   }
 });
 
@@ -55,7 +54,7 @@ test("at each Wilson bound, the observed share is exactly 1.96 standard errors a
       assert.ok(0 <= low && low <= share + 1e-12 && share - 1e-12 <= high && high <= 1);
       for (const bound of [low, high]) {
         if (bound === 0 || bound === 1) continue;
-        near((share - bound) ** 2, (1.959963984540054 ** 2 * bound * (1 - bound)) / count, 1e-9);
+        assertNear((share - bound) ** 2, (1.959963984540054 ** 2 * bound * (1 - bound)) / count, 1e-9);
       }
     }),
   );
@@ -66,7 +65,7 @@ test("the Wilson interval narrows as the count grows, and a share of 1 - p has t
     fc.property(unit, fc.integer({ min: 1, max: 5_000 }), (share, count) => {
       const widthOf = (n: number) => wilsonInterval(share, n).high - wilsonInterval(share, n).low;
       const mirrored = wilsonInterval(1 - share, count);
-      near(mirrored.low, 1 - wilsonInterval(share, count).high, 1e-9);
+      assertNear(mirrored.low, 1 - wilsonInterval(share, count).high, 1e-9);
       return widthOf(count + 1) <= widthOf(count) + 1e-12;
     }),
   );
@@ -99,8 +98,8 @@ test("each forecast is in one bin, and each bin has the means of its own forecas
           assert.deepEqual([bin.meanPredicted, bin.observedFrequency, bin.low, bin.high], [null, null, null, null]);
           continue;
         }
-        near(bin.meanPredicted, own.reduce((sum, { probability }) => sum + probability, 0) / own.length);
-        near(bin.observedFrequency, own.reduce((sum, { outcome }) => sum + outcome, 0) / own.length);
+        assertNear(bin.meanPredicted, own.reduce((sum, { probability }) => sum + probability, 0) / own.length);
+        assertNear(bin.observedFrequency, own.reduce((sum, { outcome }) => sum + outcome, 0) / own.length);
         assert.ok((bin.low ?? 1) <= (bin.observedFrequency ?? 0) + 1e-12);
         assert.ok((bin.high ?? 0) >= (bin.observedFrequency ?? 1) - 1e-12);
       }
@@ -120,9 +119,9 @@ test("the calibration error is the distance in each bin weighted by its count, a
   const repeat = (probability: number, outcomes: readonly number[]) =>
     outcomes.map((outcome): ScoredForecast => ({ probability, outcome }));
   const right = [...repeat(0.25, [1, 0, 0, 0]), ...repeat(0.75, [1, 1, 1, 0])];
-  near(expectedCalibrationError(reliabilityBins(grouped(right))), 0);
+  assertNear(expectedCalibrationError(reliabilityBins(grouped(right))), 0);
   const wrong = [...repeat(0.25, [1, 1]), ...repeat(0.75, [1, 1, 1, 0, 1, 0])];
-  near(expectedCalibrationError(reliabilityBins(grouped(wrong))), (2 * 0.75 + 6 * (0.75 - 4 / 6)) / 8);
+  assertNear(expectedCalibrationError(reliabilityBins(grouped(wrong))), (2 * 0.75 + 6 * (0.75 - 4 / 6)) / 8);
 });
 
 test("the calibration error is at most 1, and at least the difference of mean probability and mean outcome", () => {
@@ -152,10 +151,10 @@ test("both scores are proper: the probability with the smallest expected loss is
 });
 
 test("a wrong probability of 0 or 1 has the loss of the minimum distance, not an infinite loss", () => {
-  near(logLoss(0, 1, CLIP), -Math.log(CLIP));
-  near(logLoss(1, 0, CLIP), -Math.log(CLIP));
-  near(logLoss(1, 1, CLIP), -Math.log(1 - CLIP));
-  near(logLoss(0.5, 0.5, CLIP), Math.log(2));
+  assertNear(logLoss(0, 1, CLIP), -Math.log(CLIP));
+  assertNear(logLoss(1, 0, CLIP), -Math.log(CLIP));
+  assertNear(logLoss(1, 1, CLIP), -Math.log(1 - CLIP));
+  assertNear(logLoss(0.5, 0.5, CLIP), Math.log(2));
 });
 
 test("scores are null without forecasts, and the skill is null if the reference is perfect", () => {

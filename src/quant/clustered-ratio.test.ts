@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { clusteredError, clusteredNormalRatio, clusteredRatio, type Term } from "./clustered-ratio.ts";
-
-const near = (actual: number, expected: number, tolerance = 1e-9) =>
-  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
 
 test("the interval contains the value, is the same every time, and widens if rows are copies of each other", () => {
   const terms = Array.from({ length: 40 }, (_, index) => ({
@@ -16,9 +14,9 @@ test("the interval contains the value, is the same every time, and widens if row
   assert.deepEqual(clusteredRatio(terms), interval);
   assert.ok(interval !== null && interval.low < interval.value && interval.value < interval.high);
   const copied = terms.flatMap((term) => [term, term, term, term]);
-  near(clusteredError(copied), clusteredError(terms));
+  assertNear(clusteredError(copied), clusteredError(terms));
   const apart = copied.map((term, index) => ({ ...term, group: `${index}` }));
-  near(clusteredError(apart), clusteredError(terms) / 2);
+  assertNear(clusteredError(apart), clusteredError(terms) / 2);
 });
 
 test("the bootstrap interval agrees with the standard error of a mean", () => {
@@ -28,8 +26,8 @@ test("the bootstrap interval agrees with the standard error of a mean", () => {
     denominator: 1,
   }));
   const interval = clusteredRatio(terms);
-  near(clusteredError(terms), 0.5 / Math.sqrt(400));
-  near((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
+  assertNear(clusteredError(terms), 0.5 / Math.sqrt(400));
+  assertNear((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
 });
 
 test("with many groups, the normal interval agrees with the bootstrap interval", () => {
@@ -40,10 +38,10 @@ test("with many groups, the normal interval agrees with the bootstrap interval",
   }));
   const [normal, resampled] = [clusteredNormalRatio(terms), clusteredRatio(terms)];
   assert.ok(normal !== null && resampled !== null);
-  near(normal.value, resampled.value);
+  assertNear(normal.value, resampled.value);
   const width = resampled.high - resampled.low;
-  near(normal.low, resampled.low, 0.05 * width);
-  near(normal.high, resampled.high, 0.05 * width);
+  assertNear(normal.low, resampled.low, 0.05 * width);
+  assertNear(normal.high, resampled.high, 0.05 * width);
 });
 
 test("the bounds never leave the range of the groups' own ratios", () => {

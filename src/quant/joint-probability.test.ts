@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { conditionalProbability, jointProbability } from "./joint-probability.ts";
 import { normalCdf, normalQuantile } from "./normal.ts";
 
-const assertNear = (actual: number, expected: number, tolerance = 1e-9) =>
-  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected} differ by more than ${tolerance}`);
 const probability = fc.double({ min: 0, max: 1, noNaN: true });
 const correlation = fc.double({ min: -1, max: 1, noNaN: true });
 

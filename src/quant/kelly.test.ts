@@ -1,26 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { edgeShrinkage, kellyFraction, logGrowth, positionShare } from "./kelly.ts";
 
-const assertNear = (actual: number, expected: number, tolerance = 1e-12) =>
-  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
 const probability = fc.double({ min: 0, max: 1, noNaN: true });
 const cost = fc.double({ min: 0.01, max: 0.99, noNaN: true });
 const variance = fc.double({ min: 0, max: 0.1, noNaN: true });
 
 test("known values: an even bet at 60%; a variance equal to the squared edge halves the size", () => {
-  assertNear(kellyFraction(0.6, 0.5), 0.2);
-  assertNear(logGrowth(0.6, 0.5, 0.2), 0.6 * Math.log(1.2) + 0.4 * Math.log(0.8));
-  assertNear(edgeShrinkage(0.1, 0.01), 0.5);
-  assertNear(positionShare({ probability: 0.6, variance: 0.01, cost: 0.5 }), 0.025);
+  assertNear(kellyFraction(0.6, 0.5), 0.2, 1e-12);
+  assertNear(logGrowth(0.6, 0.5, 0.2), 0.6 * Math.log(1.2) + 0.4 * Math.log(0.8), 1e-12);
+  assertNear(edgeShrinkage(0.1, 0.01), 0.5, 1e-12);
+  assertNear(positionShare({ probability: 0.6, variance: 0.01, cost: 0.5 }), 0.025, 1e-12);
 });
 
 test("closed form: for an even bet the fraction is 2p - 1, and the growth is ln 2 minus the entropy", () => {
   for (const p of [0.5, 0.55, 0.7, 0.99]) {
-    assertNear(kellyFraction(p, 0.5), 2 * p - 1);
+    assertNear(kellyFraction(p, 0.5), 2 * p - 1, 1e-12);
     const entropy = -p * Math.log(p) - (1 - p) * Math.log(1 - p);
-    assertNear(logGrowth(p, 0.5, 2 * p - 1), Math.log(2) - entropy);
+    assertNear(logGrowth(p, 0.5, 2 * p - 1), Math.log(2) - entropy, 1e-12);
   }
 });
 

@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { liquidityScore, spreadTightness, usdScale } from "./liquidity.ts";
 
 const spread = fc.double({ min: 0, max: 1, noNaN: true });
 const usd = fc.double({ min: 0, max: 1e9, noNaN: true });
-const assertClose = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);
 
 test("known values: a spread of 2 cents and $999 a day score 40 + 25", () => {
-  assertClose(spreadTightness(0.02), 0.8);
-  assertClose(usdScale(999), 0.5);
-  assertClose(liquidityScore(0.02, 999), 65);
+  assertNear(spreadTightness(0.02), 0.8, 1e-12);
+  assertNear(usdScale(999), 0.5, 1e-12);
+  assertNear(liquidityScore(0.02, 999), 65, 1e-12);
 });
 
 test("closed form: no spread and a million dollars score 100; a spread of 10 cents and no volume score 0", () => {
-  assertClose(liquidityScore(0, 1e6), 100);
+  assertNear(liquidityScore(0, 1e6), 100, 1e-12);
   assert.equal(liquidityScore(0.1, 0), 0);
   assert.equal(liquidityScore(0.5, 0), 0);
 });

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { type ReferenceQuote, referencePool } from "./reference-pool.ts";
 
 const quote = (yesPrice: number, parts: Partial<ReferenceQuote> = {}): ReferenceQuote => ({
@@ -12,7 +13,6 @@ const quote = (yesPrice: number, parts: Partial<ReferenceQuote> = {}): Reference
   ...parts,
 });
 const poolOf = (...quotes: readonly ReferenceQuote[]) => referencePool(quotes)?.probability ?? Number.NaN;
-const assertClose = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);
 
 const anyQuote: fc.Arbitrary<ReferenceQuote> = fc.record({
   yesPrice: fc.double({ min: 0.005, max: 0.995, noNaN: true }),
@@ -25,27 +25,27 @@ const quotes = fc.array(anyQuote, { minLength: 1, maxLength: 5 });
 const priceOf = ({ yesPrice, isInverse }: ReferenceQuote) => (isInverse ? 1 - yesPrice : yesPrice);
 
 test("known value: odds of 1:1 and 9:1 with equal weights pool to odds of 3:1, their geometric mean", () => {
-  assertClose(poolOf(quote(0.5), quote(0.9)), 0.75);
+  assertNear(poolOf(quote(0.5), quote(0.9)), 0.75, 1e-12);
 });
 
 test("known value: with weights of 1 and 0.1, odds of 1:1 and 2^11:1 limited to 199:1 pool to 199^(1/11):1", () => {
   const odds = 199 ** (1 / 11);
-  assertClose(poolOf(quote(0.5, { liquidityUsd: 1e6 }), quote(1)), odds / (1 + odds));
+  assertNear(poolOf(quote(0.5, { liquidityUsd: 1e6 }), quote(1)), odds / (1 + odds), 1e-12);
 });
 
 test("closed form: one market returns its own price, or one minus it if it is inverse", () => {
-  assertClose(poolOf(quote(0.3)), 0.3);
-  assertClose(poolOf(quote(0.3, { isInverse: true })), 0.7);
-  assertClose(poolOf(quote(0.3, { isPlayMoney: true })), 0.3);
+  assertNear(poolOf(quote(0.3)), 0.3, 1e-12);
+  assertNear(poolOf(quote(0.3, { isInverse: true })), 0.7, 1e-12);
+  assertNear(poolOf(quote(0.3, { isPlayMoney: true })), 0.3, 1e-12);
 });
 
 test("the weight of real money is 0.1 without known amounts, grows with the larger amount to 1, and is 0.05 for play money", () => {
   const weightOf = (parts: Partial<ReferenceQuote>) => referencePool([quote(0.5, parts)])?.weight ?? Number.NaN;
-  assertClose(weightOf({}), 0.1);
-  assertClose(weightOf({ liquidityUsd: 999 }), 0.55);
-  assertClose(weightOf({ liquidityUsd: 3, volume24hUsd: 999 }), 0.55);
-  assertClose(weightOf({ volume24hUsd: 1e9 }), 1);
-  assertClose(weightOf({ isPlayMoney: true, liquidityUsd: 1e9 }), 0.05);
+  assertNear(weightOf({}), 0.1, 1e-12);
+  assertNear(weightOf({ liquidityUsd: 999 }), 0.55, 1e-12);
+  assertNear(weightOf({ liquidityUsd: 3, volume24hUsd: 999 }), 0.55, 1e-12);
+  assertNear(weightOf({ volume24hUsd: 1e9 }), 1, 1e-12);
+  assertNear(weightOf({ isPlayMoney: true, liquidityUsd: 1e9 }), 0.05, 1e-12);
 });
 
 test("law: the pooled price lies between the lowest and the highest price", () => {
@@ -62,7 +62,7 @@ test("law: swapping YES and NO of every market turns p into 1 - p", () => {
   fc.assert(
     fc.property(quotes, (list) => {
       const swapped = list.map((item) => ({ ...item, isInverse: !item.isInverse }));
-      assertClose(poolOf(...list) + poolOf(...swapped), 1);
+      assertNear(poolOf(...list) + poolOf(...swapped), 1, 1e-12);
     }),
   );
 });

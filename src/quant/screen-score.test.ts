@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import {
   resolutionTimeScore,
   SCREEN_WEIGHTS,
@@ -19,24 +20,24 @@ const figures: fc.Arbitrary<ScreenFigures> = fc.record({
   priceChange24h: unknownOr(fc.double({ min: -1, max: 1, noNaN: true })),
 });
 const hours = unknownOr(fc.double({ min: -100, max: 1e5, noNaN: true }));
-const assertClose = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);
 
 test("known values: half of the volume scale, 2 cents of spread and a move of 5 cents score 0.4, and 0.1 more at 30 days", () => {
   const timeless = timelessScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: -0.05 });
-  assertClose(timeless, 0.125 + 0.2 + 0.075);
-  assertClose(resolutionTimeScore(720), 0.5);
-  assertClose(screenScore(timeless, 720), 0.5);
+  assertNear(timeless, 0.125 + 0.2 + 0.075, 1e-12);
+  assertNear(resolutionTimeScore(720), 0.5, 1e-12);
+  assertNear(screenScore(timeless, 720), 0.5, 1e-12);
 });
 
 test("closed form: the weights sum to 1, and a market without known figures scores 0", () => {
-  assertClose(
+  assertNear(
     Object.values(SCREEN_WEIGHTS).reduce((sum, weight) => sum + weight, 0),
     1,
+    1e-12,
   );
   assert.equal(screenScore(timelessScreenScore(UNKNOWN), null), 0);
   const best = timelessScreenScore({ volume24hUsd: 1e6, liquidityUsd: 1e6, spread: 0, priceChange24h: 0.1 });
-  assertClose(best, 1 - SCREEN_WEIGHTS.time);
-  assertClose(timelessScreenScore({ ...UNKNOWN, priceChange24h: -0.9 }), SCREEN_WEIGHTS.movement);
+  assertNear(best, 1 - SCREEN_WEIGHTS.time, 1e-12);
+  assertNear(timelessScreenScore({ ...UNKNOWN, priceChange24h: -0.9 }), SCREEN_WEIGHTS.movement, 1e-12);
 });
 
 test("the time part is 0 at the resolution, largest an hour before it, and falls from then on", () => {

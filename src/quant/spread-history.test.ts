@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { holdingTimes, type SpreadSeries, spreadStatistics, spreadTrend } from "./spread-history.ts";
 
 const PERIOD = { from: 0, recentFrom: 20, to: 40, observedMsMin: 5 };
@@ -15,12 +16,10 @@ const series: fc.Arbitrary<SpreadSeries> = fc
       spreads: sorted.map(([, cents]) => (cents === null ? null : cents / 100)),
     };
   });
-const assertClose = (actual: number | null, expected: number) =>
-  assert.ok(actual !== null && Math.abs(actual - expected) < 1e-9, `${actual}, not ${expected}`);
 
 test("known values: 30 ms at 1 cent and 10 ms at 3 cents have a mean of 1.5 cents; 2 cents are at percentile 75", () => {
   const { mean, percentile, trend } = spreadStatistics({ times: [0, 30], spreads: [0.01, 0.03] }, 0.02, PERIOD);
-  assertClose(mean, 0.015);
+  assertNear(mean, 0.015);
   assert.equal(percentile, 75);
   assert.equal(trend, "widening");
   assert.deepEqual(holdingTimes([0, 10, 30], 5, 40), [5, 20, 10]);
@@ -41,10 +40,10 @@ test("the mean equals that of the spreads sampled at every millisecond, and quot
       }
       const { mean, percentile } = spreadStatistics({ times, spreads }, 0.5, PERIOD);
       if (sampled.length === 0) assert.equal(mean, null);
-      else assertClose(mean, sampled.reduce((sum, spread) => sum + spread, 0) / sampled.length);
+      else assertNear(mean, sampled.reduce((sum, spread) => sum + spread, 0) / sampled.length);
       const ranks = sampled.map((spread) => (spread < 0.5 ? 100 : spread === 0.5 ? 50 : 0) as number);
       if (sampled.length < PERIOD.observedMsMin) assert.equal(percentile, null);
-      else assertClose(percentile, ranks.reduce((sum, rank) => sum + rank, 0) / sampled.length);
+      else assertNear(percentile, ranks.reduce((sum, rank) => sum + rank, 0) / sampled.length);
       const past = times.filter((time) => time <= PERIOD.to).length;
       const known = { times: times.slice(0, past), spreads: spreads.slice(0, past) };
       assert.deepEqual(spreadStatistics(known, 0.5, PERIOD), spreadStatistics({ times, spreads }, 0.5, PERIOD));

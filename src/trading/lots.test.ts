@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../test/support/assert-near.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { sumOf } from "../lib/numbers.ts";
 import { type Lot, lotPerformance, matchLots, openPositions, realisedPnlUsd } from "./lots.ts";
@@ -28,9 +29,6 @@ const mark = (yesPrice: number, endOfDay: number, marketId = "m"): Mark => ({
   yesPrice,
 });
 
-function assertNear(actual: number | undefined, expected: number, tolerance = 1e-9): void {
-  assert.ok(actual !== undefined && Math.abs(actual - expected) <= tolerance, `${actual} instead of ${expected}`);
-}
 const exitsOf = (lots: readonly Lot[]) =>
   lots.map(({ exits }) => exits.map(({ kind, contracts, pnlUsd }) => [kind, contracts, Number(pnlUsd.toFixed(6))]));
 const pnlByDay = (days: readonly { date: string; pnlUsd: number }[]) =>

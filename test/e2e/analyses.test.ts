@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { sumOf } from "../../src/lib/numbers.ts";
+import { assertNear } from "../support/assert-near.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { COMPLETION_TOKENS, type startLocalServer } from "../support/research/local-server.ts";
 import { type Script, startScriptedServer } from "../support/research/scripted-server.ts";
@@ -112,20 +113,16 @@ async function readAnalysis({ path }: Market, id: string) {
   return json;
 }
 
-function assertClose(actual: number, expected: number): void {
-  assert.ok(Math.abs(actual - expected) <= 1e-9, `${actual} differs from ${expected}`);
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
 function assertIdentities({ probability, causal, scenarios }: any): void {
   const { factors } = causal;
-  for (const [index, { prior }] of factors.entries()) if (index > 0) assertClose(prior, factors[index - 1].posterior);
-  assertClose(sumOf(factors.map(({ weight }: { weight: number }) => weight)), 1);
-  assertClose(factors.at(-1).posterior, probability);
-  assertClose(causal.overall_probability, probability);
-  assertClose(sumOf(scenarios.map((scenario: { probability: number }) => scenario.probability)), 1);
+  for (const [index, { prior }] of factors.entries()) if (index > 0) assertNear(prior, factors[index - 1].posterior);
+  assertNear(sumOf(factors.map(({ weight }: { weight: number }) => weight)), 1);
+  assertNear(factors.at(-1).posterior, probability);
+  assertNear(causal.overall_probability, probability);
+  assertNear(sumOf(scenarios.map((scenario: { probability: number }) => scenario.probability)), 1);
   type Branch = { readonly probability: number; readonly conditional_probability: number };
-  assertClose(
+  assertNear(
     sumOf(scenarios.map((branch: Branch) => branch.probability * branch.conditional_probability)),
     probability,
   );
@@ -181,7 +178,7 @@ test("after a kill, results are kept and research continues with what it stored,
   const { meta } = full;
   assert.equal(full.analysis_type, "full");
   assert.deepEqual(meta.models_used, [MODEL]);
-  assertClose(meta.cost_usd, 6 * CALL_USD);
+  assertNear(meta.cost_usd, 6 * CALL_USD);
   assert.equal(meta.ensemble_estimates.length, 5);
   assert.ok(meta.ensemble_disagreement > 0);
   assertIdentities(full);
@@ -204,7 +201,7 @@ test("after a kill, results are kept and research continues with what it stored,
   assertIdentities(continued);
   assert.equal(requestsAbout(slow).filter(isPlan).length, 1);
   assert.equal(requestsAbout(slow).length - requestsBefore, 5);
-  assertClose(continued.meta.cost_usd, 6 * CALL_USD);
+  assertNear(continued.meta.cost_usd, 6 * CALL_USD);
 });
 
 test("a model that cannot be reached leaves an analysis without research, which says so", async () => {

@@ -1,6 +1,7 @@
+import { toIso } from "../../../src/lib/iso-time.ts";
 import type { ListedEvent } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
-import { formatIso, formatIsoOrNull } from "./market-json.ts";
+import { formatIsoOrNull } from "./market-json.ts";
 
 /** Base fee rate. The fee in dollars per contract at price p is FEE_RATE × multiplier × p × (1 − p). */
 const FEE_RATE = 0.07;
@@ -28,14 +29,14 @@ export function presentEvent(event: ListedEvent): Record<string, unknown> {
     event_ticker: kalshiEventTicker(event),
     series_ticker: kalshiSeriesTicker(event),
     title: event.title,
-    sub_title: event.recorded === undefined ? `Closes ${formatIso(event.closeAt).slice(0, 10)}` : event.description,
+    sub_title: event.recorded === undefined ? `Closes ${toIso(event.closeAt).slice(0, 10)}` : event.description,
     collateral_return_type: event.mutuallyExclusive ? "MECNET" : "",
     mutually_exclusive: event.mutuallyExclusive,
     category: kalshiCategory(event),
     strike_date: formatIsoOrNull(event.closeAt),
     strike_period: "",
     settlement_sources: sourcesOf(event),
-    last_updated_ts: formatIso(event.openAt),
+    last_updated_ts: toIso(event.openAt),
     ...presentFeeOverrides(event),
     product_metadata: {},
     exchange_index: 0,
@@ -75,7 +76,7 @@ export function presentSeries(event: ListedEvent): Record<string, unknown> {
         }
       : {}),
     additional_prohibitions: null,
-    last_updated_ts: formatIso(event.openAt),
+    last_updated_ts: toIso(event.openAt),
     exchange_index: 0,
   };
 }

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
+import { toIso } from "../../../src/lib/iso-time.ts";
 import type { BookState, Level, Lifecycle, ListedMarket, Phase, PriceBand, World } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
@@ -28,13 +29,9 @@ export function toOppositePrice(price: number): number {
   return Math.round((1 - price) * 1e6) / 1e6;
 }
 
-export function formatIso(at: number): string {
-  return new Date(at).toISOString();
-}
-
 /** Formats an ISO time. Returns null for Infinity, which stands for an unknown date in a recording. */
 export function formatIsoOrNull(at: number): string | null {
-  return Number.isFinite(at) ? formatIso(at) : null;
+  return Number.isFinite(at) ? toIso(at) : null;
 }
 
 const STATUS_BY_PHASE: Readonly<Record<Phase, string>> = {
@@ -92,16 +89,16 @@ function presentStaticFields(market: ListedMarket): Readonly<Record<string, unkn
     no_sub_title: label === "Yes" ? "No" : label,
     ...(recorded === undefined
       ? {
-          created_time: formatIso(market.openAt),
-          open_time: formatIso(market.openAt),
-          expected_expiration_time: formatIso(market.closeAt + HOUR_MS),
-          expiration_time: formatIso(market.closeAt + 7 * DAY_MS),
-          latest_expiration_time: formatIso(market.closeAt + 7 * DAY_MS),
+          created_time: toIso(market.openAt),
+          open_time: toIso(market.openAt),
+          expected_expiration_time: toIso(market.closeAt + HOUR_MS),
+          expiration_time: toIso(market.closeAt + 7 * DAY_MS),
+          latest_expiration_time: toIso(market.closeAt + 7 * DAY_MS),
         }
       : {
-          open_time: recorded.openAt === null ? null : formatIso(recorded.openAt),
+          open_time: recorded.openAt === null ? null : toIso(recorded.openAt),
           expected_expiration_time:
-            recorded.expectedResolutionAt === null ? null : formatIso(recorded.expectedResolutionAt),
+            recorded.expectedResolutionAt === null ? null : toIso(recorded.expectedResolutionAt),
         }),
     settlement_timer_seconds: market.event.frequency === "fifteen_min" ? 30 : 3_600,
     notional_value_dollars: "1.0000",
@@ -191,7 +188,7 @@ export function presentMarket(world: World, market: ListedMarket, at: number): R
   return {
     ...presentStaticFields(market),
     status: STATUS_BY_PHASE[phase],
-    updated_time: formatIso(updatedTimeOf(market, lifecycle)),
+    updated_time: toIso(updatedTimeOf(market, lifecycle)),
     close_time: formatIsoOrNull(closeTimeOf(world, market, phase)),
     ...top,
     no_bid_dollars: formatDollars(toOppositePrice(Number(top.yes_ask_dollars))),
@@ -204,7 +201,7 @@ export function presentMarket(world: World, market: ListedMarket, at: number): R
     result: resultOf(lifecycle),
     expiration_value: lifecycle.outcome?.kind ?? "",
     ...(value === null ? {} : { settlement_value_dollars: formatDollars(value) }),
-    ...(phase === "finalized" ? { settlement_ts: formatIso(market.finalizeAt) } : {}),
+    ...(phase === "finalized" ? { settlement_ts: toIso(market.finalizeAt) } : {}),
   };
 }
 

@@ -1,6 +1,7 @@
+import { toIso } from "../../../src/lib/iso-time.ts";
 import type { ListedMarket } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
-import { formatIso, presentMarket } from "./market-json.ts";
+import { presentMarket } from "./market-json.ts";
 import { selectPage } from "./paging.ts";
 import { createNotFoundError } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
@@ -19,7 +20,7 @@ export function installHistorical(get: Get, { context, catalogue }: RestOptions)
   };
 
   get("/historical/cutoff", () => {
-    const cutoff = formatIso(catalogue.computeCutoff());
+    const cutoff = toIso(catalogue.computeCutoff());
     return {
       market_settled_ts: cutoff,
       trades_created_ts: cutoff,

@@ -1,3 +1,4 @@
+import { toIso } from "../../../src/lib/iso-time.ts";
 import type { BookState, FeedEvent, ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import { presentEvent } from "./event-json.ts";
 import { deriveUuid, kalshiEventTicker, kalshiTicker, kalshiTradeId } from "./ids.ts";
@@ -5,7 +6,6 @@ import {
   closeTimeOf,
   formatContracts,
   formatDollars,
-  formatIso,
   kalshiSettlementValue,
   presentTopOfBook,
   resultOf,
@@ -36,7 +36,7 @@ export function createTickerMessage(world: World, market: ListedMarket, at: numb
     dollar_open_interest: toWholeDollars(activity.openInterestContracts),
     ts_ms: at,
     ts: toSeconds(at),
-    time: formatIso(at),
+    time: toIso(at),
   };
 }
 

@@ -1,6 +1,7 @@
+import { toIso } from "../../../src/lib/iso-time.ts";
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
 import { kalshiTicker, kalshiTradeId } from "./ids.ts";
-import { formatContracts, formatDollars, formatIso, toOppositePrice } from "./market-json.ts";
+import { formatContracts, formatDollars, toOppositePrice } from "./market-json.ts";
 
 /** Length of the first time window. Trades are read backwards in windows that double in length. */
 const FIRST_WINDOW_MS = 10 * 60_000;
@@ -61,7 +62,7 @@ export function presentTrade({ market, trade }: MarketTrade): Record<string, unk
     taker_side: takerSide,
     taker_outcome_side: takerSide,
     taker_book_side: takerSide === "yes" ? "bid" : "ask",
-    created_time: formatIso(trade.at),
+    created_time: toIso(trade.at),
     is_block_trade: false,
   };
 }

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
+import { toIso } from "../../../src/lib/iso-time.ts";
 import {
   type ActivityState,
   isListed,
@@ -40,11 +41,10 @@ import { presentSeries, tagsOf } from "./series-and-tags.ts";
 const MICROS = 1_000_000;
 const ORACLE_WALLET = walletOf("oracle");
 
-const formatIso = (at: number) => new Date(at).toISOString();
 /** Formats an ISO time. Returns null for an unknown date (null or Infinity) in a recording. */
-const formatIsoOrNull = (at: number | null) => (at !== null && Number.isFinite(at) ? formatIso(at) : null);
+const formatIsoOrNull = (at: number | null) => (at !== null && Number.isFinite(at) ? toIso(at) : null);
 /** Formats a time with a space and the offset +00 instead of T and Z. */
-const formatSpacedIso = (at: number) => `${formatIso(at).slice(0, 19).replace("T", " ")}+00`;
+const formatSpacedIso = (at: number) => `${toIso(at).slice(0, 19).replace("T", " ")}+00`;
 const roundToMicros = (value: number) => Math.round(value * MICROS) / MICROS;
 
 export interface MarketObjectOptions {
@@ -73,7 +73,7 @@ export function presentGammaMarket(
   const areFeesKnown = recorded === undefined || recordedFeeOf(event) !== null;
   const rewards = rewardsOf(market);
   const row = world.plantedRow?.(market, now) ?? null;
-  const openedAt = formatIso(event.openAt);
+  const openedAt = toIso(event.openAt);
   const closesAt = formatIsoOrNull(world.plantedResolution?.(market, now)?.closeAt ?? market.closeAt);
   const bestBid = book.bids[0]?.price ?? 0;
   const bestAsk = book.asks[0]?.price ?? 1;
@@ -114,10 +114,10 @@ export function presentGammaMarket(
     endDateIso: closesAt?.slice(0, 10) ?? null,
     ...(recorded === undefined ? {} : { umaEndDate: formatIsoOrNull(recorded.expectedResolutionAt) }),
     createdAt: openedAt,
-    updatedAt: formatIso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
+    updatedAt: toIso(Math.max(book.changedAt, state.lifecycle.since, event.openAt)),
     acceptingOrdersTimestamp: formatIsoOrNull(recorded === undefined ? market.openAt : recorded.openAt),
     ...(state.isClosed
-      ? { closedTime: formatSpacedIso(state.lifecycle.since), umaEndDate: formatIso(state.lifecycle.since) }
+      ? { closedTime: formatSpacedIso(state.lifecycle.since), umaEndDate: toIso(state.lifecycle.since) }
       : {}),
     bestBid,
     bestAsk,
@@ -219,9 +219,9 @@ function presentStaticEventFields(event: ListedEvent, isClosed: boolean) {
     title: event.title,
     description: event.description,
     resolutionSource: event.markets[0]?.resolutionSource ?? "",
-    startDate: formatIso(event.openAt),
-    creationDate: formatIso(event.openAt),
-    createdAt: formatIso(event.openAt),
+    startDate: toIso(event.openAt),
+    creationDate: toIso(event.openAt),
+    createdAt: toIso(event.openAt),
     endDate: formatIsoOrNull(event.closeAt),
     active: true,
     closed: isClosed,
@@ -257,7 +257,7 @@ export function presentGammaEvent(world: World, event: ListedEvent, now: number)
   const closedAt = Math.max(...event.markets.map((market) => market.finalizeAt));
   return {
     ...presentStaticEventFields(event, isClosed),
-    updatedAt: formatIso(now),
+    updatedAt: toIso(now),
     ...(isClosed ? { closedTime: formatIsoOrNull(closedAt) } : {}),
     liquidity: sum((activity) => activity.liquidityUsd),
     liquidityClob: sum((activity) => activity.liquidityUsd),
@@ -299,7 +299,7 @@ export function presentOtherMarket(event: ListedEvent, isClosed: boolean) {
     enableOrderBook: false,
     umaResolutionStatus: "",
     marketMakerAddress: "",
-    startDate: formatIso(event.openAt),
+    startDate: toIso(event.openAt),
     endDate: formatIsoOrNull(event.closeAt),
     volume: "0",
     negRisk: true,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../../test/support/assert-near.ts";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { toLogOdds } from "../log-odds.ts";
@@ -35,30 +36,28 @@ function read(...peers: readonly PeerView[]) {
   return crossVenue.evaluate(view, computePrior(view, OWN_PRICE, COEFFICIENTS), COEFFICIENTS);
 }
 const lambdaOf = (...peers: readonly PeerView[]): number => read(...peers)?.lambda ?? 0;
-const near = (actual: number, expected: number) =>
-  assert.ok(Math.abs(actual - expected) < 1e-9, `${actual} is not ${expected}`);
 
 test("known value: half of the gap that exceeds the spreads of both", () => {
   const errors = logOddsError(0.6, 0.02) + logOddsError(OWN_PRICE, 0.02);
-  near(lambdaOf(peer()), 0.5 * (toLogOdds(0.6) - toLogOdds(OWN_PRICE) - errors));
-  near(read(peer())?.confidence ?? 0, 0.9);
+  assertNear(lambdaOf(peer()), 0.5 * (toLogOdds(0.6) - toLogOdds(OWN_PRICE) - errors));
+  assertNear(read(peer())?.confidence ?? 0, 0.9);
 });
 
 test("closed form: the mean of two peers is weighted by their size", () => {
   const [small, large] = [peer({ liquidityUsd: 0, yesPrice: 0.2 }), peer({ liquidityUsd: 1e6, yesPrice: 0.7 })];
-  near(lambdaOf(small, large), (0.1 * lambdaOf(small) + 1 * lambdaOf(large)) / 1.1);
+  assertNear(lambdaOf(small, large), (0.1 * lambdaOf(small) + 1 * lambdaOf(large)) / 1.1);
 });
 
 test("a peer has the share of its pair of venues, else the default for its kind, else none", () => {
   const full = lambdaOf(peer()) / 0.5;
-  near(lambdaOf(peer({ adapter: "new" })), 0.2 * full);
-  near(lambdaOf(peer({ adapter: null, kind: "play_money" })), 0.05 * full);
+  assertNear(lambdaOf(peer({ adapter: "new" })), 0.2 * full);
+  assertNear(lambdaOf(peer({ adapter: null, kind: "play_money" })), 0.05 * full);
   assert.equal(read(peer({ adapter: "follower" })), null);
   assert.equal(read(peer({ adapter: "new", kind: "forecast" })), null);
 });
 
 test("an inverse peer at the inverse price has the same reading", () => {
-  near(lambdaOf(peer({ isInverse: true, yesPrice: 0.4 })), lambdaOf(peer()));
+  assertNear(lambdaOf(peer({ isInverse: true, yesPrice: 0.4 })), lambdaOf(peer()));
 });
 
 test("law: the price moves toward its peer and not beyond it, and less for an uncertain match or a wide spread", () => {
@@ -70,7 +69,7 @@ test("law: the price moves toward its peer and not beyond it, and less for an un
       const reading = read(peer({ yesPrice, matchConfidence }));
       assert.ok(Math.abs(reading?.lambda ?? 0) <= Math.abs(gap) && (reading?.lambda ?? 0) * gap >= 0);
       if (reading === null) return;
-      near(reading.confidence, 0.9 * matchConfidence);
+      assertNear(reading.confidence, 0.9 * matchConfidence);
       assert.ok((read(peer({ yesPrice, spread: 0.06 }))?.confidence ?? 0) < 0.9);
     }),
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../../test/support/assert-near.ts";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import type { BookView, EngineCoefficients, MarketView, TradePoint } from "../model.ts";
@@ -29,20 +30,19 @@ const book = (bidSize: number, askSize: number, at = AS_OF): BookView => ({
   ],
   asks: [{ price: 0.52, size: askSize }],
 });
-const near = (actual: number | undefined, expected: number) => assert.ok(Math.abs((actual ?? 0) - expected) < 1e-9);
 
 test("known value: three times as many bids as asks near the mid are an imbalance of one half", () => {
   const reading = read({ book: book(300, 100) });
-  near(reading?.lambda, 0.5 * HALF_SPREAD);
-  near(reading?.confidence, 0.5);
+  assertNear(reading?.lambda, 0.5 * HALF_SPREAD);
+  assertNear(reading?.confidence, 0.5);
   assert.match(reading?.claim ?? "", /50% towards YES/);
 });
 
 test("closed form: trades, large trades and the book have their fitted shares", () => {
   const large: TradePoint = { at: AS_OF, yesPrice: PRICE, size: 60, takerSide: "no" };
   const reading = read({ trades: [...trades(["yes", "yes", "yes", "yes", "no"]), large], book: book(300, 100) });
-  near(reading?.lambda, (0.4 * ((40 - 70) / 110) + 0.1 * -1 + 0.5 * 0.5) * HALF_SPREAD);
-  near(reading?.confidence, 1);
+  assertNear(reading?.lambda, (0.4 * ((40 - 70) / 110) + 0.1 * -1 + 0.5 * 0.5) * HALF_SPREAD);
+  assertNear(reading?.confidence, 1);
 });
 
 test("law: swapping the sides changes the sign, and the reading stays within the spread", () => {
@@ -51,7 +51,7 @@ test("law: swapping the sides changes the sign, and the reading stays within the
     fc.property(fc.array(side, { minLength: 5, maxLength: 30 }), (sides) => {
       const reading = read({ trades: trades(sides) });
       const swapped = read({ trades: trades(sides.map((item) => (item === "yes" ? "no" : "yes"))) });
-      near((reading?.lambda ?? 0) + (swapped?.lambda ?? 0), 0);
+      assertNear((reading?.lambda ?? 0) + (swapped?.lambda ?? 0), 0);
       assert.ok(Math.abs(reading?.lambda ?? 0) <= HALF_SPREAD + 1e-9);
     }),
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../../test/support/assert-near.ts";
 import { concentrationOf, type QuestionStake } from "./concentration.ts";
 
 const stake = (question: number | null, stakeUsd: number, parts: Partial<QuestionStake> = {}): QuestionStake => ({
@@ -11,26 +12,25 @@ const stake = (question: number | null, stakeUsd: number, parts: Partial<Questio
   eventKey: `event ${question}`,
   ...parts,
 });
-const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);
 
 test("known values: one question is 1, n equal questions are 1/n, no stakes are 0", () => {
-  near(concentrationOf([stake(0, 50)]), 1);
-  near(concentrationOf([0, 1, 2, 3].map((question) => stake(question, 25))), 0.25);
-  near(concentrationOf([stake(0, 30), stake(1, 10)]), 0.75 ** 2 + 0.25 ** 2);
-  near(concentrationOf([]), 0);
+  assertNear(concentrationOf([stake(0, 50)]), 1, 1e-12);
+  assertNear(concentrationOf([0, 1, 2, 3].map((question) => stake(question, 25))), 0.25, 1e-12);
+  assertNear(concentrationOf([stake(0, 30), stake(1, 10)]), 0.75 ** 2 + 0.25 ** 2, 1e-12);
+  assertNear(concentrationOf([]), 0, 1e-12);
 });
 
 test("the same question on two venues is one stake, although its events differ", () => {
   const twins = [stake(0, 50, { eventKey: "a" }), stake(0, 50, { eventKey: "b" })];
-  near(concentrationOf(twins), 1);
-  near(concentrationOf([...twins, stake(1, 100, { eventKey: "b" })]), 1);
+  assertNear(concentrationOf(twins), 1, 1e-12);
+  assertNear(concentrationOf([...twins, stake(1, 100, { eventKey: "b" })]), 1, 1e-12);
 });
 
 test("stakes on both answers of a question cancel out, up to what the pair costs above its payout", () => {
   const hedged = [stake(0, 50, { contracts: 100 }), stake(0, 48, { contracts: 100, paysOnYes: false })];
-  near(concentrationOf([...hedged, stake(1, 20)]), 1);
+  assertNear(concentrationOf([...hedged, stake(1, 20)]), 1, 1e-12);
   const costly = [stake(0, 60, { contracts: 100 }), stake(0, 60, { contracts: 100, paysOnYes: false })];
-  near(concentrationOf([...costly, stake(1, 20)]), 0.5);
+  assertNear(concentrationOf([...costly, stake(1, 20)]), 0.5, 1e-12);
 });
 
 test("law: the index is in [0, 1] and does not depend on the order or the unit of the stakes", () => {

@@ -1,27 +1,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../../test/support/assert-near.ts";
 import { bestHedge, expectedShortfall, lossDistribution } from "./expected-shortfall.ts";
-
-const near = (actual: number, expected: number, tolerance: number) =>
-  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
 
 test("known value: the tail loss is the mean of the worst 5%; the outcome at the boundary counts in part", () => {
   const losses = Float64Array.of(-10, 100, 50);
-  near(
+  assertNear(
     expectedShortfall(lossDistribution(losses, Float64Array.of(0.9, 0.02, 0.08))),
     (0.02 * 100 + 0.03 * 50) / 0.05,
     1e-12,
   );
-  near(expectedShortfall(lossDistribution(losses, Float64Array.of(0.2, 0.7, 0.1))), 100, 1e-12);
+  assertNear(expectedShortfall(lossDistribution(losses, Float64Array.of(0.2, 0.7, 0.1))), 100, 1e-12);
 });
 
 test("closed form: the opposite contract makes the loss the same in every outcome", () => {
   // 100 contracts at 0.6 lose 60 or gain 40. 100 opposite contracts at 0.4 equalise both outcomes at 0.
   const distribution = lossDistribution(Float64Array.of(-40, 60), Float64Array.of(0.6, 0.4));
   const { stake, reduction } = bestHedge(distribution, { wins: Uint8Array.of(0, 1), cost: 0.4 }, 1_000);
-  near(stake, 40, 1e-6);
-  near(reduction, 60, 1e-6);
+  assertNear(stake, 40, 1e-6);
+  assertNear(reduction, 60, 1e-6);
 });
 
 test("brute force: no stake on a grid has a smaller tail loss, and the stake is at most its bound", () => {
@@ -46,7 +44,7 @@ test("brute force: no stake on a grid has a smaller tail loss, and the stake is 
         );
       const { stake, reduction } = bestHedge(lossDistribution(losses, weights), { wins, cost: price }, 50);
       assert.ok(stake >= 0 && stake <= 50 && reduction >= 0);
-      near(hedged(0) - hedged(stake), reduction, 1e-6);
+      assertNear(hedged(0) - hedged(stake), reduction, 1e-6);
       for (let step = 0; step <= 100; step++) assert.ok(hedged(step / 2) >= hedged(stake) - 1e-6);
     }),
   );

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../../test/support/assert-near.ts";
 import { EDGE_MIN } from "../../engine/index.ts";
 import { edgeShrinkage, positionShare } from "../../quant/kelly.ts";
 import type { CandidateTrade, HeldPosition, LogicalConstraint, PortfolioTask } from "./model.ts";
@@ -8,8 +9,6 @@ import { sizePosition } from "./size-position.ts";
 
 const BANKROLL = 1_000;
 const SIZING = { bankrollUsd: BANKROLL, kellyShare: 0.25, positionMax: 0.1 };
-const near = (actual: number, expected: number, tolerance: number) =>
-  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
 
 /** Creates a candidate at the cost `price` with a deep book. Its base share is the size without positions. */
 function candidateAt(price: number, probability: number, options: Partial<CandidateTrade> = {}, sizing = SIZING) {
@@ -59,7 +58,7 @@ test("closed form: without positions, both sides get the size of the single bet"
       const size = sizePosition(taskOf([yes], { candidate }));
       const isTooSmall = candidate.baseShare * BANKROLL < cost;
       const hasEdge = wins - cost > EDGE_MIN;
-      near(size.share, isTooSmall || !hasEdge ? 0 : candidate.baseShare, 1e-7);
+      assertNear(size.share, isTooSmall || !hasEdge ? 0 : candidate.baseShare, 1e-7);
       const limits = isTooSmall ? ["min_order"] : hasEdge ? ["none", "position_max"] : ["fee"];
       assert.ok(limits.includes(size.limit), `${size.limit} instead of ${limits}`);
     }),
@@ -86,7 +85,7 @@ test("an order below the smallest size, or whose rounded fee leaves no edge, is 
 
 test("closed form: a small independent position hardly changes the size", () => {
   const { share } = sizePosition(taskOf([0.6, 0.5], { positions: [held(1, "yes", 0.01)] }));
-  near(share, positionShare({ probability: 0.6, variance: 0.0025, cost: 0.5 }, SIZING), 1e-6);
+  assertNear(share, positionShare({ probability: 0.6, variance: 0.0025, cost: 0.5 }, SIZING), 1e-6);
 });
 
 test("brute force: with two independent positions, no other stake has a higher expected growth", () => {
@@ -108,7 +107,7 @@ test("brute force: with two independent positions, no other stake has a higher e
   const stakes = Array.from({ length: 5_001 }, (_, step) => step / 10_000);
   const best = stakes.reduce((a, b) => (growthAt(b) > growthAt(a) ? b : a), 0);
   // The sample keeps the pairs of markets within 0.0015, which moves the optimum a little.
-  near(share, best, 5e-3);
+  assertNear(share, best, 5e-3);
 });
 
 const amount = fc.double({ min: 1, max: 150, noNaN: true });
@@ -222,7 +221,7 @@ test("positions that cost the bankroll or more leave no cash, and a full cap lea
 test("a stake is at most the cash, even if settled positions are worth much more than they cost", () => {
   const winner: HeldPosition = { ...held(1, "yes", 960, 0.5), market: null, settledValue: 1 };
   const { share, limit } = sizePosition(taskOf([0.6], { positions: [winner] }));
-  near(share, 0.04, 1e-9);
+  assertNear(share, 0.04, 1e-9);
   assert.equal(limit, "cash");
 });
 
@@ -236,7 +235,7 @@ test("a size above the base size pays the prices of the book, and is at most wha
   assert.ok(deep.share > base && deep.limit === "growth");
   const thin = sizeWith([{ price: 0.5, size: 200 }]);
   assert.deepEqual([thin.limit, thin.cost], ["book", 0.5]);
-  near(thin.share, 0.1, 1e-9);
+  assertNear(thin.share, 0.1, 1e-9);
   const steep = sizeWith([
     { price: 0.5, size: 200 },
     { price: 0.53, size: 10_000 },
@@ -252,13 +251,13 @@ test("the same question on another venue is one stake, so buying more of it does
   });
   const size = sizePosition({ ...task, sizing: { ...task.sizing, positionMax: 0.5 } });
   assert.ok(size.share > 0);
-  near(size.concentrationDelta, 0, 1e-12);
+  assertNear(size.concentrationDelta, 0, 1e-12);
 });
 
 test("a position in a settled market adds its payout to the wealth and has no correlation", () => {
   const settled: HeldPosition = { ...held(0, "yes", 100, 0.5), market: null, settledValue: 0 };
   const size = sizePosition(taskOf([0.5], { candidate: null, positions: [settled] }));
-  near(size.expectedShortfallUsd, 100, 1e-9);
+  assertNear(size.expectedShortfallUsd, 100, 1e-9);
   assert.deepEqual([size.share, size.limit, size.correlations], [0, "no_trade", [null]]);
 });
 
@@ -274,16 +273,16 @@ test("at most three hedges are listed, the largest reduction per dollar first, n
   const [best] = size.hedges;
   assert.equal(best?.index, 0);
   // 800 contracts lose 400; 727 opposite ones at 0.45 leave the same loss in both outcomes.
-  near(best?.stakeUsd ?? 0, 0.45 * 800, 1);
+  assertNear(best?.stakeUsd ?? 0, 0.45 * 800, 1);
   assert.ok(size.hedges.every(({ index, reductionUsd }) => index !== 1 && reductionUsd > 0));
 });
 
 test("known value: shading is the applied share of the shrunk edge; concentration is the change of the Herfindahl index", () => {
   const shrinkage = edgeShrinkage(0.1, 0.0025);
   const size = sizePosition(taskOf([0.6, 0.5], { positions: [held(1, "yes", 50)] }));
-  near(size.share, 0.25 * shrinkage * 0.2, 2e-3);
+  assertNear(size.share, 0.25 * shrinkage * 0.2, 2e-3);
   const [x, y] = [50, size.share * BANKROLL];
-  near(size.concentrationDelta, (x * x + y * y) / (x + y) ** 2 - 1, 1e-12);
+  assertNear(size.concentrationDelta, (x * x + y * y) / (x + y) ** 2 - 1, 1e-12);
 });
 
 test("a hedge is at most what is offered at its cost", () => {
@@ -291,9 +290,9 @@ test("a hedge is at most what is offered at its cost", () => {
     const hedges = [{ market: 1, side: "no" as const, cost: 0.5, offeredUsd }];
     return sizePosition(taskOf([0.5, 0.5], { candidate: null, positions: [held(1, "yes", 100)], hedges })).hedges[0];
   };
-  near(stakeOf(null)?.stakeUsd ?? 0, 100, 1e-6);
-  near(stakeOf(30)?.stakeUsd ?? 0, 30, 1e-6);
-  near(stakeOf(30)?.reductionUsd ?? 0, 30, 1e-6);
+  assertNear(stakeOf(null)?.stakeUsd ?? 0, 100, 1e-6);
+  assertNear(stakeOf(30)?.stakeUsd ?? 0, 30, 1e-6);
+  assertNear(stakeOf(30)?.reductionUsd ?? 0, 30, 1e-6);
   assert.equal(stakeOf(0), undefined);
 });
 

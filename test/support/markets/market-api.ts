@@ -105,5 +105,9 @@ interface ValidationBody {
 /** Returns the errors of a 422 as "type at location", or the status of any other response. */
 export function describeErrors(response: LightMyRequestResponse): string[] {
   if (response.statusCode !== 422) return [String(response.statusCode)];
-  return response.json<ValidationBody>().detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
+  return describeDetail(response.json<ValidationBody>());
 }
+
+/** Returns the errors of the body of a 422 as "type at location". */
+export const describeDetail = ({ detail }: ValidationBody): string[] =>
+  detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);

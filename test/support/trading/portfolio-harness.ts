@@ -73,7 +73,6 @@ export async function openPortfolioApi(database: Database) {
   };
 }
 
-export const iso = (at: number) => new Date(at).toISOString();
 /** The summary of a book without trades. */
 export const EMPTY_SUMMARY = {
   total_trades: 0,
@@ -85,6 +84,3 @@ export const EMPTY_SUMMARY = {
   max_drawdown: 0,
   sharpe_ratio: null,
 };
-
-export const describeErrors = (json: { detail: readonly { type: string; loc: readonly string[] }[] }) =>
-  json.detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);

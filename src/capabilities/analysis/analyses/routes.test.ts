@@ -1,13 +1,11 @@
 import assert from "node:assert/strict";
 import { analysisTest, marketPath, VENUE } from "../../../../test/support/analyses/analysis-harness.ts";
 import { ScriptedResearch, sampleOutcome } from "../../../../test/support/analyses/scripted-research.ts";
+import { assertNear } from "../../../../test/support/assert-near.ts";
+import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { testServer } from "../../../../test/support/test-app.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { analysisRoutes } from "./index.ts";
-
-const assertNear = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`);
-const describeErrors = (json: { detail: readonly { type: string; loc: readonly string[] }[] }) =>
-  json.detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
 
 analysisTest("202, then 200: a run is polled by both paths, and its result is read and listed", async (open) => {
   const { app, listMarket, createCaller, ended } = await open();
@@ -153,7 +151,7 @@ analysisTest(
       ["GET", "/v1/analyses"],
     ] as const)
       assert.equal((await call(method, path)).status, 401, path);
-    const errorsOf = async (response: ReturnType<typeof get>) => describeErrors((await response).json);
+    const errorsOf = async (response: ReturnType<typeof get>) => describeDetail((await response).json);
     assert.deepEqual(await errorsOf(analyze("m-1", "?force=maybe")), ["bool_parsing at query.force"]);
     assert.deepEqual(await errorsOf(analyze("closed")), ["value_error at path.market_id"]);
     assert.deepEqual(await errorsOf(get(`${marketPath("m-1")}/analysis?expand=causal,all`)), [

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../../../test/support/assert-near.ts";
 import { computeReport } from "./compute.ts";
 import { NO_CATEGORY, type Sample } from "./model.ts";
 
@@ -34,8 +35,6 @@ const row = fc.record({
   marketPrice: unit,
   outcome: unit,
 });
-const near = (actual: number | null | undefined, expected: number, tolerance = 1e-9) =>
-  assert.ok(Math.abs((actual ?? Number.NaN) - expected) <= tolerance, `${actual} is not ${expected}`);
 
 test("categories, horizons and bins each partition the sample, and their scores average to the total", () => {
   fc.assert(
@@ -44,7 +43,7 @@ test("categories, horizons and bins each partition the sample, and their scores 
       assert.equal(total.sampleSize, rows.length);
       assert.equal(total.markets, new Set(rows.map(({ market }) => market)).size);
       const brier = rows.reduce((sum, { probability, outcome }) => sum + (probability - outcome) ** 2, 0) / rows.length;
-      near(total.brierScore, brier);
+      assertNear(total.brierScore, brier);
       assert.equal(
         bins.reduce((sum, { count }) => sum + count, 0),
         rows.length,
@@ -52,9 +51,9 @@ test("categories, horizons and bins each partition the sample, and their scores 
       assert.equal(byHorizon.length, 5);
       for (const parts of [byCategory, byHorizon]) {
         const weighted = parts.reduce((sum, { sampleSize, brierScore }) => sum + sampleSize * (brierScore ?? 0), 0);
-        near(weighted / rows.length, brier);
+        assertNear(weighted / rows.length, brier);
       }
-      near(brierDifference?.value, brier - (total.marketBrierScore ?? 0));
+      assertNear(brierDifference?.value, brier - (total.marketBrierScore ?? 0));
     }),
     { numRuns: 50 },
   );
@@ -63,7 +62,7 @@ test("categories, horizons and bins each partition the sample, and their scores 
 test("if one forecast has no price, the scores of the price are null", () => {
   const known = { market: 1, horizon: 0, category: 0, probability: 0.8, marketPrice: 0.5, outcome: 1 };
   const report = computeReport(toSample([known, { ...known, marketPrice: Number.NaN }]), 1);
-  near(report.total.brierScore, 0.04);
+  assertNear(report.total.brierScore, 0.04);
   assert.deepEqual(
     [report.total.marketBrierScore, report.total.marketLogLoss, report.total.brierSkillScore, report.brierDifference],
     [null, null, null, null],
@@ -83,8 +82,8 @@ test("the normal interval just above the resampling limit agrees with the bootst
   const resampled = computeReport(toSample(rows.slice(1))).brierDifference;
   const width = (resampled?.high ?? 0) - (resampled?.low ?? 0);
   assert.ok(width > 0);
-  near(approximated?.low, resampled?.low ?? 0, 0.06 * width);
-  near(approximated?.high, resampled?.high ?? 0, 0.06 * width);
+  assertNear(approximated?.low, resampled?.low ?? 0, 0.06 * width);
+  assertNear(approximated?.high, resampled?.high ?? 0, 0.06 * width);
 });
 
 const forecastOf = (market: number, question: number) => ({
@@ -130,7 +129,7 @@ test("markets of one question do not make the interval narrower", () => {
   const questions = Array.from({ length: 40 }, (_, question) => forecastOf(question, question));
   const copies = Array.from({ length: 400 }, (_, market) => forecastOf(market, market % 40));
   const [alone, copied] = [questions, copies].map((rows) => computeReport(toSample(rows)));
-  near(copied?.brierDifference?.low, alone?.brierDifference?.low ?? 0);
-  near(copied?.brierDifference?.high, alone?.brierDifference?.high ?? 0);
+  assertNear(copied?.brierDifference?.low, alone?.brierDifference?.low ?? 0);
+  assertNear(copied?.brierDifference?.high, alone?.brierDifference?.high ?? 0);
   assert.deepEqual([copied?.bins[7]?.low, copied?.bins[7]?.high], [alone?.bins[7]?.low, alone?.bins[7]?.high]);
 });

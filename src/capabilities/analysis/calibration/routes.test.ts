@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { assertNear } from "../../../../test/support/assert-near.ts";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { AppError } from "../../../domain/errors.ts";
@@ -97,8 +98,6 @@ async function open(real: Database) {
   };
 }
 
-const near = (actual: number, expected: number) =>
-  assert.ok(Math.abs(actual - expected) < 1e-12, `${actual} is not ${expected}`);
 const HORIZON_NAMES = ["under_24h", "1d_7d", "7d_30d", "30d_90d", "over_90d"];
 
 eachDatabase("200: without settled markets all scores are null, and the ten bins are empty", async (database) => {
@@ -148,21 +147,21 @@ eachDatabase("200: probabilities, and prices at the same times, are scored again
   await settle("m-2", { outcome: "no" });
   const json = await get();
   assert.deepEqual([json.sample_size, json.markets, json.independent_questions], [60, 60, 60]);
-  near(json.brier_score, (0.04 + 0.09) / 2);
-  near(json.market_brier_score, (0.16 + 0.16) / 2);
-  near(json.brier_skill_score, 1 - 0.065 / 0.16);
-  near(json.log_loss, -(Math.log(0.8) + Math.log(0.7)) / 2);
-  near(json.market_log_loss, -Math.log(0.6));
-  near(json.expected_calibration_error, (0.2 + 0.3) / 2);
-  near(json.brier_difference.value, 0.065 - 0.16);
+  assertNear(json.brier_score, (0.04 + 0.09) / 2, 1e-12);
+  assertNear(json.market_brier_score, (0.16 + 0.16) / 2, 1e-12);
+  assertNear(json.brier_skill_score, 1 - 0.065 / 0.16, 1e-12);
+  assertNear(json.log_loss, -(Math.log(0.8) + Math.log(0.7)) / 2, 1e-12);
+  assertNear(json.market_log_loss, -Math.log(0.6), 1e-12);
+  assertNear(json.expected_calibration_error, (0.2 + 0.3) / 2, 1e-12);
+  assertNear(json.brier_difference.value, 0.065 - 0.16, 1e-12);
   // The standard deviation of the differences is 0.025.
   const halfWidth = (1.96 * 0.025) / Math.sqrt(60);
   assert.ok(Math.abs(json.brier_difference.ci_low - (0.065 - 0.16 - halfWidth)) < 0.2 * halfWidth);
   assert.ok(Math.abs(json.brier_difference.ci_high - (0.065 - 0.16 + halfWidth)) < 0.2 * halfWidth);
   const [bin] = json.bins.slice(8);
   assert.deepEqual([bin.count, bin.observed_frequency, bin.ci_high], [30, 1, 1]);
-  near(bin.mean_predicted, 0.8);
-  near(bin.ci_low, 1 / (1 + 1.959963984540054 ** 2 / 30));
+  assertNear(bin.mean_predicted, 0.8, 1e-12);
+  assertNear(bin.ci_low, 1 / (1 + 1.959963984540054 ** 2 / 30), 1e-12);
   assert.deepEqual(
     json.by_category.map(({ category, sample_size }: Record<string, unknown>) => [category, sample_size]),
     [
@@ -185,7 +184,7 @@ eachDatabase("200: the latest analysis per market and horizon counts", async (da
   for (const [index, probability] of expected.entries()) {
     const { horizon, sample_size, brier_score } = json.by_horizon[index];
     assert.deepEqual([horizon, sample_size], [HORIZON_NAMES[index], COPIES]);
-    near(brier_score, (1 - probability) ** 2);
+    assertNear(brier_score, (1 - probability) ** 2, 1e-12);
   }
 });
 
@@ -207,7 +206,7 @@ eachDatabase(
     await settle("m-1", { resolvedAt: RESOLVED_AT + DAY_MS, recordedAt: RESOLVED_AT });
     const json = await get();
     assert.equal(json.sample_size, COPIES);
-    near(json.brier_score, 0.09);
+    assertNear(json.brier_score, 0.09, 1e-12);
   },
 );
 
@@ -215,14 +214,14 @@ eachDatabase("200: the latest settlement of a market counts", async (database) =
   const { get, storeAnalysis, settle, clock } = await open(database);
   await storeAnalysis({ probability: 0.8 });
   await settle("m-1", { outcome: "yes" });
-  near((await get()).brier_score, 0.04);
+  assertNear((await get()).brier_score, 0.04, 1e-12);
   // The correction has a later time of resolution. A forecast after the first result does not count.
   await storeAnalysis({ probability: 0.05, leadMs: -DAY_MS });
   await settle("m-1", { outcome: "no", resolvedAt: RESOLVED_AT + 2 * DAY_MS, recordedAt: RESOLVED_AT + 2 * DAY_MS });
   await clock.advance(60_000);
   const json = await get();
   assert.equal(json.sample_size, COPIES);
-  near(json.brier_score, 0.64);
+  assertNear(json.brier_score, 0.64, 1e-12);
   assert.equal(json.by_horizon[0].sample_size, COPIES);
 });
 
@@ -239,8 +238,8 @@ eachDatabase(
     await settle("corrected to void", { outcome: "void" });
     const json = await get();
     assert.equal(json.sample_size, 2 * COPIES);
-    near(json.brier_score, (0.25 ** 2 + 0.5 ** 2) / 2);
-    near(json.bins[7].observed_frequency, 0.375);
+    assertNear(json.brier_score, (0.25 ** 2 + 0.5 ** 2) / 2, 1e-12);
+    assertNear(json.bins[7].observed_frequency, 0.375, 1e-12);
   },
 );
 
@@ -282,7 +281,7 @@ eachDatabase("200: live mode scores the reported trades of at least three agents
   await clock.advance(60_000);
   const json = await get("?mode=live");
   assert.deepEqual([json.mode, json.sample_size, json.markets], ["live", COPIES, COPIES]);
-  near(json.brier_score, (1 - (0.7 * 100 + 0.6 * 300 + 0.5 * 100) / 500) ** 2);
+  assertNear(json.brier_score, (1 - (0.7 * 100 + 0.6 * 300 + 0.5 * 100) / 500) ** 2, 1e-12);
   assert.deepEqual(
     [json.market_brier_score, json.brier_skill_score, json.market_log_loss, json.brier_difference],
     [null, null, null, null],
@@ -344,9 +343,9 @@ eachDatabase("200: large samples are scored on a worker thread, page by page, li
   );
   const json = await get();
   assert.deepEqual([json.sample_size, json.markets], [markets, markets]);
-  near(json.brier_score, 0.1875);
-  near(json.market_brier_score, 0.25);
-  near(json.brier_difference.value, -0.0625);
+  assertNear(json.brier_score, 0.1875, 1e-12);
+  assertNear(json.market_brier_score, 0.25, 1e-12);
+  assertNear(json.brier_difference.value, -0.0625, 1e-12);
   assert.deepEqual([json.bins[2].count, json.by_category[0].sample_size], [markets, markets]);
 });
 
@@ -365,11 +364,11 @@ onEmbedded("the store is read once a minute per mode, whatever is requested and 
   assert.equal(state.queries, 2);
   await settle("m-1", { outcome: "no" });
   await clock.advance(59_999);
-  near((await get()).brier_score, 0.04);
+  assertNear((await get()).brier_score, 0.04, 1e-12);
   assert.equal(state.queries, 2);
   await clock.advance(1);
   const json = await get();
-  near(json.brier_score, 0.64);
+  assertNear(json.brier_score, 0.64, 1e-12);
   assert.equal(json.generated_at, new Date(NOW + 60_000).toISOString());
   assert.equal(state.queries, 3);
 });

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { CATEGORIES } from "../../../domain/category.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  count,
   nullableNumber,
   nullableOneOf,
   nullableProbability,
@@ -11,7 +12,6 @@ import {
 } from "../../../http/schema-types.ts";
 import { CALIBRATION_MODES, CALIBRATION_PERIODS, HORIZONS } from "./model.ts";
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const loss = (description: string) => nullableNumber({ minimum: 0, description });
 
 const scores = {

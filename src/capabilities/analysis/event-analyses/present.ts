@@ -1,9 +1,9 @@
 import type { BoardMarket } from "../../../board/index.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import { pollUrlOf } from "../analyses/index.ts";
 import type { AnalysedMarket, EventAnalysis, ProbabilityMap } from "./model.ts";
 import type { StartedAnalysis } from "./service.ts";
 
-const toIso = (at: number): string => new Date(at).toISOString();
 const labelOf = ({ listing }: BoardMarket): string => listing.outcomeLabel ?? listing.title;
 
 export function presentStart(slug: string, runs: readonly StartedAnalysis[], estimatedSeconds: number) {

@@ -1,3 +1,4 @@
+import { toIso } from "../../../lib/iso-time.ts";
 import type { DeliveryFailure } from "../../../ports/webhook-out.ts";
 import type { Delivery, Webhook } from "./model.ts";
 import { isDelivered } from "./outcome.ts";
@@ -58,5 +59,3 @@ export const presentTest = ({ answer, latencyMs }: TestResult) => ({
   problem: answer.kind === "answered" ? null : PROBLEMS[answer.failure],
   latency_ms: latencyMs,
 });
-
-const toIso = (at: number): string => new Date(at).toISOString();

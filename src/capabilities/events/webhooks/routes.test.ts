@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
+import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { fakeWebhookPorts, ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../ports/webhook-out.ts";
@@ -36,9 +37,6 @@ async function openApi(database: Database, answer: () => WebhookAnswer = () => o
   };
   return { ...harness, sent, createCaller };
 }
-
-const errorsOf = (json: { detail: readonly { type: string; loc: readonly string[] }[] }) =>
-  json.detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
 
 eachDatabase("200: a registration is listed without its secret, and can be deleted", async (database) => {
   const { createCaller, clock } = await openApi(database);
@@ -85,17 +83,17 @@ eachDatabase("422: invalid registrations and changes", async (database) => {
   ];
   for (const [body, error] of cases) {
     const { status, json } = await call("POST", "", body);
-    assert.deepEqual([status, errorsOf(json)], [422, [error]]);
+    assert.deepEqual([status, describeDetail(json)], [422, [error]]);
   }
   const { json } = await call("POST", "", BODY);
   const change = await call("PATCH", `/${json.webhook_id}`, { enabled: "maybe", events: [] });
-  assert.deepEqual(errorsOf(change.json), ["bool_parsing at body.enabled", "too_short at body.events"]);
+  assert.deepEqual(describeDetail(change.json), ["bool_parsing at body.enabled", "too_short at body.events"]);
   const twoSecrets = await call("PATCH", `/${json.webhook_id}`, { roll_secret: true, secret: "mine" });
-  assert.deepEqual([twoSecrets.status, errorsOf(twoSecrets.json)], [422, ["value_error at body.roll_secret"]]);
+  assert.deepEqual([twoSecrets.status, describeDetail(twoSecrets.json)], [422, ["value_error at body.roll_secret"]]);
   const page = await call("GET", `/${json.webhook_id}/deliveries?limit=101&cursor=x`);
-  assert.deepEqual(errorsOf(page.json), ["less_than_equal at query.limit"]);
+  assert.deepEqual(describeDetail(page.json), ["less_than_equal at query.limit"]);
   const wrongCursor = await call("GET", `/${json.webhook_id}/deliveries?cursor=x`);
-  assert.deepEqual(errorsOf(wrongCursor.json), ["value_error at query.cursor"]);
+  assert.deepEqual(describeDetail(wrongCursor.json), ["value_error at query.cursor"]);
 });
 
 eachDatabase("409: at most 10 webhooks, also if they are registered at the same time", async (database) => {

@@ -1,6 +1,7 @@
 import type { BoardMarket, MarketBoard, MarketObserver } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import type { MarketPair } from "../../../matching/index.ts";
+import { parseMarketId } from "../../../domain/market-name.ts";
+import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
 import { comparePrices, type PairSpread, topOf } from "./compare.ts";
 import { MATCH_CONFIDENCE_MIN, type MatchedPairs, type PairChanges, type PairObserver } from "./model.ts";
 
@@ -88,9 +89,8 @@ export class PairList implements MarketObserver, PairObserver {
   }
 
   #add(pair: MarketPair): void {
-    const [idA, idB] = [parseId(pair.a), parseId(pair.b)];
-    const isMatch = pair.relation === "identical" || pair.relation === "inverse";
-    if (!isMatch || !(pair.confidence >= MATCH_CONFIDENCE_MIN) || idA.venue === idB.venue) return;
+    const [idA, idB] = [parseMarketId(pair.a), parseMarketId(pair.b)];
+    if (!isSameQuestion(pair) || !(pair.confidence >= MATCH_CONFIDENCE_MIN) || idA.venue === idB.venue) return;
     if (!this.#venues.has(idA.venue) || !this.#venues.has(idB.venue)) return;
     this.#remove(pair);
     const entry: Entry = { pair, a: this.#legOf(pair.a), b: this.#legOf(pair.b), spread: null };
@@ -116,7 +116,7 @@ export class PairList implements MarketObserver, PairObserver {
   #legOf(id: string): Leg {
     const existingLeg = this.#legs.get(id);
     if (existingLeg !== undefined) return existingLeg;
-    const { venue, marketId } = parseId(id);
+    const { venue, marketId } = parseMarketId(id);
     const leg: Leg = { id, market: this.#board.find(venue, marketId), entries: new Set() };
     this.#legs.set(id, leg);
     if (leg.market !== null) this.#legOfRow[leg.market.row] = leg;
@@ -134,11 +134,6 @@ export class PairList implements MarketObserver, PairObserver {
 }
 
 const keyOf = ({ a, b }: { readonly a: string; readonly b: string }): string => `${a}\n${b}`;
-
-function parseId(id: string): { readonly venue: VenueId; readonly marketId: string } {
-  const slash = id.indexOf("/");
-  return { venue: id.slice(0, slash), marketId: id.slice(slash + 1) };
-}
 
 /** Whether the figures that a spread is computed from are the same. Sizes and times are read when they are needed. */
 export function hasSamePrices(a: BoardMarket, b: BoardMarket): boolean {

@@ -1,4 +1,5 @@
 import type { TakerFee } from "../../../domain/market.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import type { LegFill } from "../../../quant/arbitrage.ts";
 import type {
   CrossVenueOpportunity,
@@ -10,7 +11,6 @@ import type {
   VenueState,
 } from "./model.ts";
 
-const formatTime = (at: number): string => new Date(at).toISOString();
 const toPercent = (spread: number): number => Math.round(spread * 1e8) / 1e6;
 
 export interface PresentOptions {
@@ -26,7 +26,7 @@ export function presentCrossVenueList(list: OpportunityList<CrossVenueOpportunit
     count: list.opportunities.length,
     opportunities: list.opportunities.map((opportunity) => presentOpportunity(opportunity, list.scannedAt, options)),
     venues: presentVenues(list.venues),
-    scanned_at: formatTime(list.scannedAt),
+    scanned_at: toIso(list.scannedAt),
   };
 }
 
@@ -36,7 +36,7 @@ export function presentSetList(list: OpportunityList<SetOpportunity>, hasScoring
     count: list.opportunities.length,
     opportunities: list.opportunities.map((opportunity) => presentSet(opportunity, list.scannedAt, hasScoring)),
     venues: presentVenues(list.venues),
-    scanned_at: formatTime(list.scannedAt),
+    scanned_at: toIso(list.scannedAt),
   };
 }
 
@@ -55,7 +55,7 @@ function presentSet(opportunity: SetOpportunity, scannedAt: number, hasScoring: 
     net_spread,
     score: score.score,
     legs,
-    scanned_at: formatTime(scannedAt),
+    scanned_at: toIso(scannedAt),
     ...(hasScoring ? scoring : null),
   };
 }
@@ -75,7 +75,7 @@ function presentOpportunity(opportunity: CrossVenueOpportunity, scannedAt: numbe
     cheaper_on: cheaperOn,
     match_confidence: pair.confidence,
     score: score.score,
-    scanned_at: formatTime(scannedAt),
+    scanned_at: toIso(scannedAt),
     ...(options.hasScoring
       ? { ...presentScoring(opportunity), relation: pair.relation, match_evidence: pair.evidence }
       : null),
@@ -87,7 +87,7 @@ function presentMarket({ market, at, refreshFailure }: MarketQuotes, yesPrice: n
     market_id: market.listing.marketId,
     url: market.listing.url,
     yes_price: yesPrice,
-    updated_at: formatTime(at),
+    updated_at: toIso(at),
     ...(isLive ? { refreshed: refreshFailure === null } : null),
     ...(isLive && refreshFailure !== null ? { refresh_failure: refreshFailure } : null),
   };
@@ -118,7 +118,7 @@ function presentLeg({ quotes, fee, side, offers }: OpportunityLeg, fill: LegFill
     url: listing.url,
     side,
     book: quotes.depth,
-    book_at: formatTime(quotes.at),
+    book_at: toIso(quotes.at),
     taker_fee: presentTakerFee(fee),
     contracts,
     average_price: fill?.averagePrice ?? null,
@@ -155,7 +155,7 @@ function presentVenues(venues: Readonly<Record<string, VenueState>>) {
       venue,
       {
         status,
-        last_success_at: lastSuccessAt === null ? null : formatTime(lastSuccessAt),
+        last_success_at: lastSuccessAt === null ? null : toIso(lastSuccessAt),
         ...(booksRefreshed === undefined ? null : { books_refreshed: booksRefreshed, books_failed: booksFailed }),
       },
     ]),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertNear } from "../../../../test/support/assert-near.ts";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import {
   type AgentReports,
@@ -44,13 +45,9 @@ function agentWith(...trades: readonly Trade[]): AgentReports {
   };
 }
 
-function assertNear(actual: number | null | undefined, expected: number): void {
-  assert.ok(actual != null && Math.abs(actual - expected) < 1e-12, `${actual} instead of ${expected}`);
-}
-
 test("the consensus is the mean implied probability, weighted by USD: YES at q implies q, NO at q implies 1 - q", () => {
   const consensus = computeConsensus([agentWith(yes(0.6, 300)), agentWith(no(0.7, 100), yes(0.5, 50))], PERIOD_MS);
-  assertNear(consensus.probability, (300 * 0.6 + 100 * 0.3 + 50 * 0.5) / 450);
+  assertNear(consensus.probability, (300 * 0.6 + 100 * 0.3 + 50 * 0.5) / 450, 1e-12);
   const { probability: _probability, ...counts } = consensus;
   assert.deepEqual(counts, {
     robustProbability: null,
@@ -77,23 +74,23 @@ test("equal numbers of YES and NO contracts of an agent leave no view", () => {
 test("the view of an agent is that of its remaining contracts", () => {
   // 1,000 YES contracts, 250 NO contracts: three quarters of the YES trade remain.
   const view = netView(agentWith(yes(0.4, 400), no(0.8, 200)), PERIOD_MS);
-  assertNear(view?.probability, 0.4);
-  assertNear(view?.usd, 300);
+  assertNear(view?.probability, 0.4, 1e-12);
+  assertNear(view?.usd, 300, 1e-12);
   const opposite = netView(agentWith(no(0.4, 400), yes(0.8, 200)), PERIOD_MS);
-  assertNear(opposite?.probability, 0.6);
-  assertNear(opposite?.usd, 300);
+  assertNear(opposite?.probability, 0.6, 1e-12);
+  assertNear(opposite?.usd, 300, 1e-12);
 });
 
 test("the USD of a view are halved for each half-life of its trades", () => {
-  assertNear(netView(agentWith(yes(0.4, 100, PERIOD_MS)), PERIOD_MS)?.usd, 50);
-  assertNear(netView(agentWith(yes(0.4, 100), yes(0.4, 100, 2 * PERIOD_MS)), PERIOD_MS)?.usd, 100);
+  assertNear(netView(agentWith(yes(0.4, 100, PERIOD_MS)), PERIOD_MS)?.usd, 50, 1e-12);
+  assertNear(netView(agentWith(yes(0.4, 100), yes(0.4, 100, 2 * PERIOD_MS)), PERIOD_MS)?.usd, 100, 1e-12);
 });
 
 test("in the robust figure the USD of a trade are halved in half of the period", () => {
   const fresh = Array.from({ length: 32 }, () => agentWith(yes(0.4)));
   const { robustProbability } = computeConsensus([...fresh, agentWith(yes(0.45, 100, PERIOD_MS / 2))], PERIOD_MS);
   const weight = Math.sqrt(0.5);
-  assertNear(robustProbability, (32 * 0.4 + weight * 0.45) / (32 + weight));
+  assertNear(robustProbability, (32 * 0.4 + weight * 0.45) / (32 + weight), 1e-12);
 });
 
 test("rounding errors of the sums never move a probability out of [0, 1]", () => {
@@ -105,15 +102,15 @@ test("rounding errors of the sums never move a probability out of [0, 1]", () =>
 });
 
 test("an agent with less than one contract has a view", () => {
-  assertNear(netView(agentWith(yes(0.5, 0.01)), PERIOD_MS)?.usd, 0.01);
+  assertNear(netView(agentWith(yes(0.5, 0.01)), PERIOD_MS)?.usd, 0.01, 1e-12);
 });
 
 test("only plausible trades count in the robust figure", () => {
   const agents = [0.4, 0.42, 0.44, 0.46, 0.48].map((price) => agentWith(yes(price)));
-  assertNear(computeConsensus(agents, PERIOD_MS).robustProbability, 0.44);
+  assertNear(computeConsensus(agents, PERIOD_MS).robustProbability, 0.44, 1e-12);
   const implausible = { ...agentWith(yes(1, 1e6)), plausibleYes: NOTHING };
   const { probability, robustProbability } = computeConsensus([...agents, implausible], PERIOD_MS);
-  assertNear(robustProbability, 0.44);
+  assertNear(robustProbability, 0.44, 1e-12);
   assert.ok(probability !== null && probability > 0.99);
 });
 

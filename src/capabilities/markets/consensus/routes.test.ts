@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
+import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import type { MarketListing } from "../../../domain/market.ts";
@@ -43,9 +44,6 @@ async function open(database: Database) {
     },
   };
 }
-
-const describeErrors = (json: { detail: readonly { type: string; loc: readonly string[] }[] }) =>
-  json.detail.map(({ type, loc }) => `${type} at ${loc.join(".")}`);
 
 eachDatabase(
   "200: reports of several agents are counted, and the consensus is their weighted mean",
@@ -140,7 +138,7 @@ eachDatabase("422: an idempotency key cannot be used for a different report", as
   const headers = { "idempotency-key": "k-1" };
   assert.equal((await report({}, headers)).status, 200);
   const { status, json } = await report({ size_usd: 200 }, headers);
-  assert.deepEqual([status, describeErrors(json)], [422, ["value_error at header.idempotency-key"]]);
+  assert.deepEqual([status, describeDetail(json)], [422, ["value_error at header.idempotency-key"]]);
   assert.equal((await read()).json.sample_size, 1);
 });
 
@@ -202,13 +200,13 @@ eachDatabase("404: an unknown market; 422: every invalid field, and an unknown p
     [{ client_ref: "a\0b" }, "value_error at body.client_ref"],
   ] as const) {
     const { status, json } = await report(fields);
-    assert.deepEqual([status, describeErrors(json)], [422, [error]], JSON.stringify(fields));
+    assert.deepEqual([status, describeDetail(json)], [422, [error]], JSON.stringify(fields));
   }
   const missing = await report({ platform: undefined, side: undefined, price: undefined, size_usd: undefined });
   assert.equal(missing.json.detail.length, 4);
   const longKey = await report({}, { "idempotency-key": "x".repeat(256) });
-  assert.deepEqual(describeErrors(longKey.json), ["string_too_long at header.idempotency-key"]);
-  assert.deepEqual(describeErrors((await read(`${PATH}?period=48h`)).json), ["literal_error at query.period"]);
+  assert.deepEqual(describeDetail(longKey.json), ["string_too_long at header.idempotency-key"]);
+  assert.deepEqual(describeDetail((await read(`${PATH}?period=48h`)).json), ["literal_error at query.period"]);
   assert.equal((await report({ price: 0, size_usd: 0.01 })).status, 200);
   assert.equal((await report({ price: 1, size_usd: 1_000_000 })).status, 200);
   assert.ok(apiKey.startsWith("plx_pro_"));

@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  count,
   createIdempotencyHeaders,
   createMarketPath,
   nullableProbability,
@@ -19,7 +20,6 @@ const SIGNALS: readonly DivergenceSignal[] = [
   "insufficient_data",
 ];
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const volume = (description: string) => Type.Number({ minimum: 0, description });
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */

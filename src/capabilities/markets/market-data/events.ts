@@ -2,9 +2,9 @@ import type { BoardEvent, BoardMarket, EventQuery, EventStatus, MarketBoard } fr
 import { categoryOf } from "../../../domain/category.ts";
 import type { EventListing } from "../../../domain/market.ts";
 import { toCents } from "../../../domain/usd.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import type { EventPair } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
-import { formatIsoTime } from "./present.ts";
 
 /** Largest number of events in `also_on`: one event may match several smaller ones of another venue. */
 const EVENT_LINKS_MAX = 20;
@@ -74,7 +74,7 @@ export function presentEventSummary(group: EventGroup) {
     platform: listing.venue,
     market_count: group.markets.length,
     total_volume_24h: group.totalVolume24hUsd,
-    updated_at: formatIsoTime(group.updatedAt),
+    updated_at: toIso(group.updatedAt),
     category: categoryOf(listing.category) ?? "",
     venue_category: listing.category,
     featured: listing.featured,
@@ -92,7 +92,7 @@ export function presentEvent(group: EventGroup, links: readonly EventLink[], inc
     mutually_exclusive: listing.mutuallyExclusive,
     children: presentChildren(listing.children),
     status: eventStatus(group),
-    end_date: listing.endAt === null ? null : formatIsoTime(listing.endAt),
+    end_date: listing.endAt === null ? null : toIso(listing.endAt),
     also_on: links.map((link) => ({
       platform: link.listing.venue,
       event_id: link.listing.eventId,

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { sendPreserialised } from "../../../http/response/preserialised.ts";
 import { defineRoute } from "../../../http/route.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
-import { formatIsoTime, presentMarket } from "./present.ts";
+import { presentMarket } from "./present.ts";
 import { COMMON_OPTIONS, findParentEvent, type RouteContext } from "./route-context.ts";
 
 /** GET /v1/categories and /v1/sentiment: figures over all markets. */
@@ -49,7 +50,7 @@ function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: 
         top_movers: sentiment.topMovers.map((market) =>
           presentMarket(market, findParentEvent(board, market), service.lookups),
         ),
-        generated_at: formatIsoTime(now()),
+        generated_at: toIso(now()),
       };
       return sendPreserialised(reply, Buffer.from(encodeJson(body)));
     },

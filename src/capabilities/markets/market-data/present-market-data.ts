@@ -2,9 +2,9 @@ import type { BoardMarket } from "../../../board/index.ts";
 import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
 import { complement } from "../../../domain/price.ts";
 import type { Trade } from "../../../domain/trade.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
-import { formatIsoTime } from "./present.ts";
 
 /** The order book of a market as far as it is known now. */
 export interface BookReading {
@@ -27,7 +27,7 @@ export function presentOrderBook({ listing, quote }: BoardMarket, reading: BookR
     bids: mergeLevels(book?.bids ?? []).slice(0, depth),
     asks: mergeLevels(book?.asks ?? []).slice(0, depth),
     last_price: quote.lastPrice ?? book?.lastPrice ?? null,
-    updated_at: formatIsoTime(book?.receivedAt ?? reading.readAt),
+    updated_at: toIso(book?.receivedAt ?? reading.readAt),
     stale: reading.isStale,
   };
 }
@@ -48,7 +48,7 @@ export function presentTrade({ tradeId, executedAt, takerSide, yesPrice, size }:
   const sidePrice = takerSide === "no" ? complement(yesPrice) : yesPrice;
   return {
     trade_id: tradeId,
-    executed_at: formatIsoTime(executedAt),
+    executed_at: toIso(executedAt),
     side: takerSide,
     yes_price: yesPrice,
     size,
@@ -64,7 +64,7 @@ export function presentHistory(market: BoardMarket, reading: HistoryReading) {
     ...(reading.period === null ? null : { period: reading.period }),
     interval_seconds: reading.intervalSeconds,
     points: reading.points.map(({ startAt, yesPrice, bid, ask, volumeUsd, open, high, low }) => ({
-      timestamp: formatIsoTime(startAt),
+      timestamp: toIso(startAt),
       yes_price: yesPrice,
       bid,
       ask,
@@ -74,6 +74,6 @@ export function presentHistory(market: BoardMarket, reading: HistoryReading) {
       low,
       close: yesPrice,
     })),
-    generated_at: formatIsoTime(reading.generatedAt),
+    generated_at: toIso(reading.generatedAt),
   };
 }

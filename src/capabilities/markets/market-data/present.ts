@@ -2,13 +2,9 @@ import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "..
 import { categoryOf } from "../../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
 import { stepAt } from "../../../domain/order-rules.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
 import type { AlsoOn } from "../matching/index.ts";
-
-/** Formats Unix milliseconds as ISO 8601 in UTC. */
-export function formatIsoTime(at: number): string {
-  return new Date(at).toISOString();
-}
 
 /** Returns the fields without null and undefined values, because the API omits unknown values. */
 function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
@@ -48,7 +44,7 @@ export function presentMarket(
     market_id: listing.marketId,
     title: listing.title,
     yes_price: market.yesPrice,
-    updated_at: formatIsoTime(market.updatedAt),
+    updated_at: toIso(market.updatedAt),
     ...omitUnknown({
       url: listing.url,
       category: categoryOf(venueCategory),
@@ -60,12 +56,12 @@ export function presentMarket(
       last_price: quote.lastPrice,
       price_change_24h: priceChange24h(market),
       model_probability: estimate?.probability,
-      model_probability_at: estimate === null ? null : formatIsoTime(estimate.at),
+      model_probability_at: estimate === null ? null : toIso(estimate.at),
       volume_24h: activity.volume24hUsd,
       liquidity: activity.liquidityUsd,
       open_interest: activity.openInterestUsd,
-      resolution_date: listing.expectedResolutionAt === null ? null : formatIsoTime(listing.expectedResolutionAt),
-      close_time: listing.closeAt === null ? null : formatIsoTime(listing.closeAt),
+      resolution_date: listing.expectedResolutionAt === null ? null : toIso(listing.expectedResolutionAt),
+      close_time: listing.closeAt === null ? null : toIso(listing.closeAt),
       tick_size: stepAt(listing.priceRanges, market.yesPrice),
       price_ranges: listing.priceRanges,
       min_order_contracts: listing.minOrderContracts,
@@ -86,7 +82,7 @@ function presentSettlement({ outcome, resolvedAt }: MarketListing) {
   return {
     outcome: outcome?.kind ?? null,
     settlement_value: outcome === null ? null : settlementValueOf(outcome),
-    resolved_at: resolvedAt === null ? null : formatIsoTime(resolvedAt),
+    resolved_at: resolvedAt === null ? null : toIso(resolvedAt),
   };
 }
 

@@ -3,6 +3,7 @@ import { EVENT_STATUSES, SORT_KEYS } from "../../../board/index.ts";
 import type { LeftOutReason } from "../../../domain/event-children.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  count,
   createMarketPath,
   nullableNumber,
   nullableOneOf,
@@ -32,7 +33,6 @@ export type { Period } from "./market-data-schema.ts";
 export const STATUS_FILTERS = ["active", "closed", "determined", "finalized", "all"] as const;
 const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const EventChildren = Type.Object({
   total: count("Markets that the venue lists for the event."),
   read: count("Markets that are among the event's markets here."),

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
-import type { MarketPair } from "../../../matching/index.ts";
-import { ALSO_ON_CONFIDENCE_MIN, type AlsoOn, isSameQuestion, parseMarketId, partnerOf } from "./model.ts";
+import { parseMarketId } from "../../../domain/market-name.ts";
+import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
+import { ALSO_ON_CONFIDENCE_MIN, type AlsoOn, partnerOf } from "./model.ts";
 
 /**
  * The `also_on` of each market. A market keeps the same object until its links change, so that its JSON can be cached.

@@ -1,4 +1,5 @@
 import type { MarketBoard } from "../../../board/index.ts";
+import { parseMarketId } from "../../../domain/market-name.ts";
 import { AsyncEvent } from "../../../lib/async-event.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { MatchOverride, MatchUpdate } from "../../../matching/index.ts";
@@ -6,7 +7,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { StateThread } from "../../../ports/state-thread.ts";
 import { type BoardBatch, BoardChanges } from "./board-changes.ts";
-import { type MatchingReport, type MatchRequest, parseMarketId } from "./model.ts";
+import type { MatchingReport, MatchRequest } from "./model.ts";
 import { type PairChanges, PairTable } from "./pair-table.ts";
 
 /** Changed markets that the thread matches per request. It keeps a response below about 50 ms. */

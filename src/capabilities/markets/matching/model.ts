@@ -9,20 +9,9 @@ export function marketIdOf(listing: { readonly venue: VenueId; readonly marketId
   return `${listing.venue}/${listing.marketId}`;
 }
 
-/** Splits `venue/marketId` at the first slash. A market id may contain slashes. */
-export function parseMarketId(id: string): { readonly venue: VenueId; readonly marketId: string } {
-  const slash = id.indexOf("/");
-  return { venue: id.slice(0, slash), marketId: id.slice(slash + 1) };
-}
-
 /** The other market of a pair. */
 export function partnerOf(pair: MarketPair, id: string): string {
   return pair.a === id ? pair.b : pair.a;
-}
-
-/** Whether the YES price of one market is a price of the other: only pairs of this kind can be traded against each other. */
-export function isSameQuestion({ relation }: MarketPair): boolean {
-  return relation === "identical" || relation === "inverse";
 }
 
 /** A decision of an operator about two markets. `a` is lower than `b` in the order of ids. */

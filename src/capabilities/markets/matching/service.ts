@@ -1,7 +1,9 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { parseMarketId } from "../../../domain/market-name.ts";
+import { knownUsd } from "../../../domain/usd.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import type { MarketPair, MatchUpdate } from "../../../matching/index.ts";
+import { isSameQuestion, type MarketPair, type MatchUpdate } from "../../../matching/index.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -11,7 +13,7 @@ import { referencePool } from "../../../quant/reference-pool.ts";
 import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
 import { Links } from "./links.ts";
 import { Matcher } from "./matcher.ts";
-import { isSameQuestion, type MatchRequest, marketIdOf, parseMarketId, partnerOf } from "./model.ts";
+import { type MatchRequest, marketIdOf, partnerOf } from "./model.ts";
 import type { PairChanges } from "./pair-table.ts";
 
 const MATCH_THREAD = new URL("./match-thread.ts", import.meta.url);
@@ -140,14 +142,14 @@ export function createMatching(ports: MatchingPorts) {
     referencePriceOf(market: BoardMarket) {
       const quotes = listEqualMarkets(market).flatMap(({ market: other, isInverse, isPlayMoney }) => {
         if (other.yesPrice === null) return [];
-        const liquidityUsd = toAmount(other.activity.liquidityUsd);
+        const liquidityUsd = knownUsd(other.activity.liquidityUsd);
         return [
           {
             yesPrice: other.yesPrice,
             isInverse,
             isPlayMoney,
             liquidityUsd,
-            volume24hUsd: toAmount(other.activity.volume24hUsd),
+            volume24hUsd: knownUsd(other.activity.volume24hUsd),
           },
         ];
       });
@@ -185,9 +187,4 @@ export function createMatching(ports: MatchingPorts) {
 
 function listMarkets({ added, removed }: PairChanges): Set<string> {
   return new Set([...added, ...removed].flatMap(({ a, b }) => [a, b]));
-}
-
-/** Returns the amount, or null if it is unknown or impossible. */
-function toAmount(usd: number | null): number | null {
-  return usd !== null && usd >= 0 && usd < Infinity ? usd : null;
 }

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { assertNear } from "../../../../test/support/assert-near.ts";
 import { answerCorrelation, conditionOn, LOGICAL_RELATIONS } from "./index.ts";
 
 const probability = fc.double({ min: 0, max: 1, noNaN: true });
 const rho = fc.double({ min: -1, max: 1, noNaN: true });
-const near = (actual: number | null, expected: number) => assert.ok(Math.abs((actual ?? -1) - expected) < 1e-9);
 const given = (dependence: (typeof LOGICAL_RELATIONS)[number] | null, p: number, q: number, correlation = 0) =>
   conditionOn({ dependence, correlation }, p, q);
 
@@ -36,7 +36,7 @@ test("law: the conditional probabilities are in [0, 1], and average to the proba
       const [p, q] = fitting[dependence ?? ""] ?? [first, second];
       const { ifYes, ifNo } = given(dependence, p, q, correlation);
       for (const value of [ifYes, ifNo]) assert.ok(value === null || (value >= 0 && value <= 1));
-      near(q * (ifYes ?? 0) + (1 - q) * (ifNo ?? 0), p);
+      assertNear(q * (ifYes ?? 0) + (1 - q) * (ifNo ?? 0), p);
     }),
   );
 });

@@ -1,7 +1,7 @@
+import { toIso } from "../../../lib/iso-time.ts";
 import { roundTo } from "../../../lib/numbers.ts";
 import type { MarketResolution } from "./service.ts";
 
-const toIso = (at: number): string => new Date(at).toISOString();
 const toIsoOrNull = (at: number | null): string | null => (at === null ? null : toIso(at));
 /** Rounds to 1e-4: hours to a third of a second, theta to a hundredth of a basis point. */
 const round = (value: number | null): number | null => (value === null ? null : roundTo(value, 4));

@@ -5,8 +5,8 @@ import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../../test/support/m
 import { VenueError } from "../../../domain/errors.ts";
 import type { MarketListing } from "../../../domain/market.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 
-const iso = (at: number) => new Date(at).toISOString();
 const urlOf = (id: string) => `/v1/markets/alpha/${id}/resolution`;
 const NO_PRICE = { bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null };
 
@@ -29,20 +29,20 @@ test("200: returns every documented field of a market with a deadline", async ()
     platform: "alpha",
     title: DEADLINE_MARKET.title,
     status: "active",
-    expiration_date: iso(SAMPLE_AT + 3 * DAY_MS),
-    close_date: iso(SAMPLE_AT + 2 * DAY_MS),
-    resolution_date: iso(SAMPLE_AT + 3 * DAY_MS),
+    expiration_date: toIso(SAMPLE_AT + 3 * DAY_MS),
+    close_date: toIso(SAMPLE_AT + 2 * DAY_MS),
+    resolution_date: toIso(SAMPLE_AT + 3 * DAY_MS),
     hours_to_expiration: 72,
     resolution_mechanism: "continuous_monitoring",
     rules_summary: DEADLINE_MARKET.rules,
     time_urgency: "medium",
     theta_estimate: -25,
     key_dates: [
-      { date: iso(SAMPLE_AT + 2 * DAY_MS), label: "Deadline in the rules (trading closes)", impact: "high" },
-      { date: iso(SAMPLE_AT + 3 * DAY_MS), label: "Resolution expected by the venue", impact: "high" },
+      { date: toIso(SAMPLE_AT + 2 * DAY_MS), label: "Deadline in the rules (trading closes)", impact: "high" },
+      { date: toIso(SAMPLE_AT + 3 * DAY_MS), label: "Resolution expected by the venue", impact: "high" },
     ],
     recurring_schedule: null,
-    generated_at: iso(SAMPLE_AT),
+    generated_at: toIso(SAMPLE_AT),
   });
 });
 
@@ -54,7 +54,7 @@ test("200: the answer is a function of the time of the request", async () => {
   const later = (await get(urlOf("m"))).json();
   assert.deepEqual(
     [later.hours_to_expiration, later.time_urgency, later.theta_estimate, later.generated_at],
-    [36, "high", -75, iso(SAMPLE_AT + 1.5 * DAY_MS)],
+    [36, "high", -75, toIso(SAMPLE_AT + 1.5 * DAY_MS)],
   );
   await clock.advance(10 * DAY_MS);
   const { hours_to_expiration, time_urgency, theta_estimate } = (await get(urlOf("m"))).json();
@@ -76,7 +76,7 @@ test("200: past dates of a market that accepts orders are unknown, and those of 
       [body.expiration_date, body.close_date, body.resolution_date, body.hours_to_expiration, body.theta_estimate],
       isOpen
         ? [null, null, null, null, null]
-        : [iso(SAMPLE_AT - DAY_MS), iso(SAMPLE_AT - 2 * DAY_MS), iso(SAMPLE_AT - DAY_MS), 0, null],
+        : [toIso(SAMPLE_AT - DAY_MS), toIso(SAMPLE_AT - 2 * DAY_MS), toIso(SAMPLE_AT - DAY_MS), 0, null],
     );
     assert.equal(body.key_dates.length, isOpen ? 0 : 2);
   }
@@ -116,7 +116,7 @@ test("200: a settled market has no hours left, no urgency and no decay, whatever
     [body.status, body.hours_to_expiration, body.time_urgency, body.theta_estimate],
     ["finalized", 0, null, null],
   );
-  assert.deepEqual(body.key_dates.at(-1), { date: iso(resolvedAt), label: "Settled", impact: "high" });
+  assert.deepEqual(body.key_dates.at(-1), { date: toIso(resolvedAt), label: "Settled", impact: "high" });
 });
 
 test("200: a market that is not on the board is fetched from its venue", async () => {

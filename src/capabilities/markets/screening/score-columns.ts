@@ -1,5 +1,6 @@
 import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { knownUsd } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { TopK } from "../../../lib/top-k.ts";
 import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
@@ -30,8 +31,8 @@ export class ScoreColumns implements MarketObserver {
     const { row, listing, activity } = market;
     if (row >= this.#timelessScores.length) this.#grow(row + 1);
     const spread = spreadOf(market);
-    const volume24hUsd = toAmount(activity.volume24hUsd);
-    const liquidityUsd = toAmount(activity.liquidityUsd);
+    const volume24hUsd = knownUsd(activity.volume24hUsd);
+    const liquidityUsd = knownUsd(activity.liquidityUsd);
     this.#timelessScores[row] = listing.paused
       ? Number.NaN
       : timelessScreenScore({ volume24hUsd, liquidityUsd, spread, priceChange24h: priceChange24h(market) });
@@ -98,11 +99,6 @@ export class ScoreColumns implements MarketObserver {
     this.#expectedResolutionTimes = resize(this.#expectedResolutionTimes, length);
     this.#closeTimes = resize(this.#closeTimes, length);
   }
-}
-
-/** Returns the amount, or null if it is unknown or impossible: an error here would stop the update of the board. */
-function toAmount(usd: number | null): number | null {
-  return usd !== null && usd >= 0 && usd < Infinity ? usd : null;
 }
 
 function resize(source: Float64Array, length: number): Float64Array<ArrayBuffer> {

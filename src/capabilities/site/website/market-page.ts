@@ -1,7 +1,7 @@
 import { type BoardMarket, priceChange24h } from "../../../board/index.ts";
 import { categoryOf } from "../../../domain/category.ts";
 import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
-import type { Outcome } from "../../../domain/market.ts";
+import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../../http/html/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
@@ -91,16 +91,10 @@ const OUTCOME_TEXTS: Readonly<Record<Outcome["kind"], string>> = {
   void: "Void",
 };
 
-/** The payout of one YES contract; null if it is unknown. */
-function settlementValue(outcome: Outcome): number | null {
-  if (outcome.kind === "yes") return 1;
-  return outcome.kind === "no" ? 0 : outcome.value;
-}
-
 function renderOutcome({ market: { listing } }: MarketView): Html | null {
   const { outcome, resolvedAt, status } = listing;
   if (outcome === null) return null;
-  const value = settlementValue(outcome);
+  const value = settlementValueOf(outcome);
   return html`<section class="notice outcome">
 <p><strong>${OUTCOME_TEXTS[outcome.kind]}</strong>${value === null ? null : ` · a Yes contract pays ${formatPrice(value)}`}${resolvedAt === null ? null : ` · ${formatDateTime(resolvedAt)}`}${status === "finalized" ? null : " · not final"}</p>
 </section>`;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertNear } from "../../../../test/support/assert-near.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { describeErrors } from "../../../../test/support/markets/market-api.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
@@ -72,7 +73,6 @@ const held = (market_id: string, side: "yes" | "no", size_usd: number, entry_pri
   size_usd,
   entry_price,
 });
-const near = (actual: number, expected: number) => assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}`);
 
 test("200: a position with an estimate above its bid is kept, with what a sale would cost", async () => {
   const { addMarket, ask } = await openApi({ m: 0.45 });
@@ -96,11 +96,11 @@ test("200: a position with an estimate above its bid is kept, with what a sale w
     price_source: "quote",
     priced_at: new Date(SAMPLE_AT).toISOString(),
   });
-  near(mark_value_usd, 20.5);
-  near(unrealized_pnl_usd, -9.5);
-  near(expected_value_usd, 22.5);
+  assertNear(mark_value_usd, 20.5);
+  assertNear(unrealized_pnl_usd, -9.5);
+  assertNear(expected_value_usd, 22.5);
   assert.deepEqual([exit.contracts, exit.average_price, exit.fee_usd, exit.proceeds_usd], [50, 0.4, 0, 20]);
-  near(exit.cost_usd, 0.5);
+  assertNear(exit.cost_usd, 0.5);
   assert.equal(generated_at, new Date(SAMPLE_AT).toISOString());
 });
 
@@ -115,7 +115,7 @@ test("200: a position whose bid pays more than its estimate is closed, or reduce
   // NO wins with 0.55, and a YES ask of 0.42 is a NO bid of 0.58.
   const no = await adviseOn(held("n", "no", 25, 0.5));
   assert.deepEqual([no.action, no.action_contracts, no.exit.average_price], ["close", 50, 0.58]);
-  near(no.mark_price, 0.59);
+  assertNear(no.mark_price, 0.59);
 });
 
 test("200: the fee of a sale can leave nothing to gain", async () => {
@@ -210,8 +210,8 @@ test("200: the estimate, the price and the bids of an advice are of one moment: 
   });
   addMarket("m");
   const advice = await adviseOn(held("m", "yes", 30, 0.6));
-  near(advice.mark_price, 0.51);
-  near(advice.model_probability, 0.54);
+  assertNear(advice.mark_price, 0.51);
+  assertNear(advice.model_probability, 0.54);
   assert.deepEqual([advice.price_source, advice.exit.average_price, advice.action], ["book", 0.5, "keep"]);
 });
 
@@ -226,8 +226,8 @@ test("200: an advice is at the prices after the look-up of all positions", async
   addMarket("m");
   const response = await ask([held("m", "yes", 30, 0.6), held("slow", "yes", 30, 0.6)]);
   const [{ mark_price, model_probability, exit, action }] = response.json().positions;
-  near(mark_price, 0.51);
-  near(model_probability, 0.54);
+  assertNear(mark_price, 0.51);
+  assertNear(model_probability, 0.54);
   assert.deepEqual([exit.average_price, action], [0.5, "keep"]);
 });
 

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertNear } from "../../../../test/support/assert-near.ts";
 import { createView } from "../../../../test/support/engine/market-views.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { describeErrors } from "../../../../test/support/markets/market-api.ts";
@@ -121,8 +122,6 @@ const held = (market_id: string, side: "yes" | "no", size_usd: number, entry_pri
   entry_price,
 });
 const BASE = 0.25 * (0.0324 / (0.0324 + 0.024 ** 2)) * (0.18 / 0.58);
-const near = (actual: number, expected: number, tolerance = 1e-6) =>
-  assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} and ${expected}`);
 
 test("200: without a portfolio the adjusted size is the base size", async () => {
   const { ask } = await openApi();
@@ -142,12 +141,12 @@ test("200: without a portfolio the adjusted size is the base size", async () => 
     analysis_id: "plx-1",
     generated_at: new Date(SAMPLE_AT).toISOString(),
   });
-  near(base_size_pct, BASE);
-  near(adjusted_size_pct, BASE);
-  near(adjusted_size_usd, BASE * 1_000, 1e-3);
-  near(edge, 0.19);
+  assertNear(base_size_pct, BASE, 1e-6);
+  assertNear(adjusted_size_pct, BASE, 1e-6);
+  assertNear(adjusted_size_usd, BASE * 1_000, 1e-3);
+  assertNear(edge, 0.19, 1e-6);
   const { net_exposure_change, ...impact } = portfolio_impact;
-  near(net_exposure_change, adjusted_size_usd);
+  assertNear(net_exposure_change, adjusted_size_usd, 1e-6);
   assert.deepEqual(impact, {
     max_correlation: null,
     correlated_with: null,
@@ -191,7 +190,7 @@ test("200: the positions are valued at the prices after the signal has waited fo
   });
   addMarket("other");
   await ask({ portfolio: [held("other", "yes", 20)] });
-  near(tasks[0]?.markets[1]?.probability ?? 0, 0.54);
+  assertNear(tasks[0]?.markets[1]?.probability ?? 0, 0.54, 1e-6);
 });
 
 test("200: a change that is invisible in the rounded figures is reported as no change", async () => {
@@ -213,7 +212,7 @@ test("200: a hedge is at most what is offered at the best price, with the taker 
   } as const;
   addMarket("hedge", { listing, activity, quote: { bidSize: 10 } });
   const [hedge] = (await ask({ portfolio: [held("held", "yes", 400)] })).json().hedge_recommendations;
-  near(hedge.suggested_size_usd, 10 * (0.6 + 0.07 * 0.6 * 0.4), 1e-6);
+  assertNear(hedge.suggested_size_usd, 10 * (0.6 + 0.07 * 0.6 * 0.4), 1e-6);
 });
 
 test("200: positions that cost the bankroll leave no trade, with a reason", async () => {
@@ -278,8 +277,8 @@ test("200: the sizing uses the options of the request", async () => {
   const { ask, tasks } = await openApi();
   const body = { bankroll_usd: 50_000, kelly_fraction: 0.1, max_position_pct: 0.02, risk_limit: 3 };
   const response = await ask(body);
-  near(response.json().adjusted_size_pct, 0.02);
-  near(response.json().adjusted_size_usd, 1_000, 1e-6);
+  assertNear(response.json().adjusted_size_pct, 0.02, 1e-6);
+  assertNear(response.json().adjusted_size_usd, 1_000, 1e-6);
   assert.deepEqual(tasks[0]?.sizing, { bankrollUsd: 50_000, kellyShare: 0.1, positionMax: 0.02 });
   assert.equal(response.headers["x-ignored-parameters"], "risk_limit");
 });

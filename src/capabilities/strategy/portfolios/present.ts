@@ -1,4 +1,5 @@
 import { toCents } from "../../../domain/usd.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import { sidePrice, sumUsd } from "../../../trading/index.ts";
 import type { ClosedLot, OpenPosition, PaperTrade, Portfolio } from "./model.ts";
 
@@ -80,4 +81,3 @@ function presentClosedLot(lot: ClosedLot) {
 
 /** Rounds USD to cents. Adding 0 turns -0 into 0. */
 const cents = (usd: number): number => toCents(usd) + 0;
-const toIso = (at: number): string => new Date(at).toISOString();

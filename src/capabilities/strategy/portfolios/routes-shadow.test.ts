@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
+import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import {
   ASKS,
   BIDS,
-  describeErrors,
-  iso,
   OPERATOR,
   ORDER,
   openPortfolioApi,
@@ -12,6 +11,7 @@ import {
 } from "../../../../test/support/trading/portfolio-harness.ts";
 import { VenueError } from "../../../domain/errors.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import { createPaperTrades, PAPER_TRADE_DATA } from "./index.ts";
 
 eachDatabase("200: a paper trade pays the prices of the book and the taker fee of the venue", async (database) => {
@@ -31,7 +31,7 @@ eachDatabase("200: a paper trade pays the prices of the book and the taker fee o
     price: 0.428571428571,
     fee_usd: 1.19,
     cost_usd: 31.19,
-    entered_at: iso(clock.now()),
+    entered_at: toIso(clock.now()),
   });
   const { json: no } = await enter({ side: "no", size_usd: 31 });
   assert.deepEqual([no.contracts, no.price, no.fee_usd], [50, 0.62, 0.83]);
@@ -69,7 +69,7 @@ eachDatabase("200: an order with the idempotency key of an equal one is entered 
   assert.deepEqual([(await enter({}, headers)).status, (await enter({}, headers)).json], [200, first.json]);
   assert.equal((await read()).json.positions[0].contracts, 70);
   const { status, json } = await enter({ size_usd: 31 }, headers);
-  assert.deepEqual([status, describeErrors(json)], [422, ["value_error at header.idempotency-key"]]);
+  assert.deepEqual([status, describeDetail(json)], [422, ["value_error at header.idempotency-key"]]);
   venue.failing.clear();
   const other = await createAgent();
   assert.notEqual((await other.enter({}, headers)).json.trade_id, first.json.trade_id, "keys are per customer");
@@ -185,11 +185,11 @@ eachDatabase(
       [{ size_usd: "30" }, "float_type at body.size_usd"],
     ] as const) {
       const { status, json } = await enter(fields);
-      assert.deepEqual([status, describeErrors(json)], [422, [error]], JSON.stringify(fields));
+      assert.deepEqual([status, describeDetail(json)], [422, [error]], JSON.stringify(fields));
     }
     const longKey = await enter({}, { "idempotency-key": "x".repeat(256) });
-    assert.deepEqual(describeErrors(longKey.json), ["string_too_long at header.idempotency-key"]);
-    assert.deepEqual(describeErrors((await read("?mode=paper")).json), ["literal_error at query.mode"]);
+    assert.deepEqual(describeDetail(longKey.json), ["string_too_long at header.idempotency-key"]);
+    assert.deepEqual(describeDetail((await read("?mode=paper")).json), ["literal_error at query.mode"]);
     venue.failing.set("getBook", new VenueError("timeout", "the venue is down", { retryable: true }));
     const { status, json } = await enter();
     assert.deepEqual([status, json.code], [502, "venue_unavailable"]);

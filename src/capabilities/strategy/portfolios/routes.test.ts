@@ -4,11 +4,11 @@ import {
   ASKS,
   BIDS,
   EMPTY_SUMMARY,
-  iso,
   openPortfolioApi,
   VENUE,
 } from "../../../../test/support/trading/portfolio-harness.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
+import { toIso } from "../../../lib/iso-time.ts";
 import { createPortfolioService } from "./index.ts";
 
 eachDatabase("200: a position shows its cost and its current value, and the summary its profit", async (database) => {
@@ -36,14 +36,14 @@ eachDatabase("200: a position shows its cost and its current value, and the summ
         value_usd: 25,
         unrealized_pnl_usd: 4.16,
         status: "active",
-        opened_at: iso(enteredAt),
+        opened_at: toIso(enteredAt),
       },
     ],
     position_count: 1,
     closed: [],
     summary: { ...EMPTY_SUMMARY, total_trades: 1, total_pnl: 4.16 },
     truncated: false,
-    generated_at: iso(clock.now()),
+    generated_at: toIso(clock.now()),
   });
 });
 
@@ -69,8 +69,8 @@ eachDatabase("200: a paper trade of the other side closes the position at 1 minu
       cost_usd: 20.84,
       pnl_usd: 8.32,
       result: "closed",
-      opened_at: iso(openedAt),
-      closed_at: iso(clock.now()),
+      opened_at: toIso(openedAt),
+      closed_at: toIso(clock.now()),
     },
   ]);
   const { total_trades, resolved_trades, win_rate, total_pnl, roi_pct } = json.summary;
@@ -110,7 +110,7 @@ eachDatabase("200: a result with a time in the future settles the open trades no
   await clock.advance(HOUR_MS);
   setMarket("m-1", { status: "finalized", outcome: { kind: "yes" }, resolvedAt: clock.now() + 3 * DAY_MS });
   const { closed, positions, summary } = (await read()).json;
-  assert.deepEqual([closed.length, closed[0]?.closed_at, positions], [1, iso(clock.now()), []]);
+  assert.deepEqual([closed.length, closed[0]?.closed_at, positions], [1, toIso(clock.now()), []]);
   assert.equal(summary.total_pnl, 29.16);
 });
 
@@ -132,8 +132,8 @@ eachDatabase(
     assert.deepEqual(
       shadow.closed.map((lot: Record<string, unknown>) => [lot.market_id, lot.pnl_usd, lot.result, lot.closed_at]),
       [
-        ["m-1", 29.16, "settled", iso(resolvedAt)],
-        ["m-2", 0, "settled", iso(resolvedAt - HOUR_MS)],
+        ["m-1", 29.16, "settled", toIso(resolvedAt)],
+        ["m-2", 0, "settled", toIso(resolvedAt - HOUR_MS)],
       ],
     );
     assert.deepEqual([shadow.positions, shadow.summary.total_pnl, shadow.summary.win_rate], [[], 29.16, 0.5]);
@@ -162,7 +162,7 @@ eachDatabase(
     const { closed, summary } = (await read()).json;
     assert.deepEqual(
       [closed[0].pnl_usd, closed[0].closed_at, summary.total_pnl],
-      [4.16, iso(clock.now() - HOUR_MS), 4.16],
+      [4.16, toIso(clock.now() - HOUR_MS), 4.16],
     );
   },
 );

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { MARKET_STATUSES } from "../../../domain/market.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  count,
   createIdempotencyHeaders,
   nullableNumber,
   nullableOneOf,
@@ -15,7 +16,6 @@ import { SIZE_USD_MAX, SIZE_USD_MIN } from "../../markets/consensus/index.ts";
 import { CLOSED_MAX, PAPER_TRADES_MAX, PORTFOLIO_MODES, POSITIONS_MAX } from "./model.ts";
 
 const SIDES = ["yes", "no"] as const;
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 const cents = (description: string) => Type.Number({ description: `USD, rounded to cents. ${description}` });
 const nullableCents = (description: string) => nullableNumber(`USD, rounded to cents. ${description}`);

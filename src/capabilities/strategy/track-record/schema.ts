@@ -1,6 +1,7 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  count,
   nullableNumber,
   nullableProbability,
   nullableTimestamp,
@@ -9,7 +10,6 @@ import {
 } from "../../../http/schema-types.ts";
 import { HISTORY_DAYS_MAX, PERFORMANCE_MODES } from "./model.ts";
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const usd = (description: string) => Type.Number({ description: `USD, rounded to cents. ${description}` });
 
 export const performanceQuery = Type.Object({
