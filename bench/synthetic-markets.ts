@@ -1,6 +1,6 @@
 import type { EventListing, MarketSnapshot, MarketStatus } from "../src/domain/market.ts";
+import { MONTH_NAMES } from "../src/lib/dates/month-names.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
-import { MONTH_NAMES } from "../src/lib/month-names.ts";
 
 export const SYNTHETIC_VENUES = ["northmarket", "southmarket", "eastmarket"] as const;
 /** Share of each venue in all markets, in the order of `SYNTHETIC_VENUES`. */

@@ -6,6 +6,9 @@ import {
 } from "../../test/support/service-process.ts";
 import { prepareStore } from "../../test/support/venues/lifted-limits.ts";
 
+/** Settings with almost no ingest, so that the figures measure request handling only. */
+export const QUIET_WORLD_SETTINGS = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };
+
 export interface BenchService extends ServiceProcess {
   readonly headers: Readonly<Record<string, string>>;
   /** API path of one open market that has a price. */

@@ -5,7 +5,7 @@ import { type FixedRateResult, type LoadTarget, sendAtFixedRate } from "../harne
 import { descriptorsOf, residentMibOf } from "../harness/process-usage.ts";
 import { interleave } from "../harness/rounds.ts";
 import { type BenchOptions, type BenchRow, createBenchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
-import { type BenchService, openService } from "../harness/service.ts";
+import { type BenchService, openService, QUIET_WORLD_SETTINGS } from "../harness/service.ts";
 
 const HOSTILE_CONNECTIONS = 2_000;
 /** 100 connections per address, so that the limit per address (256) refuses none of them. */
@@ -26,8 +26,6 @@ const ADDITIONAL_MIB_MAX = 150;
 const SAMPLE_INTERVAL_MS = 250;
 /** A stalled connection is closed after at most 24 s. */
 const RECOVERY_MS_MAX = 40_000;
-/** Settings with almost no ingest, so that the figures measure request handling only. */
-const QUIET_WORLD_SETTINGS = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };
 
 const ATTACKS: readonly { readonly name: string; readonly kind: HostileKind; readonly addresses: number }[] = [
   { name: "pipelining without reading", kind: "pipelining", addresses: HOSTILE_ADDRESSES },

@@ -3,7 +3,7 @@ import { type LoadTarget, measureThroughput } from "../harness/load.ts";
 import { cpuSecondsOf } from "../harness/process-usage.ts";
 import { interleave } from "../harness/rounds.ts";
 import { type BenchRow, createBenchRow, type Scenario } from "../harness/scenario.ts";
-import { type BenchService, openService } from "../harness/service.ts";
+import { type BenchService, openService, QUIET_WORLD_SETTINGS } from "../harness/service.ts";
 
 const ROUNDS = 9;
 const ROUNDS_WITHOUT_TARGET = 3;
@@ -11,8 +11,6 @@ const ROUND_SECONDS = 4;
 const RATIO_MIN = 0.6;
 /** Warm-up time; long enough for the first sweeps, the backfill and JIT compilation to finish. */
 const WARM_UP_SECONDS = 10;
-/** Settings with almost no ingest, so that the figure measures request handling only. */
-const QUIET_WORLD_SETTINGS = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };
 
 export const httpScenario: Scenario = {
   name: "http",

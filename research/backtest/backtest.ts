@@ -1,7 +1,7 @@
 /** `npm run backtest`: what the service's signals would have earned on recorded or stored market data. */
 
 import { writeFile } from "node:fs/promises";
-import { toIso } from "../../src/lib/iso-time.ts";
+import { toIso } from "../../src/lib/dates/iso-time.ts";
 import { table } from "../markdown.ts";
 import { withStore } from "../open-store.ts";
 import { type BacktestOptions, parseOptions, USAGE } from "./options.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isStoreUnavailable } from "../../test/support/error-code.ts";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
 import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
@@ -130,8 +131,7 @@ test("throws store_unavailable for a new market until it can be stored", async (
   store.upsertMarkets = async () => {
     throw new AppError("store_unavailable", "The database is unavailable");
   };
-  const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
-  await assert.rejects(read(), isUnavailable);
+  await assert.rejects(read(), isStoreUnavailable);
   assert.equal(requestCount(), 0);
   store.upsertMarkets = upsert;
   assert.equal((await read()).intervalSeconds, 3_600);

@@ -1,4 +1,4 @@
-import type { TimeZone } from "../lib/zoned-time.ts";
+import type { TimeZone } from "../lib/dates/zoned-time.ts";
 
 const ZONES: readonly (readonly [RegExp, TimeZone])[] = [
   [/^(?:ET|EST|EDT|Eastern)/i, "America/New_York"],

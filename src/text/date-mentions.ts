@@ -1,4 +1,4 @@
-import { lastDayOfMonth, partsOf } from "../lib/civil-date.ts";
+import { lastDayOfMonth, partsOf } from "../lib/dates/civil-date.ts";
 import { type ClockTime, zoneOf } from "./clock-times.ts";
 import { MONTH, monthNumber } from "./months.ts";
 

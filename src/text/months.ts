@@ -1,4 +1,4 @@
-import { MONTH_NAMES as CAPITALISED_NAMES } from "../lib/month-names.ts";
+import { MONTH_NAMES as CAPITALISED_NAMES } from "../lib/dates/month-names.ts";
 
 /** Pattern of an English name or abbreviation of a month, in one group; use it with the flag `i`. */
 export const MONTH =

@@ -1,5 +1,5 @@
-import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../lib/civil-date.ts";
-import { type TimeZone, zonedInstant } from "../lib/zoned-time.ts";
+import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../lib/dates/civil-date.ts";
+import { type TimeZone, zonedInstant } from "../lib/dates/zoned-time.ts";
 import { type ClockTime, clockAfter, clockBefore } from "./clock-times.ts";
 import { type DateMention, type DateUnit, findDateMentions } from "./date-mentions.ts";
 

@@ -6,10 +6,10 @@ import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { buildApp } from "../../src/app/index.ts";
 import { ensureDemoKeys } from "../../src/capabilities/accounts/keys/index.ts";
-import { AppError } from "../../src/domain/errors.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { createTickWriter } from "../../src/storage/index.ts";
 import { plainAppPorts } from "../support/app-ports.ts";
+import { isStoreUnavailable } from "../support/error-code.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { eventually, temporaryFolder } from "../support/service-process.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
@@ -20,7 +20,6 @@ const skip = DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false
 const SCHEMA = `unavailable_${process.pid}_${Date.now().toString(36)}`;
 /** Maximum time until a read or a connection attempt fails: its timeout and a margin for a busy machine. */
 const FAILURE_MS_MAX = 8_000;
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 let proxy: TcpProxy;
 let database: Database;
@@ -88,7 +87,7 @@ for (const outage of ["refuse", "blackhole"] as const) {
     await waitForStatus("/v1/markets", 503);
 
     proxy.restore();
-    assert.ok(isUnavailable(await flushError));
+    assert.ok(isStoreUnavailable(await flushError));
     await waitForStatus("/readyz", 200);
     await waitForStatus("/v1/markets", 200);
     await eventually(
@@ -112,7 +111,7 @@ test("a read fails with `store_unavailable` within 8 seconds if an open connecti
   await database.query("select 1");
   proxy.blackhole();
   const requestedAt = performance.now();
-  await assert.rejects(database.query("select 1", [], "request"), isUnavailable);
+  await assert.rejects(database.query("select 1", [], "request"), isStoreUnavailable);
   assert.ok(performance.now() - requestedAt < FAILURE_MS_MAX, `failed after ${performance.now() - requestedAt} ms`);
   proxy.restore();
   await waitForStatus("/readyz", 200);
@@ -141,7 +140,7 @@ test("503: the account page responds within 8 seconds if the database does not r
     const requestedAt = performance.now();
     const [status] = await Promise.all([
       visitAccountPage(),
-      assert.rejects(app.customers.account(customerId), isUnavailable),
+      assert.rejects(app.customers.account(customerId), isStoreUnavailable),
     ]);
     assert.equal(status, 503);
     assert.ok(performance.now() - requestedAt < FAILURE_MS_MAX, `failed after ${performance.now() - requestedAt} ms`);

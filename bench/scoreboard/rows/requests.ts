@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { measureThroughput, sendAtFixedRate } from "../../harness/load.ts";
 import { interleave } from "../../harness/rounds.ts";
-import { type BenchService, openService } from "../../harness/service.ts";
+import { type BenchService, openService, QUIET_WORLD_SETTINGS } from "../../harness/service.ts";
 import { spreadOf } from "../../harness/statistics.ts";
 import type { ScoreboardRow } from "../row.ts";
 
@@ -17,8 +17,6 @@ const SLOW_RATIO_MAX = 1.2;
 const SLOW_MS_MAX = 15_000;
 const DRIP_INTERVAL_MS = 1_000;
 const HEALTHY_PER_SECOND = 300;
-/** Settings with almost no ingest, so that the figures measure request handling only. */
-const QUIET_WORLD_SETTINGS = { PARALLAX_SANDBOX_MARKETS: "10", PARALLAX_SANDBOX_SPEED: "1" };
 
 export const cachedReadRow: ScoreboardRow = {
   id: "S31",

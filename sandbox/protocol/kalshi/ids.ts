@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { SHORT_MONTH_NAMES } from "../../../src/lib/month-names.ts";
+import { SHORT_MONTH_NAMES } from "../../../src/lib/dates/month-names.ts";
 import type { ListedEvent, ListedMarket, WorldTrade } from "../../world/types.ts";
 
 const INITIALS_LENGTH_MAX = 6;

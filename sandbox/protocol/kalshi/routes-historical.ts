@@ -1,4 +1,4 @@
-import { toIso } from "../../../src/lib/iso-time.ts";
+import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import type { ListedMarket } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiSeriesTicker } from "./ids.ts";
 import { presentMarket } from "./market-json.ts";

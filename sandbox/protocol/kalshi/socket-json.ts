@@ -1,4 +1,4 @@
-import { toIso } from "../../../src/lib/iso-time.ts";
+import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import type { BookState, FeedEvent, ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import { presentEvent } from "./event-json.ts";
 import { deriveUuid, kalshiEventTicker, kalshiTicker, kalshiTradeId } from "./ids.ts";

@@ -1,4 +1,4 @@
-import { toIso } from "../../../src/lib/iso-time.ts";
+import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
 import { kalshiTicker, kalshiTradeId } from "./ids.ts";
 import { formatContracts, formatDollars, toOppositePrice } from "./market-json.ts";

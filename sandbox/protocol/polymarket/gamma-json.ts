@@ -1,5 +1,5 @@
+import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
-import { toIso } from "../../../src/lib/iso-time.ts";
 import {
   type ActivityState,
   isListed,

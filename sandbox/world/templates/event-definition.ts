@@ -1,5 +1,5 @@
 /** Definition of a simulated real-world event, and helpers for the templates that create such definitions. */
-import { MONTH_NAMES } from "../../../src/lib/month-names.ts";
+import { MONTH_NAMES } from "../../../src/lib/dates/month-names.ts";
 import { hashKeys, uniform } from "../random.ts";
 import type { OutcomeModel, ResolutionCriterion } from "../truth.ts";
 import type { ListedEvent, SandboxVenue, Strike } from "../types.ts";

@@ -7,10 +7,10 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { eachDatabase, onEmbedded, onPostgres, postgresDatabase } from "../../../test/support/databases.ts";
+import { isStoreUnavailable } from "../../../test/support/error-code.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { createTestFolder } from "../../../test/support/test-folder.ts";
-import { AppError } from "../../domain/errors.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import { DataDirLockedError } from "../system/data-dir-lock.ts";
@@ -20,7 +20,6 @@ import { openPostgresDatabase } from "./postgres-database.ts";
 import { ensureStoreIdentity, StoreIdentityError } from "./store-identity.ts";
 
 const INSERT_META = "insert into meta (key, value) values ($1, '1')";
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 /** Creates a folder with an empty embedded store. */
 async function createDataDir(): Promise<string> {
@@ -166,7 +165,7 @@ eachDatabase(
   "an invalid statement throws an error with its SQLSTATE, and the next statement succeeds",
   async (database) => {
     await assert.rejects(database.query("select nothing_such"), (error: unknown) => {
-      assert.ok(!isUnavailable(error));
+      assert.ok(!isStoreUnavailable(error));
       assert.equal((error as { code?: unknown }).code, "42703");
       return true;
     });
@@ -216,7 +215,7 @@ test("splits a migration at semicolons that end a line and removes comments", ()
 
 test("opening a database on an unreachable server throws `store_unavailable`", async () => {
   const opening = openPostgresDatabase({ url: "postgres://nobody@127.0.0.1:1/none", log: quietLog });
-  await assert.rejects(opening, isUnavailable);
+  await assert.rejects(opening, isStoreUnavailable);
 });
 
 test("the first migration run returns every migration with its duration, and a second run returns none", async () => {
@@ -257,7 +256,7 @@ test("the embedded store restarts a failed engine without losing rows, and runni
     const outcomes = Promise.allSettled([inFlight, transaction]);
     await workers[0]?.terminate();
     const [first] = await outcomes;
-    assert.ok(first.status === "rejected" && isUnavailable(first.reason));
+    assert.ok(first.status === "rejected" && isStoreUnavailable(first.reason));
     assert.deepEqual(await database.query("select value from meta where key = 'kept'"), [{ value: "1" }]);
     assert.equal(workers.length, 2);
   } finally {
@@ -270,7 +269,7 @@ test("a closed embedded store throws `store_unavailable` and releases its direct
   const first = await openEmbeddedDatabase({ dataDir, log: quietLog });
   await first.query("create table t (a int)");
   await first.close();
-  await assert.rejects(first.query("select 1"), isUnavailable);
+  await assert.rejects(first.query("select 1"), isStoreUnavailable);
   const second = await openEmbeddedDatabase({ dataDir, log: quietLog });
   assert.deepEqual(await second.query("select a from t"), []);
   await second.close();
@@ -386,7 +385,7 @@ test("a statement on a terminated connection fails with `store_unavailable`, and
   skip: process.env.TEST_DATABASE_URL === undefined ? "TEST_DATABASE_URL is not set" : false,
 }, async () => {
   const database = await postgresDatabase();
-  await assert.rejects(database.query("select pg_terminate_backend(pg_backend_pid())"), isUnavailable);
+  await assert.rejects(database.query("select pg_terminate_backend(pg_backend_pid())"), isStoreUnavailable);
   assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
   const transaction = database.transaction(async ({ query }) => {
     await query("select pg_terminate_backend(pg_backend_pid())");

@@ -2,15 +2,14 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isStoreUnavailable } from "../../../test/support/error-code.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { createTestFolder } from "../../../test/support/test-folder.ts";
-import { AppError } from "../../domain/errors.ts";
 import { createDiskSpaceGuard, needsDiskSpace, readFreeBytes } from "./disk-space-guard.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 
 const MIB = 2 ** 20;
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 test("statements that write need disk space; statements that read or free space do not", () => {
   for (const text of [
@@ -61,8 +60,8 @@ test("checks the free space at most four times a second and logs each change bet
   now = 249;
   await insertRow();
   now = 250;
-  await assert.rejects(insertRow(), isUnavailable);
-  await assert.rejects(insertRow(), isUnavailable);
+  await assert.rejects(insertRow(), isStoreUnavailable);
+  await assert.rejects(insertRow(), isStoreUnavailable);
   await assertDiskSpace("select 1");
   assert.equal(checkCount, 2);
   freeBytesNow = null;
@@ -96,13 +95,13 @@ test("refuses only writes while the disk is nearly full, and accepts writes agai
       // The disk is checked every 250 ms, so the first writes may still succeed.
       for (let number = 2; ; number++) await database.query("insert into t values ($1)", [number]);
     };
-    await assert.rejects(writeUntilRefused(), isUnavailable);
+    await assert.rejects(writeUntilRefused(), isStoreUnavailable);
     const acceptedNumbers = await readNumbers();
     assert.ok(acceptedNumbers.length >= 1);
     const failingTransaction = database.transaction(async (transaction) => {
       await transaction.query("insert into meta (key, value) values ('late', '1')");
     });
-    await assert.rejects(failingTransaction, isUnavailable);
+    await assert.rejects(failingTransaction, isStoreUnavailable);
     assert.deepEqual(await readNumbers(), acceptedNumbers);
     freeBytesNow = 64 * MIB;
     const deadline = performance.now() + 10_000;
@@ -110,7 +109,7 @@ test("refuses only writes while the disk is nearly full, and accepts writes agai
       const isAccepted = await database.query("insert into t values (0)").then(
         () => true,
         (error: unknown) => {
-          assert.ok(isUnavailable(error));
+          assert.ok(isStoreUnavailable(error));
           return false;
         },
       );

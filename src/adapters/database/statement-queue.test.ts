@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AppError } from "../../domain/errors.ts";
+import { isStoreUnavailable } from "../../../test/support/error-code.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
 import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
 const WAIT_MS_MAX = 1_000;
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 /**
  * Acquires a slot for each caller, in order. Returns the callers in the order in which they get a slot, which they
@@ -49,7 +48,7 @@ test("a full queue rejects a request immediately and serves the queued requests"
   const queue = createStatementQueue({ running: 1, waiting: 2 });
   const release = await queue.acquire(WAIT_MS_MAX);
   const { served, ended } = acquireInOrder(queue, [null, null]);
-  await assert.rejects(queue.acquire(WAIT_MS_MAX), isUnavailable);
+  await assert.rejects(queue.acquire(WAIT_MS_MAX), isStoreUnavailable);
   release();
   await ended;
   assert.deepEqual(served, [null, null]);
@@ -64,7 +63,7 @@ test("at most 256 statements of one caller wait, and those of others and of the 
   );
   await assert.rejects(
     runForCaller("ann", () => queue.acquire(WAIT_MS_MAX)),
-    isUnavailable,
+    isStoreUnavailable,
   );
   const others = acquireInOrder(queue, ["bob", ...Array.from({ length: 300 }, () => null)]);
   release();
@@ -78,7 +77,7 @@ test("rejects a request that is queued for too long, and serves the next request
   const release = await queue.acquire(WAIT_MS_MAX);
   const expiringRequest = queue.acquire(WAIT_MS_MAX);
   t.mock.timers.tick(WAIT_MS_MAX + 1);
-  await assert.rejects(expiringRequest, isUnavailable);
+  await assert.rejects(expiringRequest, isStoreUnavailable);
   release();
   (await queue.acquire(WAIT_MS_MAX))();
 });

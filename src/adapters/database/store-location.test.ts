@@ -3,16 +3,14 @@ import { cp, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { eachDatabase, onPostgres } from "../../../test/support/databases.ts";
+import { isStoreUnavailable } from "../../../test/support/error-code.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { createTestFolder } from "../../../test/support/test-folder.ts";
-import { AppError } from "../../domain/errors.ts";
 import type { Database } from "../../ports/database.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { findStoreLocation, recordStoreLocation } from "./store-location.ts";
-
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 eachDatabase("a store at another location was restored, and one of two nodes handles it", async (database) => {
   const restores: string[] = [];
@@ -58,10 +56,10 @@ onPostgres("recreated tables count as another location", async (database) => {
 
 async function assertReadOnly(database: Database): Promise<void> {
   assert.deepEqual(await database.query("select 1 as one"), [{ one: 1 }]);
-  await assert.rejects(database.query("create table unwanted (id int4)"), isUnavailable);
+  await assert.rejects(database.query("create table unwanted (id int4)"), isStoreUnavailable);
   await assert.rejects(
     database.transaction(({ query }) => query("create table unwanted (id int4)")),
-    isUnavailable,
+    isStoreUnavailable,
   );
 }
 

@@ -1,6 +1,6 @@
 import { NodeWebSocket } from "socket.io-client";
 import { Decoder, isPacketValid, type Packet, PacketType } from "socket.io-parser";
-import { isNestedDeeper, JSON_DEPTH_MAX, JsonBoundError } from "../../lib/json-depth.ts";
+import { isNestedDeeper, JSON_DEPTH_MAX, JsonBoundError } from "../../lib/json/json-depth.ts";
 import { endLimited } from "./response-limits.ts";
 
 /**

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { hasErrorCode } from "../../../test/support/error-code.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { SampleTask } from "../../../test/support/threads/worker-tasks.ts";
-import { AppError } from "../../domain/errors.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
 import { openWorkerPool } from "./worker-pool.ts";
 
@@ -17,8 +17,6 @@ function openPool() {
   const sum = (...numbers: readonly number[]) => pool.run({ kind: "sum", values: Float64Array.from(numbers) }, []);
   return { pool, clock, sum };
 }
-
-const hasCode = (code: string) => (error: unknown) => error instanceof AppError && error.code === code;
 
 test("tasks run one after the other, and each caller gets the result of its task", async () => {
   const { sum } = openPool();
@@ -38,9 +36,9 @@ test("`overloaded`: a task is rejected if eight others are waiting, or four of i
   const running = sum(0);
   const sumFor = (caller: string, value: number) => runForCaller(caller, () => sum(value));
   const accepted = [1, 2, 3, 4].map((value) => sumFor("first", value));
-  await assert.rejects(sumFor("first", 5), hasCode("overloaded"));
+  await assert.rejects(sumFor("first", 5), hasErrorCode("overloaded"));
   accepted.push(...[5, 6, 7, 8].map((value) => sumFor("second", value)));
-  await assert.rejects(sumFor("third", 9), hasCode("overloaded"));
+  await assert.rejects(sumFor("third", 9), hasErrorCode("overloaded"));
   assert.deepEqual(await Promise.all([running, ...accepted]), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
   assert.equal(await sum(9), 9);
 });
@@ -94,8 +92,8 @@ test("an idle thread ends after a minute, and a later task starts another", asyn
 
 test("closing the pool fails its tasks and later ones", async () => {
   const { pool, sum } = openPool();
-  const tasks = [pool.run({ kind: "loop" }, []), sum(1)].map((task) => assert.rejects(task, hasCode("draining")));
+  const tasks = [pool.run({ kind: "loop" }, []), sum(1)].map((task) => assert.rejects(task, hasErrorCode("draining")));
   await pool.close();
   await Promise.all(tasks);
-  await assert.rejects(sum(2), hasCode("draining"));
+  await assert.rejects(sum(2), hasErrorCode("draining"));
 });

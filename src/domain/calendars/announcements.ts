@@ -1,5 +1,5 @@
-import type { CivilDate } from "../../lib/civil-date.ts";
-import { type TimeZone, zonedInstant } from "../../lib/zoned-time.ts";
+import type { CivilDate } from "../../lib/dates/civil-date.ts";
+import { type TimeZone, zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { assertYear, type Calendar, type Certainty } from "./calendar.ts";
 import { type PublishedTable, publishedDates } from "./published-dates.ts";
 

@@ -1,4 +1,4 @@
-import { type CivilDate, nthOfMonth, partsOf, SUNDAY } from "../../lib/civil-date.ts";
+import { type CivilDate, nthOfMonth, partsOf, SUNDAY } from "../../lib/dates/civil-date.ts";
 import { createAnnouncementCalendar } from "./announcements.ts";
 
 /** The second Sunday of March. Within 14 days for 2018 and 2022 to 2028; the pandemic moved 2021. */

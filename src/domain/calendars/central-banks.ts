@@ -1,4 +1,4 @@
-import { type CivilDate, civilDate, nearest, THURSDAY, WEDNESDAY, type Weekday } from "../../lib/civil-date.ts";
+import { type CivilDate, civilDate, nearest, THURSDAY, WEDNESDAY, type Weekday } from "../../lib/dates/civil-date.ts";
 import { createAnnouncementCalendar } from "./announcements.ts";
 import type { Calendar } from "./calendar.ts";
 

@@ -7,8 +7,8 @@ import {
   SATURDAY,
   SUNDAY,
   THURSDAY,
-} from "../../lib/civil-date.ts";
-import { zonedInstant } from "../../lib/zoned-time.ts";
+} from "../../lib/dates/civil-date.ts";
+import { zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { assertYear, type Calendar } from "./calendar.ts";
 import { publishedDates } from "./published-dates.ts";
 

@@ -1,4 +1,4 @@
-import { type CivilDate, civilDate } from "../../lib/civil-date.ts";
+import { type CivilDate, civilDate } from "../../lib/dates/civil-date.ts";
 
 /** Dates as their publishers announced or held them: year, then "month-day". A year is either complete or absent. */
 type PublishedYears = Readonly<Record<number, string>>;

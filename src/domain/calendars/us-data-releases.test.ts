@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type CivilDate, civilDate, partsOf, weekdayOf } from "../../lib/civil-date.ts";
+import { type CivilDate, civilDate, partsOf, weekdayOf } from "../../lib/dates/civil-date.ts";
 import { type Calendar, listOccurrences } from "./calendar.ts";
 import { type PublishedTable, publishedDates } from "./published-dates.ts";
 import {

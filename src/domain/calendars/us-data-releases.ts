@@ -13,8 +13,8 @@ import {
   TUESDAY,
   WEDNESDAY,
   weekdayOf,
-} from "../../lib/civil-date.ts";
-import { zonedInstant } from "../../lib/zoned-time.ts";
+} from "../../lib/dates/civil-date.ts";
+import { zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { createAnnouncementCalendar } from "./announcements.ts";
 import { assertYear, type Calendar } from "./calendar.ts";
 import { isFederalHoliday } from "./us-holidays.ts";

@@ -1,5 +1,5 @@
-import { type CivilDate, MONDAY, nthOfMonth } from "../../lib/civil-date.ts";
-import { zonedInstant } from "../../lib/zoned-time.ts";
+import { type CivilDate, MONDAY, nthOfMonth } from "../../lib/dates/civil-date.ts";
+import { zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { assertYear, type Calendar } from "./calendar.ts";
 
 const ZONE = "America/New_York";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { civilDate, partsOf, weekdayOf } from "../../lib/civil-date.ts";
+import { civilDate, partsOf, weekdayOf } from "../../lib/dates/civil-date.ts";
 import { federalHolidays, isFederalHoliday } from "./us-holidays.ts";
 
 const format = (date: number) => {

@@ -9,7 +9,7 @@ import {
   SUNDAY,
   THURSDAY,
   weekdayOf,
-} from "../../lib/civil-date.ts";
+} from "../../lib/dates/civil-date.ts";
 
 /** A holiday on a Saturday is observed on Friday, one on a Sunday on Monday (5 U.S.C. 6103). */
 function observed(date: CivilDate): CivilDate {

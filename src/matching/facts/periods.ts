@@ -1,4 +1,4 @@
-import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../../lib/civil-date.ts";
+import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../../lib/dates/civil-date.ts";
 import { DAY_MS } from "../../lib/durations.ts";
 import { findClockTimes } from "../../text/clock-times.ts";
 import { findTextDates, type Span, type TextDate } from "../../text/text-dates.ts";

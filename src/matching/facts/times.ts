@@ -1,5 +1,5 @@
-import type { CivilDate } from "../../lib/civil-date.ts";
-import { zonedInstant } from "../../lib/zoned-time.ts";
+import type { CivilDate } from "../../lib/dates/civil-date.ts";
+import { zonedInstant } from "../../lib/dates/zoned-time.ts";
 import type { PlacedClockTime } from "../../text/clock-times.ts";
 
 const DAY_MS = 86_400_000;

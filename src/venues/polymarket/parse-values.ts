@@ -1,6 +1,6 @@
 import { parseDecimal } from "../../domain/price.ts";
 import { toCents } from "../../domain/usd.ts";
-import { parseShallowJson } from "../../lib/json-depth.ts";
+import { parseShallowJson } from "../../lib/json/json-depth.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-price.ts";
 

@@ -1,7 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { parseShallowJson } from "../../lib/json-depth.ts";
+import { parseShallowJson } from "../../lib/json/json-depth.ts";
 import type { StreamHandlers } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";

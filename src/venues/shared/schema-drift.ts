@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { parseDecimal } from "../../domain/price.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { parseShallowJson } from "../../lib/json-depth.ts";
+import { parseShallowJson } from "../../lib/json/json-depth.ts";
 import type { DriftCounter } from "../../ports/venue.ts";
 import { compileCheck, type DocumentedField, documentedFields, type FieldType, unusedFields } from "./wire-schema.ts";
 

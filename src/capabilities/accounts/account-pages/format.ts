@@ -1,4 +1,4 @@
-import { SHORT_MONTH_NAMES } from "../../../lib/month-names.ts";
+import { SHORT_MONTH_NAMES } from "../../../lib/dates/month-names.ts";
 
 /** @example formatDay(new Date(0)) // "1970-01-01" */
 export const formatDay = (date: Date): string => date.toISOString().slice(0, 10);

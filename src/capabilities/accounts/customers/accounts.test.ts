@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
+import { hasErrorCode } from "../../../../test/support/error-code.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { CUSTOMER_DATA } from "../../../app/customer-data.ts";
-import { AppError, type ErrorCode } from "../../../domain/errors.ts";
+import type { AppError } from "../../../domain/errors.ts";
 import { PLAN_ALLOWANCES } from "../../../domain/plan.ts";
 import type { Database } from "../../../ports/database.ts";
 import { createKeyDirectory } from "../keys/index.ts";
@@ -28,8 +29,6 @@ function setUp(database: Database) {
   };
   return { clock, directory, accounts, createAccount };
 }
-
-const hasErrorCode = (code: ErrorCode) => (error: unknown) => error instanceof AppError && error.code === code;
 
 /** Returns the results of the successful calls and the error codes of the failed calls. */
 async function settleAll<Result>(calls: readonly Promise<Result>[]) {

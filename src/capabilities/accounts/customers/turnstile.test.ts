@@ -5,12 +5,12 @@ import {
   TURNSTILE_SECRET,
   type TurnstileServer,
 } from "../../../../test/support/customers/turnstile-server.ts";
+import { hasErrorCode } from "../../../../test/support/error-code.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { recordingLog } from "../../../../test/support/test-app.ts";
 import { createUndiciHttp } from "../../../adapters/network/undici-http.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
-import { AppError } from "../../../domain/errors.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
 import { createTurnstile, dummyBotCheck, isTestSecret, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 
@@ -35,7 +35,7 @@ function setUp(options: { secret?: string; http?: HttpOut; hostname?: string | n
   return { clock, lines, check: createTurnstile({ http, clock, random: systemRandom, log, ...settings, ...options }) };
 }
 
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "bot_check_unavailable";
+const isUnavailable = hasErrorCode("bot_check_unavailable");
 
 test("a valid token passes once, and the request has the documented siteverify format", async () => {
   const { check } = setUp();

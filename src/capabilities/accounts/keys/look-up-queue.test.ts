@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { isStoreUnavailable } from "../../../../test/support/error-code.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { BATCH_SIZE_MAX, createLookUpQueue, QUERY_BURST } from "./look-up-queue.ts";
@@ -24,7 +25,6 @@ function setUp() {
   return { clock, queue, queries, endAll };
 }
 
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 const ignoreFailure = (promise: Promise<unknown>) => promise.catch(() => {});
 
 test("each caller receives the value of its key", async () => {
@@ -85,7 +85,7 @@ test("look-ups of keys that were valid before come first", async () => {
 test("if more than 1,024 look-ups of one address wait, only further ones of this address fail", async () => {
   const { queue } = setUp();
   for (let index = 0; index < 4 + 1_024; index++) void queue.find(`flood${index}`, "192.0.2.1");
-  await assert.rejects(queue.find("one too many", "192.0.2.1"), isUnavailable);
+  await assert.rejects(queue.find("one too many", "192.0.2.1"), isStoreUnavailable);
   const others = [queue.find("other", "198.51.100.1"), queue.find("known", null)];
   const first = await Promise.race([
     ...others.map((promise) => promise.then(String, String)),
@@ -97,7 +97,7 @@ test("if more than 1,024 look-ups of one address wait, only further ones of this
 test("if 16,384 look-ups wait, further ones fail, also those of keys that were valid before", async () => {
   const { queue } = setUp();
   for (let index = 0; index < 4 + 16_384; index++) void queue.find(`flood${index}`, `192.0.2.${index % 32}`);
-  for (const lane of ["198.51.100.1", null]) await assert.rejects(queue.find("one too many", lane), isUnavailable);
+  for (const lane of ["198.51.100.1", null]) await assert.rejects(queue.find("one too many", lane), isStoreUnavailable);
 });
 
 test("if a query fails, its look-ups and all that wait fail, and later ones are sent again", async () => {

@@ -4,14 +4,13 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { ACCOUNT, startQuotaNode, takeAll, waitForUsage } from "../../../../test/support/customers/quota-nodes.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
+import { isStoreUnavailable } from "../../../../test/support/error-code.ts";
 import { createTestFolder } from "../../../../test/support/test-folder.ts";
 import { openQuotaJournal } from "../../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { QuotaCharge } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaStore } from "./quota-store.ts";
-
-const isUnavailable = (error: unknown) => error instanceof AppError && error.code === "store_unavailable";
 
 eachDatabase("a node that stops during a grant returns the granted units", async (database) => {
   const { meter, store } = await startQuotaNode(database);
@@ -108,7 +107,7 @@ eachDatabase("503: if the journal cannot be written, no unit is served and no bl
       },
     }),
   });
-  for (let attempt = 0; attempt < 10; attempt++) await assert.rejects(takeAll(meter, 1_000, 1), isUnavailable);
+  for (let attempt = 0; attempt < 10; attempt++) await assert.rejects(takeAll(meter, 1_000, 1), isStoreUnavailable);
   assert.equal(storeRequests, 1);
   await meter.usage(ACCOUNT.customerId);
   assert.deepEqual(await database.query("select * from quota_blocks"), []);
@@ -156,7 +155,7 @@ eachDatabase("blocks of a lost grant response are returned, blocks of a pending 
     await clock.advance(1_000);
     await meter.usage("other-customer");
   };
-  await assert.rejects(takeAll(meter, 1_000, 1), isUnavailable);
+  await assert.rejects(takeAll(meter, 1_000, 1), isStoreUnavailable);
   assert.equal(await countBlocks(), 1);
   isResponseLost = false;
   const pending = meter.take(ACCOUNT, 1_000);

@@ -1,5 +1,5 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { pollUrlOf } from "../analyses/index.ts";
 import type { AnalysedMarket, EventAnalysis, ProbabilityMap } from "./model.ts";
 import type { StartedAnalysis } from "./service.ts";

@@ -1,4 +1,4 @@
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { DeliveryFailure } from "../../../ports/webhook-out.ts";
 import type { Delivery, Webhook } from "./model.ts";
 import { isDelivered } from "./outcome.ts";

@@ -1,5 +1,5 @@
 import type { TakerFee } from "../../../domain/market.ts";
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { LegFill } from "../../../quant/arbitrage.ts";
 import type {
   CrossVenueOpportunity,

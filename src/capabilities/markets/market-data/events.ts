@@ -2,7 +2,7 @@ import type { BoardEvent, BoardMarket, EventQuery, EventStatus, MarketBoard } fr
 import { categoryOf } from "../../../domain/category.ts";
 import type { EventListing } from "../../../domain/market.ts";
 import { toCents } from "../../../domain/usd.ts";
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { EventPair } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 

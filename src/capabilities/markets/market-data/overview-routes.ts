@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { sendPreserialised } from "../../../http/response/preserialised.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
 import { presentMarket } from "./present.ts";
 import { COMMON_OPTIONS, findParentEvent, type RouteContext } from "./route-context.ts";

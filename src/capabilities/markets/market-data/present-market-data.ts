@@ -2,7 +2,7 @@ import type { BoardMarket } from "../../../board/index.ts";
 import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
 import { complement } from "../../../domain/price.ts";
 import type { Trade } from "../../../domain/trade.ts";
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
 

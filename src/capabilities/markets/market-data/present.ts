@@ -2,7 +2,7 @@ import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "..
 import { categoryOf } from "../../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
 import { stepAt } from "../../../domain/order-rules.ts";
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
 import type { AlsoOn } from "../matching/index.ts";
 

@@ -1,4 +1,4 @@
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { roundTo } from "../../../lib/numbers.ts";
 import type { MarketResolution } from "./service.ts";
 

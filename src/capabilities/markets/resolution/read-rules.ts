@@ -1,6 +1,6 @@
 import { openCloseTime } from "../../../domain/close-time.ts";
 import type { MarketListing } from "../../../domain/market.ts";
-import type { TimeZone } from "../../../lib/zoned-time.ts";
+import type { TimeZone } from "../../../lib/dates/zoned-time.ts";
 import { defaultZoneOf } from "../../../text/clock-times.ts";
 import {
   type DateRelation,

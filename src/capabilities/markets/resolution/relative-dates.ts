@@ -1,4 +1,4 @@
-import { lastDayOfMonth, partsOf } from "../../../lib/civil-date.ts";
+import { lastDayOfMonth, partsOf } from "../../../lib/dates/civil-date.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { RulesDate } from "./model.ts";
 

@@ -4,8 +4,8 @@ import { describeErrors, openMarketApi } from "../../../../test/support/markets/
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { VenueError } from "../../../domain/errors.ts";
 import type { MarketListing } from "../../../domain/market.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
-import { toIso } from "../../../lib/iso-time.ts";
 
 const urlOf = (id: string) => `/v1/markets/alpha/${id}/resolution`;
 const NO_PRICE = { bid: null, ask: null, bidSize: null, askSize: null, lastPrice: null };

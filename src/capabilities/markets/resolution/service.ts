@@ -1,6 +1,6 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { loadTimeZones } from "../../../lib/zoned-time.ts";
+import { loadTimeZones } from "../../../lib/dates/zoned-time.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { describeResolution } from "./describe-resolution.ts";
 import type { KeyDate, Resolution } from "./model.ts";

@@ -1,5 +1,5 @@
 import { toCents } from "../../../domain/usd.ts";
-import { toIso } from "../../../lib/iso-time.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { sidePrice, sumUsd } from "../../../trading/index.ts";
 import type { ClosedLot, OpenPosition, PaperTrade, Portfolio } from "./model.ts";
 

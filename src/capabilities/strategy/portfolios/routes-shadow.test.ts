@@ -10,8 +10,8 @@ import {
   VENUE,
 } from "../../../../test/support/trading/portfolio-harness.ts";
 import { VenueError } from "../../../domain/errors.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
-import { toIso } from "../../../lib/iso-time.ts";
 import { createPaperTrades, PAPER_TRADE_DATA } from "./index.ts";
 
 eachDatabase("200: a paper trade pays the prices of the book and the taker fee of the venue", async (database) => {

@@ -7,8 +7,8 @@ import {
   openPortfolioApi,
   VENUE,
 } from "../../../../test/support/trading/portfolio-harness.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
-import { toIso } from "../../../lib/iso-time.ts";
 import { createPortfolioService } from "./index.ts";
 
 eachDatabase("200: a position shows its cost and its current value, and the summary its profit", async (database) => {

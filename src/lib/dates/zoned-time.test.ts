@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { DAY_MS } from "../durations.ts";
 import { civilDate } from "./civil-date.ts";
-import { DAY_MS } from "./durations.ts";
 import { type TimeZone, zonedInstant } from "./zoned-time.ts";
 
 const iso = (date: number, minutes: number, zone: TimeZone) =>

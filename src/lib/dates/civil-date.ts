@@ -1,4 +1,4 @@
-import { DAY_MS } from "./durations.ts";
+import { DAY_MS } from "../durations.ts";
 
 /** A day of the Gregorian calendar without a time zone: days since 1970-01-01. */
 export type CivilDate = number;

@@ -1,5 +1,5 @@
+import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import type { CivilDate } from "./civil-date.ts";
-import { DAY_MS, MINUTE_MS } from "./durations.ts";
 
 /** The IANA zones in use. A closed list, so that the cache of formats is bounded. */
 const TIME_ZONES = [
