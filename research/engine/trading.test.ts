@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
-import { assertNear } from "../../test/support/assert-near.ts";
+import { assertNear } from "../../test/support/asserts/assert-near.ts";
 import { createRow, daysBefore } from "../../test/support/engine/sample-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { createSamples, scoreSamples } from "./samples.ts";

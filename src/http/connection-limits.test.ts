@@ -3,10 +3,10 @@ import { EventEmitter } from "node:events";
 import type { Server } from "node:http";
 import { Socket } from "node:net";
 import { test } from "node:test";
+import { waitUntil } from "../../test/support/asserts/wait-until.ts";
 import { type Client, KEEP_ALIVE_REQUEST, LARGE_ASSET, startServer } from "../../test/support/connection-server.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
-import { waitUntil } from "../../test/support/wait-until.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import { ConnectionLimits } from "./connection-limits.ts";
 

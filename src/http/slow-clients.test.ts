@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import type { Socket } from "node:net";
 import { test } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
+import { waitUntil } from "../../test/support/asserts/wait-until.ts";
 import { type Client, LARGE_BODY, SETTLED_ITERATIONS, startServer } from "../../test/support/connection-server.ts";
-import { waitUntil } from "../../test/support/wait-until.ts";
 import { readSendQueues } from "./send-queues.ts";
 
 test("a client that reads nothing for 60 s is disconnected, and one that reads slowly is not", async (t) => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../test/support/assert-near.ts";
+import { assertNear } from "../../test/support/asserts/assert-near.ts";
 import type { TakerFee } from "../domain/market.ts";
 import { type ArbitrageLeg, annualizedReturn, netSpread, scoreArbitrage, walkArbitrage } from "./arbitrage.ts";
 import { orderFee, takerFee } from "./taker-fee.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../test/support/assert-near.ts";
+import { assertNear } from "../../test/support/asserts/assert-near.ts";
 import { type ReferenceQuote, referencePool } from "./reference-pool.ts";
 
 const quote = (yesPrice: number, parts: Partial<ReferenceQuote> = {}): ReferenceQuote => ({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../test/support/assert-near.ts";
+import { assertNear } from "../../test/support/asserts/assert-near.ts";
 import { holdingTimes, type SpreadSeries, spreadStatistics, spreadTrend } from "./spread-history.ts";
 
 const PERIOD = { from: 0, recentFrom: 20, to: 40, observedMsMin: 5 };

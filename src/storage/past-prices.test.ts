@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isStoreUnavailable } from "../../test/support/error-code.ts";
+import { isStoreUnavailable } from "../../test/support/asserts/error-code.ts";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { samplePoint } from "../../test/support/storage-samples.ts";
 import { openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";

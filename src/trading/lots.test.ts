@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../test/support/assert-near.ts";
+import { assertNear } from "../../test/support/asserts/assert-near.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { sumOf } from "../lib/numbers.ts";
 import { type Lot, lotPerformance, matchLots, openPositions, realisedPnlUsd } from "./lots.ts";

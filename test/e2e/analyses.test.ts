@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { sumOf } from "../../src/lib/numbers.ts";
-import { assertNear } from "../support/assert-near.ts";
+import { assertNear } from "../support/asserts/assert-near.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { COMPLETION_TOKENS, type startLocalServer } from "../support/research/local-server.ts";
 import { type Script, startScriptedServer } from "../support/research/scripted-server.ts";

@@ -9,7 +9,7 @@ import { ensureDemoKeys } from "../../src/capabilities/accounts/keys/index.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { createTickWriter } from "../../src/storage/index.ts";
 import { plainAppPorts } from "../support/app-ports.ts";
-import { isStoreUnavailable } from "../support/error-code.ts";
+import { isStoreUnavailable } from "../support/asserts/error-code.ts";
 import { quietLog } from "../support/quiet-log.ts";
 import { eventually, temporaryFolder } from "../support/service-process.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";

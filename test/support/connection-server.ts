@@ -6,9 +6,9 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { assetRoutes, defineAsset } from "../../src/http/html/index.ts";
 import { defineRoute } from "../../src/http/route.ts";
 import type { HttpServerOptions } from "../../src/http/server.ts";
+import { waitUntil } from "./asserts/wait-until.ts";
 import { FakeClock } from "./fake-clock.ts";
 import { PUBLIC_ROUTE, testServer } from "./test-app.ts";
-import { waitUntil } from "./wait-until.ts";
 
 export const KEEP_ALIVE_REQUEST = "GET /hello HTTP/1.1\r\nhost: x\r\n\r\n";
 /** More than the kernel stores for a connection whose client reads nothing. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isStoreUnavailable } from "../../../test/support/error-code.ts";
+import { isStoreUnavailable } from "../../../test/support/asserts/error-code.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { copyStoreTemplate } from "../../../test/support/store-template.ts";
 import { createTestFolder } from "../../../test/support/test-folder.ts";

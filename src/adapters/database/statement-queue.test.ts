@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isStoreUnavailable } from "../../../test/support/error-code.ts";
+import { isStoreUnavailable } from "../../../test/support/asserts/error-code.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
 import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { hasErrorCode } from "../../../test/support/error-code.ts";
+import { hasErrorCode } from "../../../test/support/asserts/error-code.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import type { SampleTask } from "../../../test/support/threads/worker-tasks.ts";
 import { runForCaller } from "../../lib/current-caller.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../../test/support/assert-near.ts";
+import { assertNear } from "../../../test/support/asserts/assert-near.ts";
 import { AS_OF, createQuote, createView } from "../../../test/support/engine/market-views.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { toLogOdds } from "../log-odds.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../../test/support/assert-near.ts";
+import { assertNear } from "../../../test/support/asserts/assert-near.ts";
 import { concentrationOf, type QuestionStake } from "./concentration.ts";
 
 const stake = (question: number | null, stakeUsd: number, parts: Partial<QuestionStake> = {}): QuestionStake => ({

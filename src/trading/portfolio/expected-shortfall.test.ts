@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../../test/support/assert-near.ts";
+import { assertNear } from "../../../test/support/asserts/assert-near.ts";
 import { bestHedge, expectedShortfall, lossDistribution } from "./expected-shortfall.ts";
 
 test("known value: the tail loss is the mean of the worst 5%; the outcome at the boundary counts in part", () => {

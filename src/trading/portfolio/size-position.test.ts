@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { assertNear } from "../../../test/support/assert-near.ts";
+import { assertNear } from "../../../test/support/asserts/assert-near.ts";
 import { EDGE_MIN } from "../../engine/index.ts";
 import { edgeShrinkage, positionShare } from "../../quant/kelly.ts";
 import type { CandidateTrade, HeldPosition, LogicalConstraint, PortfolioTask } from "./model.ts";

@@ -7,10 +7,10 @@ import type { StreamingOptions } from "../../../src/capabilities/events/streamin
 import type { Plan } from "../../../src/domain/plan.ts";
 import { PLAN_ALLOWANCES } from "../../../src/domain/plan.ts";
 import type { HttpServerOptions } from "../../../src/http/server.ts";
+import { waitUntil } from "../asserts/wait-until.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { quietLog } from "../quiet-log.ts";
 import { testServer } from "../test-app.ts";
-import { waitUntil } from "../wait-until.ts";
 import { MemoryEventLog } from "./memory-event-log.ts";
 
 export interface SentEvent {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { hasErrorCode } from "../../../../test/support/asserts/error-code.ts";
 import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
-import { hasErrorCode } from "../../../../test/support/error-code.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { CUSTOMER_DATA } from "../../../app/customer-data.ts";

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
+import { hasErrorCode } from "../../../../test/support/asserts/error-code.ts";
 import {
   startTurnstileServer,
   TURNSTILE_SECRET,
   type TurnstileServer,
 } from "../../../../test/support/customers/turnstile-server.ts";
-import { hasErrorCode } from "../../../../test/support/error-code.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { recordingLog } from "../../../../test/support/test-app.ts";
 import { createUndiciHttp } from "../../../adapters/network/undici-http.ts";

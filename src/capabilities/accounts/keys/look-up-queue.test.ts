@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isStoreUnavailable } from "../../../../test/support/error-code.ts";
+import { isStoreUnavailable } from "../../../../test/support/asserts/error-code.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { BATCH_SIZE_MAX, createLookUpQueue, QUERY_BURST } from "./look-up-queue.ts";

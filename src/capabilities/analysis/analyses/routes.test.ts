@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { analysisTest, marketPath, VENUE } from "../../../../test/support/analyses/analysis-harness.ts";
 import { ScriptedResearch, sampleOutcome } from "../../../../test/support/analyses/scripted-research.ts";
-import { assertNear } from "../../../../test/support/assert-near.ts";
+import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
 import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { testServer } from "../../../../test/support/test-app.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";

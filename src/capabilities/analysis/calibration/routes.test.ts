@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { assertNear } from "../../../../test/support/assert-near.ts";
+import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { AppError } from "../../../domain/errors.ts";

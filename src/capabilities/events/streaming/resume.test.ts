@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { waitUntil } from "../../../../test/support/asserts/wait-until.ts";
 import { MemoryEventLog } from "../../../../test/support/streaming/memory-event-log.ts";
 import { openStreamServer, type StreamReader } from "../../../../test/support/streaming/stream-server.ts";
-import { waitUntil } from "../../../../test/support/wait-until.ts";
 import { EVENT_TYPES } from "../../../event-log/index.ts";
 
 const CLIENTS = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waitUntil } from "../../../../test/support/asserts/wait-until.ts";
 import { openStreamServer } from "../../../../test/support/streaming/stream-server.ts";
-import { waitUntil } from "../../../../test/support/wait-until.ts";
 import { PLAN_ALLOWANCES } from "../../../domain/plan.ts";
 import type { Principal } from "../../../http/auth.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { waitUntil } from "../../../../test/support/asserts/wait-until.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { openStreamServer } from "../../../../test/support/streaming/stream-server.ts";
-import { waitUntil } from "../../../../test/support/wait-until.ts";
 import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import { appendEvents, createEventLog, startEpoch } from "../../../event-log/index.ts";
 import { drain } from "../../../http/lifecycle.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { assertNear } from "../../../../test/support/assert-near.ts";
+import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import {
   type AgentReports,

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from "../../src/domain/errors.ts";
+import { AppError, type ErrorCode } from "../../../src/domain/errors.ts";
 
 /** Returns a check for `assert.rejects`: whether an error has this code. */
 export const hasErrorCode =
