@@ -10,6 +10,7 @@ import {
 } from "../../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
+import type { Database } from "../../../ports/database.ts";
 
 const services = await useSignUpServices();
 
@@ -85,6 +86,26 @@ eachDatabase("a revoke or sign-out form submitted twice redirects to the account
   const otherBrowser = await harness.signIn("ada@example.org");
   await harness.submit("/account/sign-out", { csrf: "x" });
   assert.equal(await harness.isSignedIn(otherBrowser.cookie), true);
+});
+
+eachDatabase("a sign-out whose session ends after it was read redirects to the account page", async (database) => {
+  let endsSession = false;
+  const interrupted: Database = {
+    async query(text, ...parameters) {
+      const rows = await database.query(text, ...parameters);
+      if (endsSession && /\bsessions\b/.test(text)) {
+        endsSession = false;
+        await database.query("delete from sessions");
+      }
+      return rows as never;
+    },
+    transaction: (...parameters) => database.transaction(...parameters),
+    close: () => database.close(),
+  };
+  const { harness, cookie, fields } = await signedInHarness(interrupted);
+  endsSession = true;
+  const { status, headers } = await harness.submit("/account/sign-out", fields, { cookie });
+  assert.deepEqual([endsSession, status, headers.location], [false, 303, "/account"]);
 });
 
 eachDatabase("if the verification form is submitted twice, both responses show the key", async (database) => {

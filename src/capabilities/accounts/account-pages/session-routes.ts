@@ -64,6 +64,7 @@ export function createSessionReader({ browserSessions, publicUrl, random, settin
       browserSessions.assertFormToken(request, form.csrf);
       return session;
     },
+    assertFormToken: browserSessions.assertFormToken,
     setCookie(request: FastifyRequest, reply: FastifyReply, token: string): FastifyReply {
       return reply.header("set-cookie", createSessionCookie(token, readSite(request)));
     },
@@ -127,7 +128,11 @@ export function defineSessionRoutes(scope: FastifyInstance, routes: Routes): voi
       body: schema.SessionForm,
       async handler({ body, request, reply }) {
         // Without a session the user is already signed out, for example after a double click.
-        if ((await routes.findSession(request)) !== null) await signOut(await routes.sessionOf(request, body));
+        const session = await routes.findSession(request);
+        if (session !== null) {
+          routes.assertFormToken(request, body.csrf);
+          await signOut(session);
+        }
         return redirectTo(routes.clearCookie(request, reply), "/account");
       },
     });
