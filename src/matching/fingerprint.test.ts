@@ -39,6 +39,12 @@ describe("createFingerprint", () => {
     assert.equal(quantities.length, 1);
   });
 
+  test("a name that ends in the name of a month has no date, and a label that is a month has one", () => {
+    for (const label of ["Theresa May", "Del Mar"]) assert.deepEqual(read("Who wins?", label).periods, [], label);
+    assert.equal(read("Fed rate cut: which month?", "May").periods.length, 1);
+    assert.equal(read("Fed decision May").periods.length, 1);
+  });
+
   test("takes the date from the event's title if the market's title has none", () => {
     assert.deepEqual(read("Ann Lee", null, "Winner by June 30, 2026").periods, [
       { from: null, to: NEAR / DAY_MS, kind: "deadline" },

@@ -126,18 +126,23 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
 const ORDINARY_WORD = /^(?:may|march|mar|sept?|dec)\b/;
 const BEFORE_MONTH =
   /\b(?:in|of|by|before|after|during|for|until|till|through|between|since|on|this|next|early|mid|late|end)(?: the)?[ -]$/i;
-const AFTER_MONTH =
-  /^(?:(?: fed| fomc)? (?:meetings?|decisions?|cpi|pce|ppi|gdp|inflation|jobs|payrolls?|unemployment|reports?)\b|\W*$)/;
+const CALENDAR_NOUN = "(?:meetings?|decisions?|cpi|pce|ppi|gdp|inflation|jobs|payrolls?|unemployment|reports?)";
+const AFTER_MONTH = new RegExp(`^(?: fed| fomc)? ${CALENDAR_NOUN}\\b`);
+/** Text before a month that is the last word: "Fed decision: may". A last name is preceded by another word: "theresa may". */
+const BEFORE_LAST_MONTH = new RegExp(`(?:^|[^\\w\\s]\\s*|\\b${CALENDAR_NOUN} )$`);
 
 /**
  * Whether a match is another word than a month. A text with capitals writes months with one; in a text in lower case, "may"
- * and "mar" without a number are months after a preposition, before a noun of the calendar, and last.
+ * and "mar" without a number are months after a preposition, before a noun of the calendar, and as the last word if they
+ * stand alone or follow such a noun.
  */
 function isOrdinaryWord(text: string, match: RegExpExecArray, hasCapitals: boolean): boolean {
   if (hasCapitals) return ORDINARY_WORD.test(match[0]);
   if (!/^(?:may|mar)\.?$/.test(match[0])) return false;
+  const before = text.slice(Math.max(0, match.index - 20), match.index);
   const after = text.slice(match.index + match[0].length);
-  return !AFTER_MONTH.test(after) && !BEFORE_MONTH.test(text.slice(Math.max(0, match.index - 20), match.index));
+  const isLast = /^\W*$/.test(after) && BEFORE_LAST_MONTH.test(before);
+  return !isLast && !AFTER_MONTH.test(after) && !BEFORE_MONTH.test(before);
 }
 
 function isPossible({ first: { year, month, day }, lastDay }: DateParts): boolean {

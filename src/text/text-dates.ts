@@ -1,5 +1,6 @@
 import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../lib/dates/civil-date.ts";
 import { type TimeZone, zonedInstant } from "../lib/dates/zoned-time.ts";
+import { DAY_MS } from "../lib/durations.ts";
 import { type ClockTime, clockAfter, clockBefore } from "./clock-times.ts";
 import { type DateMention, type DateUnit, findDateMentions } from "./date-mentions.ts";
 
@@ -55,8 +56,6 @@ export interface DateInstants {
  */
 export type YearReference = { readonly listedAt: number } | { readonly closeAt: number };
 
-const DAY_MS = 86_400_000;
-
 const WORDS: readonly (readonly [DateRelation, string])[] = [
   ["by", "by, on or before, no later than, not later than, until, till, through, thru"],
   ["before", "before, prior to, earlier than"],
@@ -84,13 +83,13 @@ const NAMED_YEAR = /^(?:[-/–]\d| [A-Z]| (?:season|election|midterm|meeting|edi
 /** Before a year: a name ("the 2026 census"). */
 const NAME_LEAD = /\b(?:the|its|their|an?) $/i;
 
-type Reference = Pick<TextDate, "leadStart" | "preposition" | "relation" | "isScheduled" | "isEndOf" | "time">;
+type Lead = Pick<TextDate, "leadStart" | "preposition" | "relation" | "isScheduled" | "isEndOf" | "time">;
 
 /** "sales for 2026", "the forecast for December 3, 2026" */
 const relationOfFor = (unit: DateUnit): DateRelation => (unit === "day" ? "on" : "covered");
 
 /** Parses the preposition and the time before a date. `previous` is the relation of the date before it in the same sentence. */
-function parseReference(text: string, mention: DateMention, previous: DateRelation | null): Reference {
+function parseLead(text: string, mention: DateMention, previous: DateRelation | null): Lead {
   const { start, unit, implies } = mention;
   const weekdayStart = start - (WEEKDAY.exec(text.slice(Math.max(0, start - 12), start))?.[0].length ?? 0);
   const clock = clockBefore(text, weekdayStart);
@@ -101,26 +100,26 @@ function parseReference(text: string, mention: DateMention, previous: DateRelati
   const match = endOf ?? PREPOSITION.exec(bare);
   const leadStart = match === null ? start : prefixStart + match.index;
   const preposition = match === null ? (/[-–—]\s?$/.test(bare) ? "to" : "") : (match[1] ?? "").toLowerCase();
-  const reference = (relation: DateRelation, { isEndOf = false, isScheduled = false } = {}): Reference => {
+  const lead = (relation: DateRelation, { isEndOf = false, isScheduled = false } = {}): Lead => {
     return { leadStart, preposition, relation, isScheduled, isEndOf, time: clock?.time ?? null };
   };
   const known = preposition === "for" ? relationOfFor(unit) : RELATIONS.get(preposition);
   if (endOf !== null || implies === "end")
-    return reference(preposition === "between now and" || (known !== undefined && known !== "on") ? "by" : "on", {
+    return lead(preposition === "between now and" || (known !== undefined && known !== "on") ? "by" : "on", {
       isEndOf: true,
     });
   const isJoined = preposition === "and" || preposition === "to" || preposition === "or";
   // "increase from 2023 to 2025" compares two years.
-  if (isJoined && unit === "year") return reference("none");
+  if (isJoined && unit === "year") return lead("none");
   // "between A and B", "from A to B"
-  if (isJoined && previous === "start") return reference("by");
+  if (isJoined && previous === "start") return lead("by");
   // "before the earlier of his death or August 1": the preposition is earlier in the sentence.
   const distant = /\b(by|before)\b[^.;]{0,60} (?:and|or) (?:the )?$/i.exec(bare)?.[1]?.toLowerCase();
   // "12:00 ET on December 10": the preposition follows the time.
   const relation = RELATIONS.get(distant ?? "") ?? known ?? (clock === null ? (implies ?? "none") : "on");
   // "by 2027" and "by July 2027" mean before the period begins; "by the end of 2026" names its end.
-  if (relation === "by" && preposition === "by" && unit !== "day") return reference("before");
-  return reference(relation, {
+  if (relation === "by" && preposition === "by" && unit !== "day") return lead("before");
+  return lead(relation, {
     isScheduled: !["by", "before", "start"].includes(relation) && SCHEDULED.test(bare),
   });
 }
@@ -178,7 +177,7 @@ export function findTextDates(
     const { start, end, first, unit } = mention;
     const sentence = sentences.find((span) => start >= span.start && start < span.end);
     const isSameSentence = previous !== null && sentence !== undefined && previous.start >= sentence.start;
-    const parsed = parseReference(text, mention, isSameSentence ? (previous?.relation ?? null) : null);
+    const parsed = parseLead(text, mention, isSameSentence ? (previous?.relation ?? null) : null);
     previous = { start, relation: parsed.relation };
     const after = text.slice(end, end + 60);
     const isName =
@@ -210,7 +209,7 @@ export function findTextDates(
 
 /** Whether the year of a date can be that of the dates before it: not a year that is only a name ("Eurovision 2026"). */
 const isDated = (text: string, mention: DateMention): boolean =>
-  mention.unit !== "season" && (mention.unit !== "year" || parseReference(text, mention, null).relation !== "none");
+  mention.unit !== "season" && (mention.unit !== "year" || parseLead(text, mention, null).relation !== "none");
 
 /**
  * Returns the instants that a date means.

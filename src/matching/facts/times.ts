@@ -1,8 +1,8 @@
 import type { CivilDate } from "../../lib/dates/civil-date.ts";
 import { zonedInstant } from "../../lib/dates/zoned-time.ts";
+import { DAY_MS } from "../../lib/durations.ts";
 import type { PlacedClockTime } from "../../text/clock-times.ts";
 
-const DAY_MS = 86_400_000;
 const DAY_MINUTES = 1_440;
 /** Decides daylight saving if the day of a time is not known: 1 January 2026. */
 const WINTER_DAY: CivilDate = 20_454;
