@@ -12,11 +12,15 @@ export interface FairSemaphoreLimits {
   readonly waiting?: number;
   readonly waitingPerKey?: number;
   /**
-   * Slots that a key may get in a row while others wait, if it got fewer than they did before; 0 by default. So a key that
-   * asks for less than its share does not wait for keys that ask for more. For few waiting keys: a release visits all.
+   * Slots that a key may get out of turn if it got fewer than the others before; none by default. So a key that asks for less
+   * than its share waits little for keys that ask for more. At most every second slot is given out of turn, so that new keys
+   * double the wait of the others at most. For few waiting keys: a release visits all.
    */
   readonly credit?: number;
 }
+
+/** Keys whose slots are remembered for their credits; the key that got a slot least recently is forgotten first. */
+const GRANTED_KEYS_MAX = 4_096;
 
 /** Frees a slot. The caller calls it once. */
 export type Release = () => void;
@@ -34,10 +38,11 @@ export class FairSemaphore {
   /** Waiting callers by key, oldest first. The first key that may use another slot has the next turn. */
   readonly #waiting = new Map<string, Set<Grant>>();
   #waitingCount = 0;
-  /** Slots that each key got. A key without an entry got `#turn - credit`. Empty without a credit. */
+  /** Slots that each key got. A key without an entry counts as `#turn - credit`, at least 0. Empty without a credit. */
   readonly #granted = new Map<string, number>();
   /** Slots that the keys got that always wait. */
   #turn = 0;
+  #wasOutOfTurn = false;
 
   constructor(limits: FairSemaphoreLimits) {
     this.#limits = limits;
@@ -100,10 +105,15 @@ export class FairSemaphore {
 
   #nextKey(): string | undefined {
     // The search passes only keys at their limit. There are at most `slots / perKey` of them, however many keys wait.
-    if (this.#limits.credit === undefined) return this.#waiting.keys().find((key) => this.#canTake(key));
-    let next: string | undefined;
+    const first = this.#waiting.keys().find((key) => this.#canTake(key));
+    if (this.#limits.credit === undefined || this.#wasOutOfTurn || first === undefined) {
+      this.#wasOutOfTurn = false;
+      return first;
+    }
+    let next = first;
     for (const key of this.#waiting.keys())
-      if (this.#canTake(key) && (next === undefined || this.#grantedTo(key) < this.#grantedTo(next))) next = key;
+      if (this.#canTake(key) && this.#grantedTo(key) < this.#grantedTo(next)) next = key;
+    this.#wasOutOfTurn = next !== first;
     return next;
   }
 
@@ -119,7 +129,7 @@ export class FairSemaphore {
     this.#granted.delete(key);
     this.#granted.set(key, granted + 1);
     for (const [other, count] of this.#granted) {
-      if (count > this.#turn - credit) break;
+      if (count > this.#turn - credit && this.#granted.size <= GRANTED_KEYS_MAX) break;
       this.#granted.delete(other);
     }
   }

@@ -7,8 +7,8 @@ import type { ReceiverHealth } from "../../ports/webhook-out.ts";
 /** Several hosts can share an address, so it may receive this multiple of the limit of a host name. */
 const ADDRESS_FACTOR = 4;
 /**
- * Shares of the rate of a host name that its slow and its failing receivers get. Healthy receivers get at least the
- * rest.
+ * Share of the rate of a host name that its slow receivers get, and that its failing ones get, but at least one request
+ * per second each. Healthy receivers get at least the rest.
  */
 const UNHEALTHY_SHARE = 0.25;
 /** A bucket contains the requests of this time, so a bucket that was not used for this time is full. */
@@ -145,7 +145,8 @@ export class WebhookRates {
    * @throws OverRateError if the limit of one is reached
    */
   takeAddresses(addresses: readonly string[]): void {
-    const rates = addresses.flatMap(limitedBlocks).map(({ block, factor }) => ({
+    const factors = new Map(addresses.flatMap(limitedBlocks).map(({ block, factor }) => [block, factor]));
+    const rates = [...factors].map(([block, factor]) => ({
       key: `address ${block}`,
       perSecond: this.#perSecond * ADDRESS_FACTOR * factor,
     }));
@@ -168,11 +169,11 @@ export class WebhookRates {
     if (waitMs > 0) return waitMs;
     const now = this.#clock.monotonic();
     this.#forgetFull(now);
+    const newBuckets = rates.filter(({ key }) => !this.#buckets.has(key)).length;
+    if (this.#buckets.size + newBuckets > this.#bucketsMax)
+      throw new OverRateError("too many hosts and addresses are requested");
     for (const { key, perSecond } of rates) {
-      const known = this.#buckets.get(key);
-      if (known === undefined && this.#buckets.size >= this.#bucketsMax)
-        throw new OverRateError("too many hosts and addresses are requested");
-      const bucket = known?.bucket ?? new TokenBucket({ perSecond, capacity: perSecond, now });
+      const bucket = this.#buckets.get(key)?.bucket ?? new TokenBucket({ perSecond, capacity: perSecond, now });
       this.#buckets.delete(key);
       this.#buckets.set(key, { bucket, usedAt: now });
       bucket.take(now);

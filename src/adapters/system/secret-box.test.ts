@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SecretSealError } from "../../ports/secret-box.ts";
-import { createSecretSeal } from "./secret-box.ts";
+import { createSecretBox } from "./secret-box.ts";
 import { systemRandom } from "./system-random.ts";
 
 const key = systemRandom.bytes(32);
 const otherKey = systemRandom.bytes(32);
-const seal = createSecretSeal([key], systemRandom);
+const seal = createSecretBox([key], systemRandom);
 
 test("opens what it sealed, for the same owner only", () => {
   for (const secret of ["", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "é\0漢", "x".repeat(256)]) {
@@ -39,14 +39,14 @@ test("a changed character in any place is an error", () => {
 });
 
 test("a secret of another key is an error that names both key ids, and opens if that key is also given", () => {
-  const sealed = createSecretSeal([otherKey], systemRandom).seal("secret", "wh-1");
+  const sealed = createSecretBox([otherKey], systemRandom).seal("secret", "wh-1");
   assert.throws(() => seal.open(sealed, "wh-1"), /another key \([0-9a-f]{8}; this node has [0-9a-f]{8}\)/);
-  const both = createSecretSeal([key, otherKey], systemRandom);
+  const both = createSecretBox([key, otherKey], systemRandom);
   assert.equal(both.open(sealed, "wh-1"), "secret");
   assert.equal(seal.open(both.seal("secret", "wh-1"), "wh-1"), "secret");
 });
 
 test("refuses keys of another length, and no key", () => {
   for (const keys of [[], [new Uint8Array(16)], [key, new Uint8Array(31)]])
-    assert.throws(() => createSecretSeal(keys, systemRandom), /32 bytes/);
+    assert.throws(() => createSecretBox(keys, systemRandom), /32 bytes/);
 });

@@ -17,7 +17,7 @@ const SEALED_PATTERN = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
  * @param keys  32 bytes each. The first one seals; all of them open, so that a key can be replaced
  * @throws Error if there is no key, or a key has another length
  */
-export function createSecretSeal(keys: readonly Uint8Array[], random: Random): SecretBox {
+export function createSecretBox(keys: readonly Uint8Array[], random: Random): SecretBox {
   const [current] = keys;
   if (current === undefined || keys.some((key) => key.length !== KEY_BYTES))
     throw new Error(`A secret key must have ${KEY_BYTES} bytes`);
