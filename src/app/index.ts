@@ -49,7 +49,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     },
     async stop() {
       operations.stop();
-      await Promise.all([analyses.stop(), trading.stop(), events.stop()]);
+      await Promise.all([analyses.stop(), trading.stop(), events.stopChannels(), accounts.stopPayments()]);
       await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
       await events.stopAlerts();

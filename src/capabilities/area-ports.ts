@@ -51,7 +51,7 @@ export interface AreaPorts {
   }[];
 }
 
-/** What the areas read markets from. */
+/** What ingest provides to the areas: the current markets, on-demand reads, and the log of events. */
 export interface Pipeline {
   readonly board: MarketBoard;
   readonly ingest: Ingest;

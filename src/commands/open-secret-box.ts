@@ -1,5 +1,5 @@
 import { ensureSecretKeyId } from "../adapters/database/secret-key-id.ts";
-import { createSecretSeal, secretKeyId } from "../adapters/system/secret-box.ts";
+import { createSecretBox, secretKeyId } from "../adapters/system/secret-box.ts";
 import { loadSecretKey } from "../adapters/system/secret-key-file.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { Config } from "../config/config.ts";
@@ -16,7 +16,7 @@ export async function openSecretBox(
   database: Database,
 ): Promise<SecretBox> {
   const [current = await loadSecretKey(dataDir, systemRandom), ...others] = secretKeys;
-  const seal = createSecretSeal([current, ...others], systemRandom);
+  const seal = createSecretBox([current, ...others], systemRandom);
   const ids = [secretKeyId(current), ...others.map(secretKeyId)] as const;
   await ensureSecretKeyId(database, ids, { isKeyLost: isSecretKeyLost });
   return seal;

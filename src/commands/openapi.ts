@@ -3,7 +3,7 @@ import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { createUnavailableDatabase } from "../adapters/database/unavailable-database.ts";
 import { createMemoryQuotaJournal } from "../adapters/metering/quota-journal-memory.ts";
 import { createPinoLog } from "../adapters/system/pino-log.ts";
-import { createSecretSeal } from "../adapters/system/secret-box.ts";
+import { createSecretBox } from "../adapters/system/secret-box.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { Config } from "../config/config.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
@@ -26,7 +26,7 @@ async function describeApi(config: Config): Promise<unknown> {
       bus: createInProcessBus(log),
       journal: createMemoryQuotaJournal(),
       sharedLimits: null,
-      secretBox: createSecretSeal([systemRandom.bytes(32)], systemRandom),
+      secretBox: createSecretBox([systemRandom.bytes(32)], systemRandom),
       database: createUnavailableDatabase(),
       log,
       version: "",

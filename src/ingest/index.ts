@@ -1,11 +1,10 @@
-import { BackgroundJobs } from "../lib/periodic-job.ts";
 /** Ingest: reads the venues and keeps the board and the store up to date. */
-
 import type { MarketBoard } from "../board/index.ts";
 import type { MarketListing, VenueId } from "../domain/market.ts";
 import type { EventLog } from "../event-log/index.ts";
 import { currentCaller } from "../lib/current-caller.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import { BackgroundJobs } from "../lib/periodic-job.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";

@@ -156,3 +156,18 @@ test("a background job runs only while it is ours, and standby checks do not cou
   await stopped;
   assert.equal(clock.pending, 0);
 });
+
+test("a background job is not started twice, and not after `stop`", async () => {
+  const clock = new FakeClock();
+  const jobs = new BackgroundJobs(clock, { warn: () => {} });
+  let runs = 0;
+  const run = async () => {
+    runs += 1;
+  };
+  jobs.start("vacuum", 1_000, run);
+  assert.throws(() => jobs.start("vacuum", 1_000, run), RangeError);
+  await jobs.stop();
+  jobs.start("retention", 1_000, run);
+  await clock.advance(5_000);
+  assert.equal(runs, 1);
+});

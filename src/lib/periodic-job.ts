@@ -15,7 +15,10 @@ export interface PeriodicJobOptions {
   readonly onFailure?: (error: unknown, failures: number) => void;
 }
 
-/** Repeats work with a pause after each run, so that runs never overlap. A failed run does not end the job. */
+/**
+ * Repeats work with a pause after each run, so that runs never overlap. A failed run does not end the job. Its pauses do not
+ * keep the process alive.
+ */
 export class PeriodicJob {
   readonly #options: PeriodicJobOptions;
   readonly #wakeUp = new AsyncEvent();
@@ -43,7 +46,7 @@ export class PeriodicJob {
     this.#wakeUp.set();
   }
 
-  /** Ends the consecutive failures during a run. For a run that lasts as long as it succeeds. */
+  /** Resets the count of consecutive failures. For a run that returns only when it fails. */
   reportSuccess(): void {
     this.#failures = 0;
   }
@@ -90,6 +93,8 @@ export class BackgroundJobs {
 
   /** @param isOurs  returns whether this node must run the job now; always true by default */
   start(name: string, pauseMs: number, run: () => Promise<unknown>, isOurs: () => boolean = () => true): void {
+    if (this.#isStopping) return;
+    if (this.#jobs.has(name)) throw new RangeError(`the background job ${name} was already started`);
     let isOursNow = true;
     const job = new PeriodicJob({
       clock: this.#clock,

@@ -54,8 +54,11 @@ export async function createAccountsArea(
       if (!isReadOnly) identity.start();
       payments?.start();
     },
+    async stopPayments(): Promise<void> {
+      await payments?.stop();
+    },
     async stop(): Promise<void> {
-      await Promise.all([payments?.stop(), isReadOnly ? null : identity.stop()]);
+      if (!isReadOnly) await identity.stop();
       await metering.stop();
     },
   };

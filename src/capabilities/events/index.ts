@@ -25,7 +25,7 @@ export interface EventsPorts extends AreaPorts {
   readonly alertLimits?: AlertLimits;
 }
 
-export interface EventsArea extends AreaJobs {
+export interface EventsArea extends Omit<AreaJobs, "stop"> {
   /** Sources of metrics; null on a node without the channel. */
   readonly figures: {
     alerts(): AlertFigures;
@@ -33,6 +33,8 @@ export interface EventsArea extends AreaJobs {
     webhooks(): WebhookFigures | null;
   };
   registerRoutes(http: FastifyInstance): void;
+  /** Ends streams and deliveries. */
+  stopChannels(): Promise<void>;
   /** Stores the last alerts. Call it after the end of ingest, whose last observations may be alerts. */
   stopAlerts(): Promise<void>;
 }
@@ -89,7 +91,7 @@ export function createEventsArea(
       streaming?.start();
       dispatcher?.start();
     },
-    async stop() {
+    async stopChannels() {
       await Promise.all([streaming?.stop(), dispatcher?.stop()]);
     },
     stopAlerts: () => alerts.stop(),

@@ -18,7 +18,7 @@ import { createRunPerformer } from "./perform-run.ts";
 import { type QueueLimits, selectQueue } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
 import { createRuns } from "./runs.ts";
-import { createHouseJob } from "./scheduled-analyses.ts";
+import { createScheduledAnalyses } from "./scheduled-analyses.ts";
 import { createAnalysesService } from "./service.ts";
 
 const QUEUE_NAME = "analyses";
@@ -82,7 +82,7 @@ export function createAnalyses(ports: AnalysisPorts) {
     concurrency,
     announceEvents: () => eventLog.announce(),
   });
-  const houseJob = createHouseJob({ ...ports, latest, estimates, request: runs.requestForHouse });
+  const houseJob = createScheduledAnalyses({ ...ports, latest, estimates, request: runs.requestScheduled });
   return {
     service: createAnalysesService({ database, board, runs, latest, estimates, getMarket: ports.getMarket }),
     /** What the latest analysis of each market adds to its price, in memory. */

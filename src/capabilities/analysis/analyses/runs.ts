@@ -143,7 +143,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       request(market, { customerId, isForced: false, type: "light" }),
 
     /** Queues a light analysis of the service's own, unless the market has a running run. */
-    requestForHouse: (market: BoardMarket) => request(market, { customerId: null, isForced: false, type: "light" }),
+    requestScheduled: (market: BoardMarket) => request(market, { customerId: null, isForced: false, type: "light" }),
 
     /**
      * @param market  the market that the caller names; null if it names none

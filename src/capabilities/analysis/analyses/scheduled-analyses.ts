@@ -101,7 +101,7 @@ const tradedUsd = ({ activity }: BoardMarket): number => (activity.volume24hUsd 
  * Scheduled analyses: keeps a light analysis of every venue's most traded markets fresh, so that the track record does not depend on what customers ask
  * for, and deletes old analyses. Nodes share the work: one of them queues each batch.
  */
-export function createHouseJob(ports: ScheduledAnalysesPorts) {
+export function createScheduledAnalyses(ports: ScheduledAnalysesPorts) {
   const { database, clock, log, latest, request } = ports;
   const jobs = new BackgroundJobs(clock, log);
 

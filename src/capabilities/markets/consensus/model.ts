@@ -151,8 +151,6 @@ export function computeConsensus(agents: readonly AgentReports[], periodMs: numb
   };
 }
 
-/** Sums of rounded products can exceed 1 by a rounding error. */
-
 const TRADES_MIN = 5;
 const AGENTS_MIN = 3;
 
