@@ -3,11 +3,11 @@ import { once } from "node:events";
 
 /** Size of each attack, 0 for none. `bench/attacks.ts` describes the attacks. */
 export interface Attack {
-  /** Receivers that answer without end. */
+  /** Webhook receivers whose responses never end. */
   readonly floods: number;
-  /** Receivers that answer after 9.5 s. */
+  /** Webhook receivers that answer 200 after 9.5 s. */
   readonly slow: number;
-  /** Loops of requests for unknown ids. */
+  /** Clients that request unknown market ids, one request after the other. */
   readonly unknown: number;
 }
 

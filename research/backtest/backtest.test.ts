@@ -120,7 +120,7 @@ describe("npm run backtest on a store", () => {
     assert.match(stdout, /no order books and no sizes of quotes/);
   });
 
-  test("trades at stored quotes with an assumed size, and settles by status changes", async () => {
+  test("a backtest on a store trades at stored quotes with the assumed size, and settles at stored status changes", async () => {
     const { stdout } = await run(...PERIOD, "--store", folder, "--every", "1d", "--assumed-size", "5000");
     const summary = lastLine(stdout);
     assert.deepEqual([summary.trades, summary.traded_markets, summary.resolved], [2, 2, 1]);

@@ -131,7 +131,7 @@ export class Replay {
     return true;
   }
 
-  /** Makes the remaining marks and signals of the period. */
+  /** Computes the marks and signals that remain until the end of the period, and returns the record of the replay. */
   finish(): ReplayRecord {
     this.#runUntil(Number.POSITIVE_INFINITY);
     return {

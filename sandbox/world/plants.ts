@@ -47,7 +47,7 @@ export interface PlantedWorld extends World {
    * Changes the prices of a set of exclusive outcomes so that its asks sum to less than 1 after fees.
    *
    * @param events  candidates; the first suitable one is used
-   * @param row  how the most likely outcome is omitted; null if all outcomes can be bought
+   * @param row  how the venue lists the outcome that cannot be bought, the most likely one; null if all can be bought
    */
   plantSet(events: readonly ListedEvent[], at: number, row: LeftOutRow | null): PlantedSet;
 }

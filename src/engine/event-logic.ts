@@ -22,7 +22,7 @@ export interface LegPrice {
   readonly spread: number | null;
 }
 
-/** Estimate of one market, made without the other markets of its event. */
+/** Estimate of one market before it is adjusted to the estimates of the other markets of its event. */
 export interface LegEstimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */

@@ -1,6 +1,6 @@
 /**
- * Runs the function `runTask` of one module on threads other than the event loop's. Tasks and results are values that
- * can be cloned; buffers are moved, not copied.
+ * Runs the function `runTask` of one module on worker threads. Tasks and results are copied by structured clone, except
+ * their array buffers, which are transferred: the sender can no longer use them.
  */
 export interface WorkerPool<Task, Result> {
   /**

@@ -35,8 +35,8 @@ export interface SpreadStatistics {
 }
 
 /**
- * How long each quote held within [from, to): from its time until the next quote, the last one until `to`. A quote
- * before `from` counts from `from` on.
+ * Returns for how long each quote was the current one within [from, to): from its time, or `from` if it is earlier,
+ * until the time of the next quote, or `to` for the last quote.
  *
  * @param times  milliseconds since 1970, not decreasing
  * @returns  milliseconds, one per quote

@@ -62,8 +62,8 @@ const sumVolumes = (samples: readonly HistoryPoint[]): number | null => {
  * - Price: price of the last sample that ended at or before the end of the bin. Bins without a sample therefore repeat
  *   the previous price. Bins before the first known price are omitted.
  * - Open: first price observed in the bin, or the previous close if there is none. High and low: extremes of open,
- *   close and the prices observed in the bin. Of a sample that starts before the bin, only the last price is observed
- *   in it.
+ *   close and the prices observed in the bin. A sample that starts before the bin contributes only its last price,
+ *   because its other prices may be older than the bin.
  * - Bid and ask: values of the last sample that ended inside the bin, or null if there is none.
  * - Volume: sum over the samples inside the bin; null if there is no sample, if a sample's volume is unknown, or if a
  *   sample crosses a boundary of the bin.

@@ -162,7 +162,7 @@ function yearFromNext(mention: DateMention, next: DateMention): number {
  * order is unknown, and a date without a year if `reference` is null are left out. The caller bounds the text.
  *
  * @param sentences  the sentences of the text; a range and an inferred year do not reach over the end of one
- * @param reference  infers the year of a date without one, unless a later date of the sentence gives the year
+ * @param reference  how to infer the year of a date without one; not used if a later date of the sentence has a year
  */
 export function findTextDates(
   text: string,

@@ -201,8 +201,8 @@ interface SendOptions {
 class StaleConnectionError extends Error {}
 
 /**
- * Sends again if a reused connection was already closed by the receiver. Each retry removes a connection, so the
- * retries end.
+ * Sends the request. If the receiver had already closed the reused connection, sends it again on another connection.
+ * The number of retries is bounded, because each closed connection leaves the pool.
  */
 async function sendOnOpenConnection(url: URL, request: WebhookRequest, options: SendOptions): Promise<Received> {
   for (;;) {

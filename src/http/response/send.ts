@@ -76,7 +76,7 @@ export function createSendHook(
     }
     if (payload instanceof Readable) {
       payload.once("error", (error) => {
-        // A client that disconnects is not an error.
+        // If the client has disconnected, the failed stream is expected, so nothing is logged.
         if (!reply.raw.destroyed) onSendError(request, error);
       });
       done(null, prepareStream(request, reply, payload, contentType));

@@ -15,9 +15,9 @@ export interface PairTarget {
 
 /**
  * Changes the weights of a sample until pairs of binary variables have given joint probabilities, with the smallest
- * change in relative entropy: iterative proportional fitting of the four cells of each pair. Without it, some of 435
- * pairs have errors of about 0.01 in a quasi-random sample of a few thousand points. Errors of 0.001 would need 100
- * times as many.
+ * change in relative entropy: iterative proportional fitting of the four cells of each pair. Without it, some joint
+ * probabilities of 435 pairs are wrong by about 0.01 in a quasi-random sample of a few thousand points. To reduce that
+ * to 0.001 by a larger sample, it would need 100 times as many points.
  *
  * @param bits  0 or 1 by variable and point
  * @param weights  above 0; changed in place, their sum becomes 1
