@@ -1,12 +1,11 @@
 import { isListed, type ListedMarket, type World, type WorldTrade } from "../../world/types.ts";
-import { type Contract, type Contracts, manifoldProbability } from "./contracts.ts";
-import { BETS_PER_TRADE_MAX, decodeBetId, encodeBetId, userIdOf } from "./ids.ts";
+import { type Contract, manifoldProbability } from "./contracts.ts";
+import { BETS_PER_TRADE_MAX, encodeBetId } from "./ids.ts";
 
 /** One in this many trades is followed by a redemption. */
 const TRADES_PER_REDEMPTION = 5;
 /** One in this many NO trades is a sale of YES shares. */
 const NO_TRADES_PER_SALE = 3;
-const FEES = { creatorFee: 0, platformFee: 0, liquidityFee: 0 } as const;
 /** Trades are searched from newest to oldest in windows of increasing length. This is the length of the first. */
 const WINDOW_MS_FIRST = 60_000;
 const WINDOW_GROWTH_FACTOR = 6;
@@ -131,15 +130,9 @@ function createBets(world: World, linked: LinkedMarkets, placed: PlacedTrade, se
     selection.answerId === null || contract.answerIds.get(answer) === selection.answerId;
   const createBet = (answer: ListedMarket, row: number, fields: BetFields): Bet => ({
     id: encodeBetId({ marketIndex: market.index, at: trade.at, ordinal: ordinal * BETS_PER_TRADE_MAX + row }),
-    userId: userIdOf(trade.taker),
     contractId: contract.id,
     answerId: contract.isMultiple ? contract.answerIds.get(answer) : undefined,
     createdTime: trade.at,
-    updatedTime: trade.at,
-    loanAmount: 0,
-    fees: FEES,
-    visibility: "public",
-    betGroupId: trade.id,
     ...fields,
   });
   const probabilitiesOf = (answer: ListedMarket) => ({
@@ -151,11 +144,10 @@ function createBets(world: World, linked: LinkedMarkets, placed: PlacedTrade, se
   const shares = isSale ? -trade.size : trade.size;
   const amount = shares * (outcome === "YES" ? trade.yesPrice : 1 - trade.yesPrice);
   const fill = { matchedBetId: null, amount, shares, timestamp: trade.at };
-  const filled = { isFilled: true, isCancelled: false };
   const bets: Bet[] = [];
   if (isSelected(market)) {
-    const fields = { ...probabilitiesOf(market), ...filled, amount, orderAmount: amount, outcome, shares };
-    bets.push(createBet(market, 0, { ...fields, isApi: trade.taker % 4 === 0, isRedemption: false, fills: [fill] }));
+    const fields = { ...probabilitiesOf(market), amount, outcome, shares };
+    bets.push(createBet(market, 0, { ...fields, isRedemption: false, fills: [fill] }));
   }
   for (const [index, answer] of (selection.withMoves ? markets : []).entries()) {
     if (answer === market || !isSelected(answer) || !isListed(answer, trade.at)) continue;
@@ -163,7 +155,7 @@ function createBets(world: World, linked: LinkedMarkets, placed: PlacedTrade, se
     if (probBefore === probAfter) continue;
     // The fills are those of the venue's own trade that keeps the sum of the answers at 1.
     const arbitrage = { ...fill, amount: Math.abs(shares) * probAfter, shares: Math.abs(shares) };
-    const fields = { probBefore, probAfter, ...filled, amount: 0, orderAmount: 0, shares: 0 };
+    const fields = { probBefore, probAfter, amount: 0, shares: 0 };
     const side = probAfter > probBefore ? "YES" : "NO";
     bets.push(createBet(answer, 1 + index, { ...fields, outcome: side, isRedemption: true, fills: [arbitrage] }));
   }
@@ -182,16 +174,6 @@ function createBets(world: World, linked: LinkedMarkets, placed: PlacedTrade, se
 }
 
 const listedAtOf = (market: ListedMarket): number => Math.max(market.openAt, market.recorded?.listedAt ?? 0);
-
-/** Returns the creation time of the bet with this id, or null if the bet does not exist. */
-export function findBetTime(world: World, contracts: Contracts, betId: string, now: number): number | null {
-  const betKey = decodeBetId(betId);
-  const market = betKey === null ? null : contracts.findMarket(betKey.marketIndex);
-  if (betKey === null || market === null || betKey.at > now) return null;
-  const linked = linkedMarketsOf(contracts.getOrCreate(market.event), market);
-  const groups = groupBetsIn(world, linked, { from: betKey.at, to: betKey.at + 1 }, ALL_BETS);
-  return groups.some(({ bets }) => bets.some((bet) => bet.id === betId)) ? betKey.at : null;
-}
 
 /** Returns the time of the last bet on any of these markets up to `at`, or null if there is no bet. */
 export function lastBetTimeOf(world: World, markets: readonly ListedMarket[], at: number): number | null {

@@ -1,12 +1,11 @@
 import { clamp } from "../../../src/lib/numbers.ts";
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
-import { manifoldAnswerId, manifoldContractId, manifoldSlug, slugify } from "./ids.ts";
+import { manifoldAnswerId, manifoldContractId, slugify } from "./ids.ts";
 
 /** Manifold limits probabilities of open questions to this range. */
 const PROBABILITY_MIN = 0.01;
 const PROBABILITY_MAX = 0.99;
-const CREATOR_COUNT = 97;
 /** Liquidity that the creator of a question provides. */
 const ANTE_MANA = 1_000;
 const LIQUIDITY_MANA_PER_TRADER = 20;
@@ -15,7 +14,6 @@ type OutcomeType = "BINARY" | "MULTIPLE_CHOICE" | "MULTI_NUMERIC" | "DATE";
 
 export interface Contract {
   readonly id: string;
-  readonly slug: string;
   readonly event: ListedEvent;
   readonly outcomeType: OutcomeType;
   /** Whether the contract has one answer per market of the event. */
@@ -35,14 +33,12 @@ export interface Resolution {
 
 const RESOLUTION_BY_OUTCOME_KIND = { yes: "YES", no: "NO", partial: "MKT", void: "CANCEL" } as const;
 
-/** Index of contracts by id, slug and market index, including delisted ones. */
+/** Index of contracts by id, including delisted ones. */
 export class Contracts {
   readonly #world: World;
   readonly #now: Now;
   readonly #byId = new Map<string, Contract>();
-  readonly #bySlug = new Map<string, Contract>();
   readonly #byEvent = new Map<ListedEvent, Contract>();
-  readonly #marketByIndex = new Map<number, ListedMarket>();
   #currentList: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
 
   constructor(world: World, now: Now) {
@@ -65,7 +61,6 @@ export class Contracts {
     const isMultiple = event.recorded === undefined ? event.markets.length > 1 : event.recorded.eventId !== null;
     const contract: Contract = {
       id: manifoldContractId(event),
-      slug: manifoldSlug(event),
       event,
       outcomeType: isMultiple ? answerTypeOf(event) : "BINARY",
       isMultiple,
@@ -75,24 +70,12 @@ export class Contracts {
     };
     this.#byEvent.set(event, contract);
     this.#byId.set(contract.id, contract);
-    this.#bySlug.set(contract.slug, contract);
-    for (const market of event.markets) this.#marketByIndex.set(market.index, market);
     return contract;
   }
 
   findById(id: string): Contract | null {
     if (!this.#byId.has(id)) this.list();
     return this.#byId.get(id) ?? null;
-  }
-
-  findBySlug(slug: string): Contract | null {
-    if (!this.#bySlug.has(slug)) this.list();
-    return this.#bySlug.get(slug) ?? null;
-  }
-
-  findMarket(index: number): ListedMarket | null {
-    if (!this.#marketByIndex.has(index)) this.list();
-    return this.#marketByIndex.get(index) ?? null;
   }
 }
 
@@ -107,19 +90,6 @@ function answerTypeOf(event: ListedEvent): OutcomeType {
   if (!event.ladder) return isNumber ? "MULTI_NUMERIC" : "MULTIPLE_CHOICE";
   if (event.underlying % 2 === 1) return "MULTIPLE_CHOICE";
   return isNumber ? "MULTI_NUMERIC" : "DATE";
-}
-
-/** Returns the number or time (Unix milliseconds) that represents a numeric or date answer. */
-export function midpointOf({ outcomeType }: Contract, { strike, closeAt }: ListedMarket): number | undefined {
-  if (outcomeType === "DATE") return closeAt;
-  if (outcomeType !== "MULTI_NUMERIC" || strike === null) return undefined;
-  const { floor, cap } = strike;
-  return floor !== null && cap !== null ? (floor + cap) / 2 : (floor ?? cap ?? undefined);
-}
-
-/** Returns the number of the user who created the question. */
-export function creatorNumberOf(event: ListedEvent): number {
-  return event.index % CREATOR_COUNT;
 }
 
 function topicOf(category: string): string {

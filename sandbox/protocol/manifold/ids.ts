@@ -1,12 +1,11 @@
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 const BASE62_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const UINT32_RANGE = 2 ** 32;
 /** The multiplier is odd and therefore invertible modulo 2^32, so that different indexes have different ids. */
 const SCRAMBLE_MULTIPLIER = 0x9e3779b1;
-const UNSCRAMBLE_MULTIPLIER = 0x0e8b2f51;
 const INDEX_DIGITS = 6;
 const SLUG_LENGTH_MAX = 35;
+const CREATOR_COUNT = 97;
 
 function encodeBase62(value: number, length: number): string {
   let rest = value;
@@ -18,16 +17,6 @@ function encodeBase62(value: number, length: number): string {
   return text;
 }
 
-function decodeBase62(text: string): number | null {
-  let value = 0;
-  for (const digit of text) {
-    const digitValue = BASE62_DIGITS.indexOf(digit);
-    if (digitValue < 0) return null;
-    value = value * 62 + digitValue;
-  }
-  return value;
-}
-
 /** Returns the 32-bit FNV-1a hash. */
 function hashText(text: string): number {
   let value = 0x811c9dc5;
@@ -37,11 +26,6 @@ function hashText(text: string): number {
 }
 
 const encodeIndex = (index: number): string => encodeBase62(Math.imul(index, SCRAMBLE_MULTIPLIER) >>> 0, INDEX_DIGITS);
-
-function decodeIndex(text: string): number | null {
-  const value = decodeBase62(text);
-  return value === null || value >= UINT32_RANGE ? null : Math.imul(value, UNSCRAMBLE_MULTIPLIER) >>> 0;
-}
 
 export function manifoldContractId(event: ListedEvent): string {
   const { recorded } = event.markets[0] ?? {};
@@ -62,9 +46,11 @@ export function manifoldMarketId(market: ListedMarket): string {
   return market.event.markets.length === 1 ? contractId : `${contractId}:${manifoldAnswerId(market)}`;
 }
 
-export function manifoldSlug(event: ListedEvent): string {
+/** Returns the address of a question: the name of its creator and its slug. */
+export function manifoldUrl(event: ListedEvent): string {
   const words = slugify(event.title).slice(0, SLUG_LENGTH_MAX).replace(/-+$/, "");
-  return `${words}-${encodeIndex(event.index).toLowerCase()}${event.index.toString(36)}`;
+  const slug = `${words}-${encodeIndex(event.index).toLowerCase()}${event.index.toString(36)}`;
+  return `https://manifold.markets/Forecaster${event.index % CREATOR_COUNT}/${slug}`;
 }
 
 export function slugify(text: string): string {
@@ -74,12 +60,6 @@ export function slugify(text: string): string {
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-+|-+$/g, "");
 }
-
-export const userIdOf = (taker: number): string =>
-  `u${encodeIndex(taker)}${encodeBase62(hashText(`user ${taker}`), 4)}`;
-
-export const userNameOf = (user: number): string => `Forecaster${user}`;
-export const displayNameOf = (user: number): string => `Forecaster ${user}`;
 
 /** Content of a bet id: market index, Unix milliseconds, and position among the rows of that millisecond. */
 export interface BetKey {
@@ -98,12 +78,4 @@ const TIME_DIGITS = 9;
 export function encodeBetId(key: BetKey): string {
   const ordinal = Math.min(key.ordinal, ORDINALS_PER_MILLISECOND - 1);
   return encodeIndex(key.marketIndex) + encodeBase62(key.at * ORDINALS_PER_MILLISECOND + ordinal, TIME_DIGITS);
-}
-
-export function decodeBetId(id: string): BetKey | null {
-  if (id.length !== INDEX_DIGITS + TIME_DIGITS) return null;
-  const marketIndex = decodeIndex(id.slice(0, INDEX_DIGITS));
-  const rest = decodeBase62(id.slice(INDEX_DIGITS));
-  if (marketIndex === null || rest === null) return null;
-  return { marketIndex, at: Math.floor(rest / ORDINALS_PER_MILLISECOND), ordinal: rest % ORDINALS_PER_MILLISECOND };
 }

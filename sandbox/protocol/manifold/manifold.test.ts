@@ -1,59 +1,113 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, before, test } from "node:test";
-import Fastify, { type FastifyInstance } from "fastify";
-import { HOUR_MS } from "../../../src/lib/durations.ts";
+import { WebSocket } from "ws";
+import { HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
+import { ManualFeed } from "../../../test/support/venues/manual-feed.ts";
+import { serveExchanges } from "../../serve.ts";
 import { createWorld } from "../../world/index.ts";
-import { manifoldExchange } from "./index.ts";
+import { manifoldContractId, manifoldExchange, manifoldProbability } from "./index.ts";
 
+/** Tests what the adapter does not use. `test/contract/manifold-truth.test.ts` tests the rest through the adapter. */
 const GENESIS = Date.UTC(2026, 10, 20);
-const NOW = GENESIS + 5 * HOUR_MS;
-const world = createWorld({ seed: 3, genesis: GENESIS, speed: 20, marketCount: 300 });
+let now = GENESIS + 5 * HOUR_MS;
+const world = createWorld({ seed: 4, genesis: GENESIS, speed: 20, marketCount: 900 });
+const feed = new ManualFeed();
+let served: Awaited<ReturnType<typeof serveExchanges>>;
 
-interface Row {
-  readonly id: string;
-  readonly creatorId: string;
-  readonly userId: string;
-}
-
-let app: FastifyInstance;
-before(() => {
-  app = Fastify();
-  const feed = { subscribe: () => () => {}, close() {} };
-  manifoldExchange({ world, feed, now: () => NOW, enforceLimits: false })[0]?.install(app);
+before(async () => {
+  const services = manifoldExchange({ world, feed, now: () => now, enforceLimits: true });
+  served = await serveExchanges(services, { host: "127.0.0.1", firstPort: 0 });
 });
-after(() => app.close());
-
-async function getRows(path: string): Promise<Row[]> {
-  const response = await app.inject({ url: `/v0${path}` });
-  assert.equal(response.statusCode, 200, `${path}: ${response.body}`);
-  return response.json();
-}
-
-test("returns only markets of the requested creator and only bets of the requested user", async () => {
-  const markets = await getRows("/markets?limit=1000");
-  const creatorId = markets[0]?.creatorId;
-  assert.deepEqual(
-    (await getRows(`/markets?userId=${creatorId}`)).map(({ id }) => id),
-    markets.filter((market) => market.creatorId === creatorId).map(({ id }) => id),
-  );
-  const [bet] = await getRows("/bets?limit=1");
-  const bets = await getRows(`/bets?userId=${bet?.userId}&limit=5`);
-  assert.ok(bets.length > 0 && bets.every(({ userId }) => userId === bet?.userId));
+after(async () => {
+  feed.close();
+  await served.close();
 });
 
-test("returns at most `limit` topics", async () => {
-  assert.equal((await getRows("/groups?limit=1")).length, 1);
+/** Unvalidated JSON. */
+type Json = ReturnType<typeof JSON.parse>;
+const request = (path: string, agent = "test/1.0") =>
+  fetch(`${served.urls.manifold?.rest}${path}`, { headers: { "user-agent": agent } });
+
+test("the probability of a binary market follows from `pool` and `p`", async () => {
+  const market = world
+    .markets("manifold", now)
+    .find((candidate) => candidate.event.markets.length === 1 && world.lifecycle(candidate, now).phase === "active");
+  assert.ok(market !== undefined);
+  const { p, pool, probability }: Json = await (await request(`/market/${manifoldContractId(market.event)}`)).json();
+  assert.equal(probability, manifoldProbability(world, market, now));
+  assert.ok(Math.abs((p * pool.NO) / ((1 - p) * pool.YES + p * pool.NO) - probability) < 1e-9);
 });
 
-test("404: an unsupported route returns the venue's message", async () => {
-  const response = await app.inject({ method: "POST", url: "/v0/bet", payload: { contractId: "x", amount: 1 } });
-  assert.equal(response.statusCode, 404);
-  assert.deepEqual(response.json(), { message: "Requested route was not found." });
+test("bet points have the probabilities of the bets, without their order", async () => {
+  const [busiest] = world
+    .markets("manifold", now)
+    .toSorted((a, b) => world.activity(b, now).volume24hUsd - world.activity(a, now).volume24hUsd);
+  assert.ok(busiest !== undefined);
+  const query = `contractId=${manifoldContractId(busiest.event)}&afterTime=${now - HOUR_MS}&beforeTime=${now + 1}`;
+  const points: Json = await (await request(`/bet-points?${query}`)).json();
+  const bets: Json = await (await request(`/bets?${query}`)).json();
+  const keyOf = ({ createdTime, answerId, probBefore, probAfter }: Json) =>
+    JSON.stringify([createdTime, answerId, probBefore, probAfter]);
+  assert.ok(points.length > 5);
+  assert.deepEqual(points.map(keyOf).sort(), bets.map(keyOf).sort());
+  const times = points.map(({ createdTime }: Json) => createdTime);
+  assert.notDeepEqual(times, times.toSorted());
+  assert.notDeepEqual(times, times.toSorted().reverse());
+});
+
+test("invalid requests return Manifold's status and a message", async () => {
+  const cases: readonly (readonly [string, number])[] = [
+    ["/search-markets?colour=red", 400],
+    ["/search-markets?limit=1001", 400],
+    ["/search-markets?limit=0", 400],
+    ["/search-markets?filter=maybe", 400],
+    ["/search-markets?offset=5000", 400],
+    ["/search-markets?includeLiteAnswers=maybe", 400],
+    ["/market/unknown", 404],
+    ["/market/unknown/prob", 404],
+    ["/bets?limit=1001", 400],
+    ["/bet-points?contractId=x", 400],
+    ["/nothing", 404],
+  ];
+  for (const [path, status] of cases) {
+    const response = await request(path);
+    assert.equal(response.status, status, path);
+    const { message }: Json = await response.json();
+    assert.equal(typeof message, "string", path);
+  }
+});
+
+test("429: the 501st request of a client within a minute is rejected, and a different client is served", async () => {
+  const status = async (agent: string) => (await request("/search-markets?limit=1&beforeTime=1", agent)).status;
+  for (let count = 0; count < 500; count++) assert.equal(await status("limited/1.0"), 200);
+  assert.equal(await status("limited/1.0"), 429);
+  assert.equal(await status("other/1.0"), 200);
+  now += MINUTE_MS;
+  assert.equal(await status("limited/1.0"), 200);
 });
 
 test("allows cross-origin requests and responds to a CORS preflight request with 204", async () => {
-  const response = await app.inject({ url: "/v0/markets?limit=1" });
-  assert.equal(response.headers["access-control-allow-origin"], "*");
-  const preflight = await app.inject({ method: "OPTIONS", url: "/v0/markets" });
-  assert.equal(preflight.statusCode, 204);
+  assert.equal((await request("/search-markets?limit=1")).headers.get("access-control-allow-origin"), "*");
+  const preflight = await fetch(`${served.urls.manifold?.rest}/search-markets`, { method: "OPTIONS" });
+  assert.equal(preflight.status, 204);
+});
+
+test("the socket acknowledges valid commands and rejects invalid ones", async () => {
+  const socket = new WebSocket(served.urls.manifold?.ws ?? "");
+  await once(socket, "open");
+  const send = async (text: string): Promise<Json> => {
+    socket.send(text);
+    const [data] = await once(socket, "message");
+    return JSON.parse(String(data));
+  };
+  assert.deepEqual(await send(JSON.stringify({ type: "subscribe", txid: 7, topics: ["global/new-bet"] })), {
+    type: "ack",
+    txid: 7,
+    success: true,
+  });
+  assert.equal((await send(JSON.stringify({ type: "ping", txid: 8 }))).success, true);
+  assert.equal((await send("not JSON")).success, false);
+  assert.equal((await send(JSON.stringify({ type: "subscribe", txid: 9, topics: [1] }))).success, false);
+  socket.terminate();
 });

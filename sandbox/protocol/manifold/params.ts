@@ -22,8 +22,6 @@ const lastValueOf = (raw: string | readonly string[]): string => (typeof raw ===
 
 export const textParam: ParamReader<string> = (raw) => lastValueOf(raw);
 
-export const textListParam: ParamReader<readonly string[]> = (raw) => (typeof raw === "string" ? [raw] : raw);
-
 export const enumParam =
   <const Value extends string>(...values: readonly Value[]): ParamReader<Value> =>
   (raw) =>

@@ -5,8 +5,8 @@ import type { FeedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { gatherWrites } from "../gather-writes.ts";
 import { betsOfTrade } from "./bets.ts";
-import { type Contract, type Contracts, liquidityOf, manifoldProbability, poolOf } from "./contracts.ts";
-import { presentLifecycle, presentStoredAnswer, presentStoredContract } from "./present.ts";
+import type { Contract, Contracts } from "./contracts.ts";
+import { presentLifecycle, presentStoredContract } from "./present.ts";
 
 const SOCKET_PATH = "/ws";
 /** Clients that send no message for this time are disconnected. */
@@ -28,15 +28,12 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   let unsubscribeFromFeed: (() => void) | null = null;
   let idleTimer: NodeJS.Timeout | null = null;
 
-  /** Sends data to the subscribers of each topic. The data is built only if a topic has a subscriber. */
-  const broadcast = (topics: readonly string[], buildData: () => unknown) => {
-    const subscribedTopics = topics.filter((topic) => clients.values().some((client) => client.topics.has(topic)));
-    if (subscribedTopics.length === 0) return;
-    const data = buildData();
-    for (const topic of subscribedTopics) {
-      const text = JSON.stringify({ type: "broadcast", topic, data });
-      for (const [socket, client] of clients) if (client.topics.has(topic)) socket.send(text);
-    }
+  /** Sends data to the subscribers of a topic. The data is built only if the topic has a subscriber. */
+  const broadcast = (topic: string, buildData: () => unknown) => {
+    const subscribers = [...clients].filter(([, client]) => client.topics.has(topic));
+    if (subscribers.length === 0) return;
+    const text = JSON.stringify({ type: "broadcast", topic, data: buildData() });
+    for (const [socket] of subscribers) socket.send(text);
   };
 
   const onFeedEvent = (event: FeedEvent) => {
@@ -48,46 +45,20 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
   };
 
   const broadcastBet = (contract: Contract, { market, trade }: FeedEvent & { kind: "trade" }) =>
-    broadcast(["global", "global/new-bet", `contract/${contract.id}/new-bet`], () => ({
-      bets: betsOfTrade(world, contract, market, trade),
-    }));
+    broadcast("global/new-bet", () => ({ bets: betsOfTrade(world, contract, market, trade) }));
 
-  const broadcastPool = (contract: Contract, { market, at }: FeedEvent) => {
-    broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => {
-      const { traderCount, volumeUsd } = world.activity(market, at);
-      const update = { id: contract.id, volume: volumeUsd, lastUpdatedTime: at };
-      if (contract.isMultiple) return { contract: update };
-      const prob = manifoldProbability(world, market, at);
-      return { contract: { ...update, pool: poolOf(prob, liquidityOf(traderCount)), p: 0.5, prob } };
-    });
-    if (!contract.isMultiple) return;
-    const answerId = contract.answerIds.get(market) ?? "";
-    const presentUpdate = () => {
-      const { id, poolYes, poolNo, prob, volume } = presentStoredAnswer(world, contract, market, at);
-      return { id, poolYes, poolNo, prob, volume };
-    };
-    broadcast([`contract/${contract.id}/updated-answers`], () => ({ answers: [presentUpdate()] }));
-    broadcast([`answer/${answerId}/update`], () => ({ answer: presentUpdate() }));
-  };
+  const broadcastPool = ({ id }: Contract, { at }: FeedEvent) =>
+    broadcast("global/updated-contract", () => ({ contract: { id, lastUpdatedTime: at } }));
 
   const broadcastNewContract = (contract: Contract, { market, at }: FeedEvent) => {
     // All answers of a contract are listed simultaneously. The contract is sent once, for its first answer.
     if (market.position !== 0) return;
-    broadcast(["global", "global/new-contract"], () => {
-      const storedContract = presentStoredContract(world, contract, at);
-      const { creatorId: id, creatorUsername: username, creatorName: name } = storedContract;
-      return { contract: storedContract, creator: { id, username, name } };
-    });
+    broadcast("global/new-contract", () => ({ contract: presentStoredContract(world, contract, at) }));
   };
 
   const broadcastLifecycle = (contract: Contract, event: FeedEvent & { readonly kind: "lifecycle" }) => {
     const update = presentLifecycle(world, contract, event);
-    if (update === null) return;
-    broadcast(["global", "global/updated-contract", `contract/${contract.id}`], () => ({ contract: update }));
-    if ("answers" in update && update.answers !== undefined) {
-      const topic = `contract/${contract.id}/updated-answers`;
-      broadcast([topic], () => ({ answers: [presentStoredAnswer(world, contract, event.market, event.at)] }));
-    }
+    if (update !== null) broadcast("global/updated-contract", () => ({ contract: update }));
   };
 
   const removeClient = (socket: WebSocket) => {
@@ -132,19 +103,15 @@ function handleMessage(client: Client, text: string): object {
   const message = parseMessage(text);
   if (message === null) return { type: "ack", success: false, error: "Message was not valid UTF-8 encoded JSON." };
   const { type, txid, topics } = message;
-  const isKnownType = type === "identify" || type === "subscribe" || type === "unsubscribe" || type === "ping";
-  const needsTopics = type === "subscribe" || type === "unsubscribe";
   const areTopics = Array.isArray(topics) && topics.every((topic) => typeof topic === "string");
-  if (!isKnownType || typeof txid !== "number" || (needsTopics && !areTopics)) {
-    return { type: "ack", success: false, error: "Error parsing message." };
-  }
-  if (areTopics && type === "subscribe") {
+  const isValid = type === "ping" || (type === "subscribe" && areTopics);
+  if (!isValid || typeof txid !== "number") return { type: "ack", success: false, error: "Error parsing message." };
+  if (type === "subscribe" && areTopics) {
     if (client.topics.size + topics.length > TOPICS_PER_CLIENT_MAX) {
       return { type: "ack", txid, success: false, error: "Too many topics." };
     }
     for (const topic of topics) client.topics.add(topic);
   }
-  if (areTopics && type === "unsubscribe") for (const topic of topics) client.topics.delete(topic);
   return { type: "ack", txid, success: true };
 }
 
