@@ -2,16 +2,12 @@ import { isListed, type ListedEvent, type ListedMarket, type World } from "../..
 import type { Now } from "../exchange.ts";
 import {
   eventIndexOfId,
-  indexOfHex,
-  indexOfSlug,
+  indexOfCondition,
   indexOfToken,
   marketIndexOfId,
   polymarketConditionId,
   polymarketEventId,
-  polymarketEventSlug,
   polymarketMarketId,
-  polymarketMarketSlug,
-  polymarketQuestionId,
   polymarketTokenIds,
   type TokenSide,
 } from "./ids.ts";
@@ -29,8 +25,9 @@ export class Catalogue {
   readonly #world: World;
   readonly #now: Now;
   #snapshot: Snapshot | null = null;
-  /** Recorded markets and events by kind and value of their ids, which do not contain an index. */
+  /** Recorded markets by kind and value of their ids, which do not contain an index. */
   readonly #recorded = new Map<string, ListedMarket>();
+  /** Recorded events by id. */
   readonly #recordedEvents = new Map<string, ListedEvent>();
 
   constructor(world: World, now: Now) {
@@ -50,17 +47,8 @@ export class Catalogue {
     return this.#findMarket("id", id, marketIndexOfId(id), polymarketMarketId);
   }
 
-  findMarketBySlug(slug: string): ListedMarket | null {
-    return this.#findMarket("slug", slug, indexOfSlug(slug), polymarketMarketSlug);
-  }
-
   findMarketByCondition(conditionId: string): ListedMarket | null {
-    return this.#findMarket("condition", conditionId, indexOfHex(conditionId), polymarketConditionId);
-  }
-
-  findMarketByQuestion(questionId: string): ListedMarket | null {
-    const market = this.#marketByIndex(indexOfHex(questionId));
-    return market !== null && polymarketQuestionId(market) === questionId ? market : null;
+    return this.#findMarket("condition", conditionId, indexOfCondition(conditionId), polymarketConditionId);
   }
 
   findMarketByToken(token: string): { readonly market: ListedMarket; readonly side: TokenSide } | null {
@@ -72,18 +60,9 @@ export class Catalogue {
   }
 
   findEventById(id: string): ListedEvent | null {
-    const recorded = this.#findRecordedEvent(`id ${id}`);
-    const event = recorded ?? this.findEventByIndex(eventIndexOfId(id));
+    const index = eventIndexOfId(id);
+    const event = this.#findRecordedEvent(id) ?? (index === null ? null : findByIndex(this.#current().events, index));
     return event !== null && polymarketEventId(event) === id ? event : null;
-  }
-
-  findEventBySlug(slug: string): ListedEvent | null {
-    const event = this.#findRecordedEvent(`slug ${slug}`) ?? this.findEventByIndex(indexOfSlug(slug));
-    return event !== null && polymarketEventSlug(event) === slug ? event : null;
-  }
-
-  findEventByIndex(index: number | null): ListedEvent | null {
-    return index === null ? null : findByIndex(this.#current().events, index);
   }
 
   /** The index decoded from an id may belong to a market with another id, so the ids are compared. */
@@ -105,20 +84,18 @@ export class Catalogue {
     return this.#recorded.get(key) ?? null;
   }
 
-  #findRecordedEvent(key: string): ListedEvent | null {
+  #findRecordedEvent(id: string): ListedEvent | null {
     if (this.#world.recording === undefined) return null;
     this.#current();
-    return this.#recordedEvents.get(key) ?? null;
+    return this.#recordedEvents.get(id) ?? null;
   }
 
   #indexRecorded(event: ListedEvent): void {
-    if (event.recorded === undefined || this.#recordedEvents.get(`id ${polymarketEventId(event)}`) === event) return;
-    this.#recordedEvents.set(`id ${polymarketEventId(event)}`, event);
-    this.#recordedEvents.set(`slug ${polymarketEventSlug(event)}`, event);
+    if (event.recorded === undefined || this.#recordedEvents.get(polymarketEventId(event)) === event) return;
+    this.#recordedEvents.set(polymarketEventId(event), event);
     for (const market of event.markets) {
       if (market.recorded === undefined) continue;
       this.#recorded.set(`id ${market.recorded.marketId}`, market);
-      this.#recorded.set(`slug ${polymarketMarketSlug(market)}`, market);
       this.#recorded.set(`condition ${polymarketConditionId(market)}`, market);
       for (const token of polymarketTokenIds(market)) this.#recorded.set(`token ${token}`, market);
     }

@@ -1,16 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Level, ListedMarket } from "../../world/types.ts";
+import { polymarketConditionId, polymarketMarketSlug, polymarketTokenIds, type TokenSide } from "./ids.ts";
 import {
-  negRiskMarketId,
-  polymarketConditionId,
-  polymarketMarketSlug,
-  polymarketQuestionId,
-  polymarketTokenIds,
-  sha256Hex,
-  type TokenSide,
-} from "./ids.ts";
-import {
-  feeRateOf,
   formatDecimal,
   isNegRisk,
   type MarketState,
@@ -19,7 +10,6 @@ import {
   rewardsOf,
   toTokenBook,
 } from "./market-state.ts";
-import { tagsOf } from "./series-and-tags.ts";
 
 const REWARD_ASSET_ADDRESS = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 
@@ -70,44 +60,6 @@ function presentRewards(market: ListedMarket) {
   };
 }
 
-/** Market object of `/markets`. */
-export function presentClobMarket(state: MarketState) {
-  const { market } = state;
-  const { event } = market;
-  const negRisk = isNegRisk(event);
-  return {
-    enable_order_book: !state.isClosed,
-    active: true,
-    closed: state.isClosed,
-    archived: false,
-    accepting_orders: state.acceptsOrders,
-    accepting_order_timestamp: new Date(market.openAt).toISOString(),
-    minimum_order_size: ORDER_SIZE_MIN,
-    minimum_tick_size: market.tick,
-    condition_id: polymarketConditionId(market),
-    question_id: polymarketQuestionId(market),
-    question: market.question,
-    description: market.rules,
-    market_slug: polymarketMarketSlug(market),
-    end_date_iso: Number.isFinite(market.closeAt) ? new Date(market.closeAt).toISOString() : null,
-    game_start_time: null,
-    seconds_delay: 0,
-    fpmm: "",
-    maker_base_fee: 0,
-    taker_base_fee: feeRateOf(event) > 0 ? 1000 : 0,
-    notifications_enabled: true,
-    neg_risk: negRisk,
-    neg_risk_market_id: negRisk ? negRiskMarketId(event) : "",
-    neg_risk_request_id: negRisk ? `0x${sha256Hex(`request:${market.index}`)}` : "",
-    icon: "",
-    image: "",
-    rewards: presentRewards(market),
-    is_50_50_outcome: state.isClosed && state.prices[0] === 0.5,
-    tokens: presentTokens(state),
-    tags: tagsOf(event).map((tag) => tag.label),
-  };
-}
-
 /** Market object of `/simplified-markets`. */
 export function presentSimplifiedMarket(state: MarketState) {
   return {
@@ -118,5 +70,21 @@ export function presentSimplifiedMarket(state: MarketState) {
     closed: state.isClosed,
     archived: false,
     accepting_orders: state.acceptsOrders,
+  };
+}
+
+/** Market object of `/markets`. */
+export function presentClobMarket(state: MarketState) {
+  const { market } = state;
+  return {
+    ...presentSimplifiedMarket(state),
+    enable_order_book: !state.isClosed,
+    minimum_order_size: ORDER_SIZE_MIN,
+    minimum_tick_size: market.tick,
+    question: market.question,
+    description: market.rules,
+    market_slug: polymarketMarketSlug(market),
+    end_date_iso: Number.isFinite(market.closeAt) ? new Date(market.closeAt).toISOString() : null,
+    neg_risk: isNegRisk(market.event),
   };
 }

@@ -8,7 +8,7 @@ import type { TokenSide } from "./ids.ts";
 import { computeMarketState, feeRateOf, formatDecimal, isNegRisk, toTokenBook } from "./market-state.ts";
 import { computePriceHistory, HISTORY_INTERVALS, HISTORY_POINTS_MAX } from "./price-history.ts";
 import { parseIntegerParam, parseNumberParam, parseTextParam, type Query, ValidationError } from "./query.ts";
-import { findLastTrade } from "./trades.ts";
+import { findNewestTrades } from "./trades.ts";
 
 const NO_BOOK_MESSAGE = "No orderbook exists for the requested token id";
 const TOKENS_PER_REQUEST_MAX = 500;
@@ -69,8 +69,8 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
     return { bid: book.bids[0]?.price ?? null, ask: book.asks[0]?.price ?? null };
   };
   const lastTradeOf = ({ market, side }: TokenBookKey) => {
-    const row = findLastTrade(world, market, context.now());
-    if (row === null) return { price: "0.5", side: "" };
+    const [row] = findNewestTrades(world, market, context.now(), 1);
+    if (row === undefined) return { price: "0.5", side: "" };
     if (row.token === side) return { price: formatDecimal(row.lastPrice), side: row.side };
     return { price: formatDecimal(1 - row.lastPrice), side: row.side === "BUY" ? "SELL" : "BUY" };
   };

@@ -2,14 +2,10 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
-import type { Catalogue } from "./catalogue.ts";
-import { createEventFilter, createMarketFilter, eventSortKeyOf, marketSortKeyOf } from "./gamma-filters.ts";
-import { isEventClosed, presentGammaEvent, presentGammaMarket, presentOtherMarket } from "./gamma-json.ts";
-import { type Selection, SortedCache, selectKeysetPage, selectOffsetPage } from "./gamma-paging.ts";
-import { installSearch } from "./gamma-search.ts";
-import { eventIndexOfOtherId } from "./ids.ts";
+import { type Catalogue, positionAfter } from "./catalogue.ts";
+import { isEventClosed, presentGammaEvent, presentGammaMarket } from "./gamma-json.ts";
 import { enforceRequestLimits } from "./limits.ts";
-import { computeMarketState, isAugmented } from "./market-state.ts";
+import { computeMarketState, isMarketClosed } from "./market-state.ts";
 import {
   parseBooleanParam,
   parseIntegerParam,
@@ -19,11 +15,9 @@ import {
   ValidationError,
 } from "./query.ts";
 
-const MARKETS_PAGE_MAX = 100;
-const EVENTS_PAGE_MAX = 100;
-const LEGACY_PAGE_MAX = 100;
-const LEGACY_OFFSET_MAX = 2_000;
+const PAGE_MAX = 100;
 const PAGE_DEFAULT = 20;
+const OFFSET_MAX = 2_000;
 
 const LIMIT_RULES = {
   total: 4_000,
@@ -54,7 +48,6 @@ export function gammaService(context: ExchangeContext, catalogue: Catalogue): Ex
       app.setNotFoundHandler((_request, reply) => sendNotFound(reply, "page not found"));
       installLists(app, context, catalogue);
       installObjects(app, context, catalogue);
-      installSearch(app, context, catalogue);
     },
   };
 }
@@ -63,147 +56,104 @@ function sendNotFound(reply: FastifyReply, error: string) {
   return reply.code(404).send({ type: "not found error", error });
 }
 
-/** Limits outside [1, `max`] are clamped without an error. */
-function clampLimit(limit: number | null, max: number): number {
-  return Math.min(max, Math.max(1, limit ?? PAGE_DEFAULT));
-}
-
+/** Registers the lists of markets and events: with cursors, and in the older form with offsets. */
 function installLists(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
-  const cache = new SortedCache();
-  const marketSelection = (query: Query, now: number): Selection<ListedMarket> => ({
-    items: findCandidateMarkets(catalogue, query),
-    matches: createMarketFilter(world, query, now),
-    key: marketSortKeyOf(world, query, now),
-    ascending: parseBooleanParam(query, "ascending") ?? true,
-  });
-  const eventSelection = (query: Query, now: number): Selection<ListedEvent> => ({
-    items: findCandidateEvents(catalogue, query),
-    matches: createEventFilter(world, query, now),
-    key: eventSortKeyOf(world, query, now),
-    ascending: parseBooleanParam(query, "ascending") ?? true,
-  });
-  const marketsJson = (markets: readonly ListedMarket[], query: Query, now: number) => {
+  const selectMarkets = (query: Query) =>
+    withClosed(findMarkets(catalogue, query), query, (market) => isMarketClosed(world, market, context.now()));
+  const selectEvents = (query: Query) =>
+    withClosed(catalogue.listEvents(), query, (event) => isEventClosed(event, context.now()));
+  const presentMarkets = (markets: readonly ListedMarket[], query: Query) => {
+    const now = context.now();
     const withTags = parseBooleanParam(query, "include_tag") ?? false;
-    const options = { withEvents: true, withTags, withLongChanges: false };
-    return markets.map((market) => presentGammaMarket(world, computeMarketState(world, market, now), now, options));
+    return markets.map((market) =>
+      presentGammaMarket(world, computeMarketState(world, market, now), now, { withEvents: true, withTags }),
+    );
   };
+  const presentEvents = (events: readonly ListedEvent[]) =>
+    events.map((event) => presentGammaEvent(world, event, context.now()));
+  type ByQuery = { Querystring: Query };
 
-  app.get<{ Querystring: Query }>("/markets/keyset", async ({ query }) => {
-    const now = context.now();
-    const selection = marketSelection(query, now);
-    const { items, next } = selectKeysetPage(
-      cache,
-      "markets",
-      query,
-      selection,
-      parseKeysetParams(query, MARKETS_PAGE_MAX),
-      now,
-    );
-    return { markets: marketsJson(items, query, now), ...(next === null ? {} : { next_cursor: next }) };
+  app.get<ByQuery>("/markets/keyset", async ({ query }) => {
+    const { items, ...cursor } = selectKeysetPage(selectMarkets(query), query);
+    return { markets: presentMarkets(items, query), ...cursor };
   });
-  app.get<{ Querystring: Query }>("/events/keyset", async ({ query }) => {
-    const now = context.now();
-    const selection = eventSelection(query, now);
-    const { items, next } = selectKeysetPage(
-      cache,
-      "events",
-      query,
-      selection,
-      parseKeysetParams(query, EVENTS_PAGE_MAX),
-      now,
-    );
-    const events = items.map((event) => presentGammaEvent(world, event, now));
-    return { events, ...(next === null ? {} : { next_cursor: next }) };
+  app.get<ByQuery>("/events/keyset", async ({ query }) => {
+    const { items, ...cursor } = selectKeysetPage(selectEvents(query), query);
+    return { events: presentEvents(items), ...cursor };
   });
-  app.get<{ Querystring: Query }>("/markets", async ({ query }) => {
-    const now = context.now();
-    const markets = selectOffsetPage(
-      cache,
-      "markets",
-      query,
-      marketSelection(query, now),
-      parseOffsetParams(query),
-      now,
-    );
-    return marketsJson(markets, query, now);
-  });
-  app.get<{ Querystring: Query }>("/events", async ({ query }) => {
-    const now = context.now();
-    const events = selectOffsetPage(cache, "events", query, eventSelection(query, now), parseOffsetParams(query), now);
-    return events.map((event) => presentGammaEvent(world, event, now));
+  app.get<ByQuery>("/markets", async ({ query }) =>
+    presentMarkets(selectOffsetPage(selectMarkets(query), query), query),
+  );
+  app.get<ByQuery>("/events", async ({ query }) => presentEvents(selectOffsetPage(selectEvents(query), query)));
+  app.get<ByQuery>("/public-search", async ({ query }) => {
+    const words = parseTextParam(query, "q")?.toLowerCase().split(/\s+/) ?? [];
+    if (words.length === 0) throw new ValidationError("q is required");
+    const hits = catalogue.listEvents().filter(({ title, markets }) => {
+      const text = [title, ...markets.map(({ question }) => question)].join(" ").toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    const limit = clampLimit(parseIntegerParam(query, "limit_per_type"));
+    const pagination = { hasMore: hits.length > limit, totalResults: hits.length };
+    return { events: presentEvents(hits.slice(0, limit)), pagination };
   });
 }
 
-/** The venue ignores the parameter `cursor`: a client that sends it always receives the first page. */
-function parseKeysetParams(query: Query, limitMax: number) {
+/** Limits outside [1, PAGE_MAX] are clamped without an error. */
+const clampLimit = (limit: number | null) => Math.min(PAGE_MAX, Math.max(1, limit ?? PAGE_DEFAULT));
+
+/** Returns the markets of the `id` parameters, or all markets without it. */
+function findMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
+  const ids = parseListParam(query, "id");
+  if (ids === null) return catalogue.listMarkets();
+  const markets = ids.map((id) => catalogue.findMarketById(id)).filter((market) => market !== null);
+  return [...new Set(markets)].sort((a, b) => a.index - b.index);
+}
+
+function withClosed<Item>(items: readonly Item[], query: Query, isClosed: (item: Item) => boolean): readonly Item[] {
+  const closed = parseBooleanParam(query, "closed");
+  return closed === null ? items : items.filter((item) => isClosed(item) === closed);
+}
+
+/**
+ * Returns one page in the order of the ids. The cursor is the index of the last item; the last page has none. The venue
+ * ignores the parameter `cursor`: a client that sends it always receives the first page.
+ */
+function selectKeysetPage<Item extends { readonly index: number }>(items: readonly Item[], query: Query) {
   if (query.offset !== undefined) throw new ValidationError("offset is not supported, use after_cursor");
-  return {
-    limit: clampLimit(parseIntegerParam(query, "limit"), limitMax),
-    after: parseTextParam(query, "after_cursor"),
-  };
+  const after = parseTextParam(query, "after_cursor");
+  const index = after === null ? -1 : Number(Buffer.from(after, "base64url").toString("utf8") || "none");
+  if (!Number.isInteger(index)) throw new ValidationError("invalid after_cursor");
+  const start = positionAfter(items, index);
+  const end = start + clampLimit(parseIntegerParam(query, "limit"));
+  const page = items.slice(start, end);
+  const last = page.at(-1);
+  if (last === undefined || end >= items.length) return { items: page };
+  return { items: page, next_cursor: Buffer.from(String(last.index)).toString("base64url") };
 }
 
-function parseOffsetParams(query: Query) {
+function selectOffsetPage<Item>(items: readonly Item[], query: Query): readonly Item[] {
   const offset = parseIntegerParam(query, "offset") ?? 0;
-  if (offset > LEGACY_OFFSET_MAX)
-    throw new ValidationError("offset too large, use /markets/keyset for deeper pagination");
-  return { limit: clampLimit(parseIntegerParam(query, "limit"), LEGACY_PAGE_MAX), offset };
-}
-
-function removeDuplicates<Item extends { readonly index: number }>(items: readonly (Item | null)[]): Item[] {
-  return [...new Set(items.filter((item) => item !== null))].sort((a, b) => a.index - b.index);
-}
-
-/** Returns the markets to filter: those selected by an id filter, or all markets if there is none. */
-function findCandidateMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
-  const matches =
-    parseListParam(query, "id")?.map((id) => catalogue.findMarketById(id)) ??
-    parseListParam(query, "condition_ids")?.map((id) => catalogue.findMarketByCondition(id)) ??
-    parseListParam(query, "clob_token_ids")?.map((token) => catalogue.findMarketByToken(token)?.market ?? null) ??
-    parseListParam(query, "slug")?.map((slug) => catalogue.findMarketBySlug(slug));
-  return matches === undefined ? catalogue.listMarkets() : removeDuplicates(matches);
-}
-
-function findCandidateEvents(catalogue: Catalogue, query: Query): readonly ListedEvent[] {
-  const matches =
-    parseListParam(query, "id")?.map((id) => catalogue.findEventById(id)) ??
-    parseListParam(query, "slug")?.map((slug) => catalogue.findEventBySlug(slug));
-  return matches === undefined ? catalogue.listEvents() : removeDuplicates(matches);
+  if (offset > OFFSET_MAX) throw new ValidationError("offset too large, use /markets/keyset for deeper pagination");
+  return items.slice(offset, offset + clampLimit(parseIntegerParam(query, "limit")));
 }
 
 function installObjects(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
-  const presentMarket = (reply: FastifyReply, market: ListedMarket | null, query: Query, missing: string) => {
-    if (market === null) return sendNotFound(reply, missing);
+  type ById = { Params: { id: string }; Querystring: Query };
+  const parseId = ({ id }: ById["Params"]) => {
+    if (!/^\d{1,15}$/.test(id)) throw new ValidationError("id is invalid");
+    return id;
+  };
+  app.get<ById>("/markets/:id", async ({ params, query }, reply) => {
+    const market = catalogue.findMarketById(parseId(params));
+    if (market === null) return sendNotFound(reply, "id not found");
     const now = context.now();
     const withTags = parseBooleanParam(query, "include_tag") ?? false;
-    const options = { withEvents: true, withTags, withLongChanges: true };
-    return presentGammaMarket(world, computeMarketState(world, market, now), now, options);
-  };
-  type ById = { Params: { id: string }; Querystring: Query };
-  type BySlug = { Params: { slug: string }; Querystring: Query };
-  const assertId = (id: string) => {
-    if (!/^\d{1,15}$/.test(id)) throw new ValidationError("id is invalid");
-  };
-
-  app.get<ById>("/markets/:id", async ({ params, query }, reply) => {
-    assertId(params.id);
-    const event = catalogue.findEventByIndex(eventIndexOfOtherId(params.id));
-    if (event !== null && event.recorded === undefined && isAugmented(event))
-      return presentOtherMarket(event, isEventClosed(event, context.now()));
-    return presentMarket(reply, catalogue.findMarketById(params.id), query, "id not found");
+    return presentGammaMarket(world, computeMarketState(world, market, now), now, { withEvents: true, withTags });
   });
-  app.get<BySlug>("/markets/slug/:slug", async ({ params, query }, reply) =>
-    presentMarket(reply, catalogue.findMarketBySlug(params.slug), query, "slug not found"),
-  );
   app.get<ById>("/events/:id", async ({ params }, reply) => {
-    assertId(params.id);
-    const event = catalogue.findEventById(params.id);
+    const event = catalogue.findEventById(parseId(params));
     return event === null ? sendNotFound(reply, "id not found") : presentGammaEvent(world, event, context.now());
-  });
-  app.get<BySlug>("/events/slug/:slug", async ({ params }, reply) => {
-    const event = catalogue.findEventBySlug(params.slug);
-    return event === null ? sendNotFound(reply, "slug not found") : presentGammaEvent(world, event, context.now());
   });
 }

@@ -70,10 +70,6 @@ function tokenId(market: ListedMarket, side: TokenSide): string {
   return BigInt(`0x${appendIndex(prefix, market.index)}`).toString();
 }
 
-export function polymarketQuestionId(market: ListedMarket): string {
-  return `0x${appendIndex(sha256Hex(`question:${market.index}`).slice(0, 64 - INDEX_DIGITS), market.index)}`;
-}
-
 export function negRiskMarketId(event: ListedEvent): string {
   return `0x${sha256Hex(`neg-risk:${event.index}`).slice(0, 62)}00`;
 }
@@ -119,18 +115,8 @@ export function eventIndexOfId(id: string): number | null {
   return POSITIVE_INTEGER_PATTERN.test(id) ? Number(id) - GAMMA_EVENT_ID_BASE : null;
 }
 
-export function eventIndexOfOtherId(id: string): number | null {
-  return POSITIVE_INTEGER_PATTERN.test(id) && Number(id) >= OTHER_ID_BASE ? Number(id) - OTHER_ID_BASE : null;
-}
-
-/** World index at the end of a slug; null if the slug has none. The caller checks the rest of the slug. */
-export function indexOfSlug(slug: string): number | null {
-  const tail = slug.slice(slug.lastIndexOf("-") + 1);
-  return /^\d{1,15}$/.test(tail) ? Number(tail) : null;
-}
-
-/** World index of a condition or question id; null if the id is malformed. The caller compares the ids. */
-export function indexOfHex(id: string): number | null {
+/** World index of a condition id; null if the id is malformed. The caller compares the ids. */
+export function indexOfCondition(id: string): number | null {
   return /^0x[0-9a-f]{62}([0-9a-f]{2})?$/.test(id) ? decodeIndex(id.slice(2)) : null;
 }
 

@@ -70,11 +70,3 @@ export function parseBooleanParam(query: Query, name: string): boolean | null {
   if (value === undefined) throw new ValidationError(`${name} must be a boolean`);
   return value;
 }
-
-export function parseDateParam(query: Query, name: string): number | null {
-  const text = parseTextParam(query, name);
-  if (text === null) return null;
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new ValidationError(`${name} must be a date`);
-  return at;
-}

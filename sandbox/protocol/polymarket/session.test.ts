@@ -24,7 +24,6 @@ interface Message {
     readonly price: string;
     readonly size: string;
     readonly side: "BUY" | "SELL";
-    readonly hash: string;
     readonly best_bid: string;
     readonly best_ask: string;
   }[];
@@ -99,8 +98,6 @@ test("a match sends one frame per changed level, with the same time and the best
     assert.deepEqual([yes?.size, yes?.side === "BUY"], [no?.size, no?.side === "SELL"]);
     assert.ok(Math.abs(Number(yes?.price) + Number(no?.price) - 1) < 1e-9);
   }
-  for (const position of [0, 1])
-    assert.equal(new Set(frames.map((frame) => frame.price_changes[position]?.hash)).size, 1);
   assert.deepEqual(
     books.map((book) => [book.asset_id, book.timestamp, "last_trade_price" in book, "tick_size" in book]),
     [

@@ -5,7 +5,6 @@ import type { Catalogue } from "./catalogue.ts";
 import type { TokenSide } from "./ids.ts";
 import { computeMarketState, type MarketState } from "./market-state.ts";
 import {
-  createBestPriceMessages,
   createBookMessage,
   createFirstBookMessage,
   createLastTradeMessages,
@@ -107,9 +106,6 @@ export class Session {
     const sides = [...subscription.sides];
     for (const message of createPriceChangeMessages(state, sentBook, sides, at)) this.#send(message);
     if (subscription.needsFullBook) for (const side of sides) this.#send(createBookMessage(state, side, at));
-    if (this.#hasCustomFeatures && isTopChanged(sentBook, book)) {
-      for (const message of createBestPriceMessages(state, sides, at)) this.#send(message);
-    }
     subscription.needsFullBook = false;
     subscription.sentBook = { version: book.version, at, bids: book.bids, asks: book.asks };
   }
@@ -160,12 +156,6 @@ export class Session {
     if (socket.bufferedAmount > UNSENT_BYTES_MAX) socket.terminate();
     else socket.send(JSON.stringify(payload));
   }
-}
-
-type BookSides = Pick<SentBook, "bids" | "asks">;
-
-function isTopChanged(before: BookSides, after: BookSides): boolean {
-  return before.bids[0]?.price !== after.bids[0]?.price || before.asks[0]?.price !== after.asks[0]?.price;
 }
 
 interface SocketRequest {

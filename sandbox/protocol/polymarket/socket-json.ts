@@ -1,21 +1,7 @@
 import type { Level, ListedMarket, WorldTrade } from "../../world/types.ts";
 import { presentBook } from "./clob-json.ts";
-import {
-  polymarketConditionId,
-  polymarketMarketId,
-  polymarketMarketSlug,
-  polymarketTokenIds,
-  sha256Hex,
-  type TokenSide,
-} from "./ids.ts";
-import {
-  feeRateOf,
-  formatDecimal,
-  type MarketState,
-  outcomeNamesOf,
-  toOppositePrice,
-  toTokenBook,
-} from "./market-state.ts";
+import { polymarketConditionId, polymarketMarketId, polymarketTokenIds, type TokenSide } from "./ids.ts";
+import { formatDecimal, type MarketState, toOppositePrice, toTokenBook } from "./market-state.ts";
 import { listFills, takerOf, transactionHashOf } from "./trades.ts";
 
 interface BookSides {
@@ -65,21 +51,19 @@ export function createPriceChangeMessages(
   ];
   const tokenFields = sides.map((token) => {
     const book = toTokenBook(state.book, token);
-    const hash = sha256Hex(`${state.market.index}:${state.book.version}:${token}`).slice(0, 40);
     const best_bid = formatDecimal(book.bids[0]?.price ?? 0);
     const best_ask = formatDecimal(book.asks[0]?.price ?? 1);
-    return { token, asset_id: tokens[token], hash, best_bid, best_ask };
+    return { token, asset_id: tokens[token], best_bid, best_ask };
   });
   return changes.map(({ level, side }) => ({
     event_type: "price_change",
     market: polymarketConditionId(state.market),
     timestamp: String(Math.floor(at)),
-    price_changes: tokenFields.map(({ token, asset_id, hash, best_bid, best_ask }) => ({
+    price_changes: tokenFields.map(({ token, asset_id, best_bid, best_ask }) => ({
       asset_id,
       price: formatDecimal(token === 0 ? level.price : toOppositePrice(level.price)),
       size: formatDecimal(level.size),
       side: (token === 0) === (side === "BUY") ? "BUY" : "SELL",
-      hash,
       best_bid,
       best_ask,
     })),
@@ -99,42 +83,18 @@ export function createLastTradeMessages(market: ListedMarket, trade: WorldTrade)
       price: formatDecimal(token === 0 ? yesPrice : toOppositePrice(yesPrice)),
       size: formatDecimal(size),
       side,
-      fee_rate_bps: feeRateOf(market.event) > 0 ? "1000" : "0",
       timestamp: String(Math.floor(trade.at)),
       transaction_hash: transactionHashOf(trade),
     },
   }));
 }
 
-/** Best bid and ask per token; an empty side is "". */
-export function createBestPriceMessages(state: MarketState, sides: readonly TokenSide[], at: number) {
-  const tokens = polymarketTokenIds(state.market);
-  return sides.map((token) => {
-    const { bids, asks } = toTokenBook(state.book, token);
-    const bid = bids[0]?.price;
-    const ask = asks[0]?.price;
-    return {
-      event_type: "best_bid_ask",
-      market: polymarketConditionId(state.market),
-      asset_id: tokens[token],
-      best_bid: bid === undefined ? "" : formatDecimal(bid),
-      best_ask: ask === undefined ? "" : formatDecimal(ask),
-      spread: bid === undefined || ask === undefined ? "" : formatDecimal(ask - bid),
-      timestamp: String(Math.floor(at)),
-    };
-  });
-}
-
 export function createNewMarketMessage(market: ListedMarket, at: number) {
   return {
     event_type: "new_market",
     id: polymarketMarketId(market),
-    question: market.question,
     market: polymarketConditionId(market),
-    slug: polymarketMarketSlug(market),
-    description: market.rules,
     assets_ids: polymarketTokenIds(market),
-    outcomes: outcomeNamesOf(market),
     timestamp: String(Math.floor(at)),
   };
 }
@@ -142,18 +102,13 @@ export function createNewMarketMessage(market: ListedMarket, at: number) {
 /** Message of a settled market. A partially paid or void market has no winning token. */
 export function createResolvedMessage(state: MarketState, at: number) {
   const tokens = polymarketTokenIds(state.market);
-  const names = outcomeNamesOf(state.market);
   const winner = state.prices[0] === 1 ? 0 : state.prices[1] === 1 ? 1 : null;
   return {
     event_type: "market_resolved",
     id: polymarketMarketId(state.market),
-    question: state.market.question,
     market: polymarketConditionId(state.market),
-    slug: polymarketMarketSlug(state.market),
     assets_ids: tokens,
-    outcomes: names,
     winning_asset_id: winner === null ? "" : tokens[winner],
-    winning_outcome: winner === null ? "" : names[winner],
     timestamp: String(Math.floor(at)),
   };
 }

@@ -3,8 +3,6 @@ import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
 import {
   dataConditionId,
   polymarketConditionId,
-  polymarketEventSlug,
-  polymarketMarketSlug,
   polymarketTokenIds,
   sha256Hex,
   type TokenSide,
@@ -23,7 +21,7 @@ const BETTER_PRICE_SHARE = 0.3;
 /** The venue rounds average prices to this unit. */
 const AVERAGE_PRICE_UNITS = 1e10;
 
-/** One side of a match, with the side, token and price that this trader traded. */
+/** The taker of a match, with the side, token and price that he traded. */
 export interface TradeRow {
   readonly market: ListedMarket;
   /** Unix milliseconds; responses have whole seconds. */
@@ -72,68 +70,38 @@ export function takerOf(trade: WorldTrade): { readonly token: TokenSide; readonl
   return { token: (trade.takerSide === "yes") === isBuy ? 0 : 1, side: isBuy ? "BUY" : "SELL" };
 }
 
-/**
- * Creates the rows of one match, at the average price of its levels. `withMakers` adds the maker's row: in the same
- * token or, if shares were minted, in the other token.
- */
-function createTradeRows(market: ListedMarket, trade: WorldTrade, withMakers: boolean): TradeRow[] {
+/** Creates the taker's rows of one match, at the average price of its levels. */
+function createTradeRows(market: ListedMarket, trade: WorldTrade): TradeRow[] {
   const transactionHash = transactionHashOf(trade);
-  const hashNumber = hashNumberOf(transactionHash);
-  const taker = takerOf(trade);
+  const { token, side } = takerOf(trade);
   const notional = listFills(market, trade).reduce((sum, { yesPrice, size }) => sum + yesPrice * size, 0);
   const averagePrice = Math.round((notional / trade.size) * AVERAGE_PRICE_UNITS) / AVERAGE_PRICE_UNITS;
-  const leg = (token: TokenSide, side: "BUY" | "SELL", wallet: string, size: number): TradeRow => ({
+  const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
+  const isSplit = hashNumberOf(transactionHash) % SPLIT_TRADE_INTERVAL === 0 && half > 0 && half * 2 === trade.size;
+  return (isSplit ? [half, half] : [trade.size]).map((size) => ({
     market,
     at: trade.at,
     transactionHash,
-    wallet,
+    wallet: walletOf(trade.taker),
     side,
     token,
     price: token === 0 ? averagePrice : Math.round((1 - averagePrice) * AVERAGE_PRICE_UNITS) / AVERAGE_PRICE_UNITS,
     lastPrice: token === 0 ? trade.yesPrice : toOppositePrice(trade.yesPrice),
     size,
-  });
-  const half = Math.floor((trade.size * MICROS) / 2) / MICROS;
-  const sizes =
-    hashNumber % SPLIT_TRADE_INTERVAL === 0 && half > 0 && half * 2 === trade.size ? [half, half] : [trade.size];
-  return sizes.flatMap((size) => {
-    const takerLeg = leg(taker.token, taker.side, walletOf(trade.taker), size);
-    if (!withMakers) return [takerLeg];
-    const isMint = (hashNumber >>> 8) % 2 === 0;
-    const makerToken: TokenSide = isMint ? (taker.token === 0 ? 1 : 0) : taker.token;
-    const makerSide = isMint === (taker.side === "BUY") ? "BUY" : "SELL";
-    return [takerLeg, leg(makerToken, makerSide, walletOf(`maker:${trade.id}`), size)];
-  });
-}
-
-export interface TradeSelection {
-  readonly markets: readonly ListedMarket[];
-  /** Time of the newest row to return, Unix milliseconds. */
-  readonly until: number;
-  /** Maximum number of rows. */
-  readonly count: number;
-  readonly withMakers: boolean;
-  readonly accepts: (row: TradeRow) => boolean;
-  /** Maximum age of a row before `until`. */
-  readonly lookBackMs: number;
+  }));
 }
 
 /**
- * Returns the newest rows of the given markets, newest first. Reads backwards in growing windows until `count` rows are
- * found.
+ * Returns at most `count` rows of a market up to the time `until`, newest first. Reads backwards in growing windows.
  */
-export function findNewestTrades(world: World, selection: TradeSelection): TradeRow[] {
-  const { markets, until, count } = selection;
-  const oldest = Math.max(until - selection.lookBackMs, Math.min(...markets.map((market) => market.openAt)));
+export function findNewestTrades(world: World, market: ListedMarket, until: number, count: number): TradeRow[] {
   const rows: TradeRow[] = [];
   let to = until + 1;
-  for (let spanMs = HOUR_MS; to > oldest && rows.length < count; spanMs *= WINDOW_GROWTH) {
-    const from = Math.max(oldest, to - spanMs);
-    const found = markets.flatMap((market) =>
-      world.trades(market, from, to).flatMap((trade) => createTradeRows(market, trade, selection.withMakers)),
-    );
+  for (let spanMs = HOUR_MS; to > market.openAt && rows.length < count; spanMs *= WINDOW_GROWTH) {
+    const from = Math.max(market.openAt, to - spanMs);
+    const found = world.trades(market, from, to).flatMap((trade) => createTradeRows(market, trade));
     found.sort((a, b) => b.at - a.at || compareText(a.transactionHash, b.transactionHash));
-    for (const row of found) if (selection.accepts(row)) rows.push(row);
+    rows.push(...found);
     to = from;
   }
   return rows.slice(0, count);
@@ -144,44 +112,17 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Returns the newest row of a market, or null if it has no trades. */
-export function findLastTrade(world: World, market: ListedMarket, now: number): TradeRow | null {
-  return findNewestTakerTrades(world, market, now, 1)[0] ?? null;
-}
-
-function findNewestTakerTrades(world: World, market: ListedMarket, now: number, count: number): TradeRow[] {
-  return findNewestTrades(world, {
-    markets: [market],
-    until: now,
-    count,
-    withMakers: false,
-    accepts: () => true,
-    lookBackMs: Number.POSITIVE_INFINITY,
-  });
-}
-
-/** Row of `/trades`. Names of traders are derived from the wallet. */
+/** Row of `/trades`. */
 export function presentTradeV1(row: TradeRow) {
-  const { market } = row;
   return {
     proxyWallet: row.wallet,
     side: row.side,
-    asset: polymarketTokenIds(market)[row.token],
-    conditionId: dataConditionId(market),
+    asset: polymarketTokenIds(row.market)[row.token],
+    conditionId: dataConditionId(row.market),
     size: row.size,
     price: row.price,
     timestamp: Math.floor(row.at / 1000),
-    title: market.question,
-    slug: polymarketMarketSlug(market),
-    icon: "",
-    eventSlug: polymarketEventSlug(market.event),
-    outcome: outcomeNamesOf(market)[row.token],
     outcomeIndex: row.token,
-    name: `trader-${row.wallet.slice(2, 8)}`,
-    pseudonym: `Trader ${row.wallet.slice(2, 8)}`,
-    bio: "",
-    profileImage: "",
-    profileImageOptimized: "",
     transactionHash: row.transactionHash,
   };
 }
@@ -197,14 +138,7 @@ export function presentTradeV2(row: TradeRow) {
     size: v1.size,
     price: v1.price,
     timestamp: v1.timestamp,
-    title: v1.title,
-    slug: v1.slug,
-    icon: v1.icon,
-    event_slug: v1.eventSlug,
-    outcome: v1.outcome,
     outcome_index: v1.outcomeIndex,
-    name: v1.name,
-    pseudonym: v1.pseudonym,
     transaction_hash: v1.transactionHash,
   };
 }
@@ -213,32 +147,16 @@ const CLOB_ACTIVITY_ROWS = 10;
 
 /** Response of the CLOB's activity endpoint: the newest trades of a market. */
 export function presentClobActivity(world: World, market: ListedMarket, now: number) {
-  return findNewestTakerTrades(world, market, now, CLOB_ACTIVITY_ROWS).map((row) => {
-    const v1 = presentTradeV1(row);
-    return {
-      event_type: "trade",
-      market: {
-        condition_id: polymarketConditionId(market),
-        asset_id: v1.asset,
-        question: v1.title,
-        icon: "",
-        slug: v1.slug,
-      },
-      user: {
-        address: row.wallet,
-        username: v1.name,
-        profile_picture: "",
-        optimized_profile_picture: "",
-        pseudonym: v1.pseudonym,
-      },
-      side: row.side,
-      size: formatDecimal(row.size),
-      fee_rate_bps: "0",
-      price: formatDecimal(row.lastPrice),
-      outcome: v1.outcome,
-      outcome_index: row.token,
-      transaction_hash: row.transactionHash,
-      timestamp: String(v1.timestamp),
-    };
-  });
+  return findNewestTrades(world, market, now, CLOB_ACTIVITY_ROWS).map((row) => ({
+    event_type: "trade",
+    market: { condition_id: polymarketConditionId(market), asset_id: polymarketTokenIds(market)[row.token] },
+    user: { address: row.wallet },
+    side: row.side,
+    size: formatDecimal(row.size),
+    price: formatDecimal(row.lastPrice),
+    outcome: outcomeNamesOf(market)[row.token],
+    outcome_index: row.token,
+    transaction_hash: row.transactionHash,
+    timestamp: String(Math.floor(row.at / 1000)),
+  }));
 }

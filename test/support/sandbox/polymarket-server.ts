@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import Fastify, { type FastifyInstance } from "fastify";
 import { polymarketExchange } from "../../../sandbox/protocol/polymarket/index.ts";
 import { createWorld } from "../../../sandbox/world/index.ts";
-import type { Feed, World } from "../../../sandbox/world/types.ts";
+import type { Feed } from "../../../sandbox/world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
 export const NOW = GENESIS + 5 * 3_600_000;
@@ -18,14 +18,10 @@ export const activeMarkets = world
 
 export async function startHost(
   host: "gamma" | "clob" | "data",
-  {
-    enforceLimits = false,
-    now = () => NOW,
-    ofWorld = world,
-  }: { enforceLimits?: boolean; now?: () => number; ofWorld?: World } = {},
+  { enforceLimits = false, now = () => NOW }: { enforceLimits?: boolean; now?: () => number } = {},
 ): Promise<FastifyInstance> {
   const app = Fastify();
-  const service = polymarketExchange({ world: ofWorld, feed, now, enforceLimits }).find(({ name }) => name === host);
+  const service = polymarketExchange({ world, feed, now, enforceLimits }).find(({ name }) => name === host);
   assert.ok(service !== undefined);
   service.install(app);
   await app.ready();
