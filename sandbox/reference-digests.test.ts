@@ -60,9 +60,9 @@ const digestKalshiPages = (world: World, at: number) =>
  * Reference digests. Update them only in a change that intends to change the simulated data, never in an optimisation.
  */
 const REFERENCE_DIGESTS = [
-  { speed: 1, hours: 0, polymarket: "9ee3c3dc2ca06587", kalshi: "33f9d2509261e643" },
-  { speed: 60, hours: 5, polymarket: "ea575e199cb30a00", kalshi: "a477e20a15e0450a" },
-  { speed: 60, hours: 31, polymarket: "09af5946ec9d366c", kalshi: "aae87380369385be" },
+  { speed: 1, hours: 0, polymarket: "c69a7574522b2256", kalshi: "2607aad61572e193" },
+  { speed: 60, hours: 5, polymarket: "cc147b4e3a330e47", kalshi: "8b572a3993b8381d" },
+  { speed: 60, hours: 31, polymarket: "66d2a1ba58386f8c", kalshi: "da3d7df4bf2b7add" },
 ] as const;
 
 for (const { speed, hours, polymarket, kalshi } of REFERENCE_DIGESTS) {

@@ -1,7 +1,7 @@
 import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
-import { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker } from "./ids.ts";
+import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
 /** Markets settled longer ago than this are in the historical tier only. */
 const LIVE_TIER_AGE_MS_MAX = 7 * 24 * HOUR_MS;
@@ -40,11 +40,6 @@ export class Catalogue {
   /** The markets of the given tickers, in the given order; unknown tickers are skipped. */
   findMarkets(tickers: readonly string[]): ListedMarket[] {
     return tickers.map((ticker) => this.findMarket(ticker)).filter((market) => market !== null);
-  }
-
-  /** All events of a series, oldest listing first; empty if the series does not exist. */
-  findEventsOfSeries(seriesTicker: string): readonly ListedEvent[] {
-    return this.listEvents().filter((event) => kalshiSeriesTicker(event) === seriesTicker);
   }
 
   listEvents(): readonly ListedEvent[] {

@@ -17,12 +17,6 @@ export function kalshiCategory(event: ListedEvent): string {
   return CATEGORY_NAMES[event.category] ?? event.category;
 }
 
-/** The world has only the name of a source; the URL is generated. */
-function sourcesOf(event: ListedEvent): { name: string; url: string }[] {
-  const name = event.markets[0]?.resolutionSource ?? "";
-  return name === "" ? [] : [{ name, url: `https://example.com/${encodeURIComponent(name.toLowerCase())}` }];
-}
-
 /** REST representation of an event, without its markets. */
 export function presentEvent(event: ListedEvent): Record<string, unknown> {
   return {
@@ -30,16 +24,10 @@ export function presentEvent(event: ListedEvent): Record<string, unknown> {
     series_ticker: kalshiSeriesTicker(event),
     title: event.title,
     sub_title: event.recorded === undefined ? `Closes ${toIso(event.closeAt).slice(0, 10)}` : event.description,
-    collateral_return_type: event.mutuallyExclusive ? "MECNET" : "",
     mutually_exclusive: event.mutuallyExclusive,
     category: kalshiCategory(event),
     strike_date: formatIsoOrNull(event.closeAt),
-    strike_period: "",
-    settlement_sources: sourcesOf(event),
-    last_updated_ts: toIso(event.openAt),
     ...presentFeeOverrides(event),
-    product_metadata: {},
-    exchange_index: 0,
   };
 }
 
@@ -55,28 +43,16 @@ function presentFeeOverrides(event: ListedEvent): Record<string, unknown> {
 
 /** REST representation of the series that contains `event`. */
 export function presentSeries(event: ListedEvent): Record<string, unknown> {
-  const ticker = kalshiSeriesTicker(event);
-  const category = kalshiCategory(event);
   const hasMakerFees = event.category === "Sports" || event.category === "Politics";
   return {
-    ticker,
-    frequency: event.frequency,
+    ticker: kalshiSeriesTicker(event),
     title: event.seriesTitle,
-    category,
-    categories: [category],
-    tags: event.tags.length === 0 ? null : event.tags,
-    settlement_sources: sourcesOf(event),
-    contract_url: `https://example.com/contracts/${ticker}.pdf`,
-    contract_terms_url: `https://example.com/contract_terms/${ticker}.pdf`,
-    product_metadata: null,
+    category: kalshiCategory(event),
     ...(event.recorded === undefined
       ? {
           fee_type: hasMakerFees ? "quadratic_with_maker_fees" : "quadratic",
           fee_multiplier: event.frequency === "fifteen_min" ? 0.5 : 1,
         }
       : {}),
-    additional_prohibitions: null,
-    last_updated_ts: toIso(event.openAt),
-    exchange_index: 0,
   };
 }

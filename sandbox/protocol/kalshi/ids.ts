@@ -70,7 +70,7 @@ function suffixOf({ strike, label, position }: ListedMarket): string {
 }
 
 /** Derives an id in UUID format from `text`. */
-export function deriveUuid(text: string): string {
+function deriveUuid(text: string): string {
   const hex = hash("sha256", text, "hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

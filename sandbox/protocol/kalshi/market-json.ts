@@ -3,9 +3,6 @@ import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { BookState, Level, Lifecycle, ListedMarket, Phase, PriceBand, World } from "../../world/types.ts";
 import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
-/** Interval between recalculations of a market's prices of the previous day. */
-const PREVIOUS_PRICES_INTERVAL_MS = 10 * 60_000;
-
 /** Formats dollars with four decimals, or with six if the value is not a multiple of 0.0001. */
 export function formatDollars(value: number): string {
   const micros = Math.round(value * 1e6);
@@ -17,11 +14,6 @@ export function formatContracts(value: number): string;
 export function formatContracts(value: number | null): string | null;
 export function formatContracts(value: number | null): string | null {
   return value === null ? null : value.toFixed(2);
-}
-
-/** Kalshi's dollar amount of a number of contracts: half of it, in whole dollars. Returns null for null. */
-export function toWholeDollars(contracts: number | null): number | null {
-  return contracts === null ? null : Math.floor(contracts / 2);
 }
 
 /** Price of the opposite outcome: 1 - price, rounded to six decimals. */
@@ -77,22 +69,18 @@ const staticFieldsCache = new WeakMap<ListedMarket, Readonly<Record<string, unkn
 function presentStaticFields(market: ListedMarket): Readonly<Record<string, unknown>> {
   const cached = staticFieldsCache.get(market);
   if (cached !== undefined) return cached;
-  const { strike, bands, label, recorded } = market;
+  const { bands, label, recorded } = market;
   const [primary = "", ...secondary] = market.rules.split("\n\n");
   const fields = {
     ticker: kalshiTicker(market),
     event_ticker: kalshiEventTicker(market.event),
     market_type: "binary",
     title: market.question,
-    subtitle: label,
     yes_sub_title: label,
-    no_sub_title: label === "Yes" ? "No" : label,
     ...(recorded === undefined
       ? {
-          created_time: toIso(market.openAt),
           open_time: toIso(market.openAt),
           expected_expiration_time: toIso(market.closeAt + HOUR_MS),
-          expiration_time: toIso(market.closeAt + 7 * DAY_MS),
           latest_expiration_time: toIso(market.closeAt + 7 * DAY_MS),
         }
       : {
@@ -100,32 +88,16 @@ function presentStaticFields(market: ListedMarket): Readonly<Record<string, unkn
           expected_expiration_time:
             recorded.expectedResolutionAt === null ? null : toIso(recorded.expectedResolutionAt),
         }),
-    settlement_timer_seconds: market.event.frequency === "fifteen_min" ? 30 : 3_600,
-    notional_value_dollars: "1.0000",
-    liquidity_dollars: "0.0000",
-    can_close_early: true,
-    early_close_condition: "Trading ends early if the outcome is known before the closing time.",
-    // JSON omits undefined values. The venue omits fields without a value; it does not send null.
-    strike_type: strike?.type,
-    floor_strike: strike?.floor ?? undefined,
-    cap_strike: strike?.cap ?? undefined,
     rules_primary: primary,
     rules_secondary: secondary.join("\n\n"),
     ...(recorded?.priceBands === null ? {} : presentPriceGrid(bands)),
-    exchange_index: 0,
   };
   staticFieldsCache.set(market, fields);
   return fields;
 }
 
-const STRUCTURE_BY_STEP: Readonly<Record<number, string>> = { 0.01: "linear_cent", 0.001: "deci_cent" };
-
-/** Returns the price grid of a market. The venue has a name for each; a recorded grid may have none. */
 function presentPriceGrid(bands: readonly PriceBand[]) {
-  const [first] = bands;
-  const even = bands.length === 1 && first !== undefined ? STRUCTURE_BY_STEP[first.step] : undefined;
   return {
-    price_level_structure: even ?? (bands.length > 1 ? "tapered_deci_cent" : "custom"),
     price_ranges: bands.map(({ from, to, step }) => ({
       start: formatDollars(from),
       end: formatDollars(to),
@@ -155,67 +127,33 @@ export function presentTopOfBook(book: BookState): TopOfBook {
   };
 }
 
-interface PreviousFields {
-  readonly step: number;
-  readonly fields: Readonly<Record<string, string>>;
-}
-const previousFieldsCache = new WeakMap<ListedMarket, PreviousFields>();
-
-/** Returns the price fields of one day ago. */
-function presentPreviousFields(world: World, market: ListedMarket, at: number): Readonly<Record<string, string>> {
-  const step = Math.floor((at - DAY_MS) / PREVIOUS_PRICES_INTERVAL_MS);
-  const cached = previousFieldsCache.get(market);
-  if (cached?.step === step) return cached.fields;
-  const dayAgo = step * PREVIOUS_PRICES_INTERVAL_MS;
-  const book = dayAgo < market.openAt ? null : world.book(market, dayAgo);
-  const fields = {
-    previous_yes_bid_dollars: formatDollars(book?.bids[0]?.price ?? 0),
-    previous_yes_ask_dollars: formatDollars(book?.asks[0]?.price ?? 1),
-    previous_price_dollars: formatDollars(book?.lastPrice ?? 0),
-  };
-  previousFieldsCache.set(market, { step, fields });
-  return fields;
-}
-
 /** REST representation of a market at time `at`. */
 export function presentMarket(world: World, market: ListedMarket, at: number): Record<string, unknown> {
   const lifecycle = world.lifecycle(market, at);
   const book = world.book(market, at);
   const activity = world.activity(market, at);
-  const top = presentTopOfBook(book);
   const value = kalshiSettlementValue(world, market, lifecycle);
   const { phase } = lifecycle;
   return {
     ...presentStaticFields(market),
     status: STATUS_BY_PHASE[phase],
-    updated_time: toIso(updatedTimeOf(market, lifecycle)),
     close_time: formatIsoOrNull(closeTimeOf(world, market, phase)),
-    ...top,
-    no_bid_dollars: formatDollars(toOppositePrice(Number(top.yes_ask_dollars))),
-    no_ask_dollars: formatDollars(toOppositePrice(Number(top.yes_bid_dollars))),
+    ...presentTopOfBook(book),
     last_price_dollars: formatDollars(book.lastPrice ?? 0),
-    ...presentPreviousFields(world, market, at),
     volume_fp: formatContracts(activity.volumeContracts),
     volume_24h_fp: formatContracts(activity.volume24hContracts),
     open_interest_fp: formatContracts(activity.openInterestContracts),
     result: resultOf(lifecycle),
-    expiration_value: lifecycle.outcome?.kind ?? "",
     ...(value === null ? {} : { settlement_value_dollars: formatDollars(value) }),
     ...(phase === "finalized" ? { settlement_ts: toIso(market.finalizeAt) } : {}),
   };
 }
 
-/**
- * Returns both sides as bids, worst level first, with the best `depth` levels of each; all levels if `depth` is 0 or
- * less.
- */
-export function presentOrderBook(book: BookState, depth: number): { yes_dollars: string[][]; no_dollars: string[][] } {
-  const bestLevels = <Item>(levels: readonly Item[]) => (depth > 0 ? levels.slice(0, depth) : levels);
+/** Returns both sides as bids, worst level first. */
+export function presentOrderBook(book: BookState): { yes_dollars: string[][]; no_dollars: string[][] } {
   return {
-    yes_dollars: bestLevels(book.bids)
-      .map(({ price, size }) => [formatDollars(price), formatContracts(size)])
-      .reverse(),
-    no_dollars: bestLevels(book.asks)
+    yes_dollars: book.bids.map(({ price, size }) => [formatDollars(price), formatContracts(size)]).reverse(),
+    no_dollars: book.asks
       .map(({ price, size }) => [formatDollars(toOppositePrice(price)), formatContracts(size)])
       .reverse(),
   };

@@ -6,10 +6,7 @@ import { KalshiError, Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { installCandles } from "./routes-candles.ts";
 import { installEvents } from "./routes-events.ts";
-import { installHistorical } from "./routes-historical.ts";
 import { installMarkets } from "./routes-markets.ts";
-import { installSeries } from "./routes-series.ts";
-import { installTrades } from "./routes-trades.ts";
 
 export const REST_PATH = "/trade-api/v2";
 /** Request limit of the venue's Basic plan. */
@@ -43,18 +40,9 @@ export function installRest(app: FastifyInstance, options: RestOptions): void {
     });
   };
   installMarkets(get, options);
-  installTrades(get, options);
   installCandles(get, options);
   installEvents(get, options);
-  installSeries(get, options);
-  installHistorical(get, options);
-  get("/exchange/status", () => ({
-    exchange_active: true,
-    trading_active: true,
-    intra_exchange_transfers_active: true,
-    exchange_estimated_resume_time: null,
-    exchange_index_statuses: [],
-  }));
+  get("/exchange/status", () => ({ exchange_active: true, trading_active: true }));
 }
 
 function statusOf(error: unknown): number {

@@ -1,5 +1,5 @@
-import { isListed, type ListedEvent } from "../../world/types.ts";
-import { presentEvent } from "./event-json.ts";
+import { isListed } from "../../world/types.ts";
+import { presentEvent, presentSeries } from "./event-json.ts";
 import { kalshiSeriesTicker } from "./ids.ts";
 import { presentMarket } from "./market-json.ts";
 import { selectPage } from "./paging.ts";
@@ -8,30 +8,14 @@ import type { Get, RestOptions } from "./rest-types.ts";
 
 const EVENTS_MAX = 200;
 const TICKERS_MAX = 200;
-const STATUS_VALUES = ["unopened", "open", "closed", "settled"] as const;
 
+/** Installs the routes of events and series. The first listed event of a series determines its properties. */
 export function installEvents(get: Get, { context, catalogue }: RestOptions): void {
   const { world, now } = context;
 
-  const presentMarkets = (event: ListedEvent) =>
-    event.markets
-      .filter((market) => isListed(market, now()) && !catalogue.isHistorical(market))
-      .map((market) => presentMarket(world, market, now()));
-
-  const statusOf = (event: ListedEvent): (typeof STATUS_VALUES)[number] => {
-    const phases = event.markets.map((market) => world.lifecycle(market, now()).phase);
-    if (phases.some((phase) => phase === "active" || phase === "paused")) return "open";
-    if (phases.every((phase) => phase === "pending")) return "unopened";
-    return phases.every((phase) => phase === "finalized") ? "settled" : "closed";
-  };
-
   get("/events", ({ query }) => {
     const limit = query.readLimit(EVENTS_MAX, EVENTS_MAX);
-    const status = query.readChoice("status", STATUS_VALUES);
-    const seriesTicker = query.readText("series_ticker");
-    const closeMin = query.readTime("min_close_ts") ?? 0;
     const updatedMin = query.readTime("min_updated_ts") ?? 0;
-    const isNested = query.readFlag("with_nested_markets");
     const tickers = query.readList("tickers", TICKERS_MAX);
     const { page, cursor } = selectPage(
       tickers === null
@@ -39,23 +23,33 @@ export function installEvents(get: Get, { context, catalogue }: RestOptions): vo
         : tickers.map((ticker) => catalogue.findEvent(ticker)).filter((event) => event !== null),
       query.readText("cursor"),
       limit,
-      (event) =>
-        event.closeAt >= closeMin &&
-        event.openAt >= updatedMin &&
-        (seriesTicker === null || kalshiSeriesTicker(event) === seriesTicker) &&
-        (status === null || statusOf(event) === status),
+      (event) => event.openAt >= updatedMin,
     );
-    const events = page.map((event) =>
-      isNested ? { ...presentEvent(event), markets: presentMarkets(event) } : presentEvent(event),
-    );
-    return { events, ...(query.readFlag("with_milestones") ? { milestones: [] } : {}), cursor };
+    return { events: page.map(presentEvent), cursor };
   });
 
   get("/events/:event", ({ query, path }) => {
     const event = catalogue.findEvent(path("event"));
     if (event === null) throw createNotFoundError();
-    const markets = presentMarkets(event);
-    if (query.readFlag("with_nested_markets")) return { event: { ...presentEvent(event), markets }, markets };
-    return { event: presentEvent(event), markets };
+    const markets = event.markets
+      .filter((market) => isListed(market, now()) && !catalogue.isHistorical(market))
+      .map((market) => presentMarket(world, market, now()));
+    const isNested = query.readFlag("with_nested_markets");
+    return { event: isNested ? { ...presentEvent(event), markets } : presentEvent(event), markets };
+  });
+
+  // The venue returns this list without pagination.
+  get("/series", ({ query }) => {
+    const updatedMin = query.readTime("min_updated_ts") ?? 0;
+    const firstEvents = Map.groupBy(catalogue.listEvents(), kalshiSeriesTicker)
+      .values()
+      .flatMap(([first]) => (first === undefined || first.openAt < updatedMin ? [] : [first]));
+    return { series: [...firstEvents.map(presentSeries)] };
+  });
+
+  get("/series/:series", ({ path }) => {
+    const event = catalogue.listEvents().find((candidate) => kalshiSeriesTicker(candidate) === path("series"));
+    if (event === undefined) throw createNotFoundError();
+    return { series: presentSeries(event) };
   });
 }

@@ -5,23 +5,15 @@ import type { Catalogue } from "./catalogue.ts";
 import { kalshiTicker } from "./ids.ts";
 import {
   createDeltaMessages,
-  createEventListedMessage,
-  createLifecycleMessage,
-  createMarketListedMessage,
   createSnapshotMessage,
   createTickerMessage,
   createTradeMessage,
   type Ladders,
+  lifecycleEventType,
   toLadders,
 } from "./socket-json.ts";
 
-const CHANNELS = [
-  "ticker",
-  "trade",
-  "orderbook_delta",
-  "market_lifecycle_v2",
-  "multivariate_market_lifecycle",
-] as const;
+const CHANNELS = ["ticker", "trade", "orderbook_delta", "market_lifecycle_v2"] as const;
 type Channel = (typeof CHANNELS)[number];
 const TICKERS_MAX = 10_000;
 
@@ -30,8 +22,6 @@ interface Subscription {
   readonly channel: Channel;
   /** Subscribed markets; null for all markets. */
   readonly tickers: Set<string> | null;
-  /** Whether the "no" side of books has prices of the YES contract. */
-  readonly usesYesPrices: boolean;
   /** Last published book by ticker. */
   readonly books: Map<string, Ladders>;
   seq: number;
@@ -101,8 +91,7 @@ export class Session {
       const subscription: Subscription = {
         sid: ++this.#lastSid,
         channel,
-        tickers: channel.endsWith("lifecycle") || channel.endsWith("lifecycle_v2") ? null : tickers && new Set(tickers),
-        usesYesPrices: params.use_yes_price === true,
+        tickers: channel === "market_lifecycle_v2" ? null : tickers && new Set(tickers),
         books: new Map(),
         seq: 0,
       };
@@ -132,7 +121,7 @@ export class Session {
     if (subscription === undefined) throw new CommandError(7, "Unknown subscription ID");
     const { action } = params;
     if (action === undefined) throw new CommandError(15, "Action required");
-    if (action !== "add_markets" && action !== "delete_markets" && action !== "get_snapshot") {
+    if (action !== "add_markets" && action !== "delete_markets") {
       throw new CommandError(13, "Unsupported action");
     }
     const { tickers: subscribed } = subscription;
@@ -145,8 +134,7 @@ export class Session {
     }
     this.#options.send({ id, sid, seq: ++subscription.seq, type: "ok", msg: { market_tickers: [...subscribed] } });
     const sendsSnapshot = subscription.channel === "orderbook_delta" || params.send_initial_snapshot === true;
-    if (action === "get_snapshot" || (action === "add_markets" && sendsSnapshot))
-      this.#publishSnapshots(subscription, tickers);
+    if (action === "add_markets" && sendsSnapshot) this.#publishSnapshots(subscription, tickers);
   }
 
   /** Publishes the current state of the given markets; unknown tickers are skipped. */
@@ -159,7 +147,7 @@ export class Session {
         const { changedAt } = world.book(market, now());
         this.#publish(subscription, "ticker", createTickerMessage(world, market, changedAt), false);
       } else if (subscription.channel === "orderbook_delta") {
-        const ladders = toLadders(world.book(market, now()), subscription.usesYesPrices);
+        const ladders = toLadders(world.book(market, now()));
         subscription.books.set(ticker, ladders);
         this.#publish(subscription, "orderbook_snapshot", createSnapshotMessage(market, ladders));
       }
@@ -170,7 +158,7 @@ export class Session {
   followedMarkets(): readonly ListedMarket[] | null {
     const followed: ListedMarket[] = [];
     for (const { channel, tickers } of this.#subscriptions.values()) {
-      if (channel === "market_lifecycle_v2" || channel === "multivariate_market_lifecycle") continue;
+      if (channel === "market_lifecycle_v2") continue;
       if (tickers === null) return null;
       for (const ticker of tickers) {
         const market = this.#options.catalogue.findMarket(ticker);
@@ -199,21 +187,21 @@ export class Session {
     const ticker = kalshiTicker(market);
     const previous = subscription.books.get(ticker);
     if (previous === undefined) return;
-    const current = toLadders(this.#options.world.book(market, at), subscription.usesYesPrices);
+    const current = toLadders(this.#options.world.book(market, at));
     subscription.books.set(ticker, current);
     for (const message of createDeltaMessages(market, previous, current, at))
       this.#publish(subscription, "orderbook_delta", message);
   }
 
   #publishLifecycle(subscription: Subscription, event: FeedEvent): void {
-    if (event.kind === "listed") {
-      const { market } = event;
-      if (market.position === 0) this.#publish(subscription, "event_lifecycle", createEventListedMessage(market.event));
-      this.#publish(subscription, "market_lifecycle_v2", createMarketListedMessage(market));
-    } else if (event.kind === "lifecycle") {
-      const message = createLifecycleMessage(this.#options.world, event);
-      if (message !== null) this.#publish(subscription, "market_lifecycle_v2", message);
-    }
+    const event_type =
+      event.kind === "listed"
+        ? "created"
+        : event.kind === "lifecycle"
+          ? lifecycleEventType(this.#options.world, event)
+          : null;
+    if (event_type === null) return;
+    this.#publish(subscription, "market_lifecycle_v2", { event_type, market_ticker: kalshiTicker(event.market) });
   }
 
   /** All messages have sequence numbers except those of the ticker channel. */
@@ -240,7 +228,6 @@ function filterStrings(value: unknown): string[] {
 /** Returns the market tickers of a command, or null if it has none. */
 function parseTickers(params: Readonly<Record<string, unknown>>): string[] | null {
   const tickers = filterStrings(params.market_tickers);
-  if (typeof params.market_ticker === "string") tickers.push(params.market_ticker);
   if (tickers.length > TICKERS_MAX) throw new CommandError(26, "Too many markets");
   return tickers.length === 0 ? null : tickers;
 }
