@@ -161,14 +161,14 @@ test("`crossed_book`, `empty_book` and `price_out_of_range` change all prices of
 
 test("`clock_skew` shifts all update times of a response by the same ten minutes and does not change close times", async () => {
   const readTimes = async () => {
-    const json = JSON.parse((await fetchList("kalshi")).text);
-    return { updated: collectValues(json, /^updated_time$/), close: collectValues(json, /^close_time$/) };
+    const json = JSON.parse((await fetchList("manifold")).text);
+    return { updated: collectValues(json, /^lastUpdatedTime$/), close: collectValues(json, /^closeTime$/) };
   };
   const correct = await readTimes();
-  setFaults("kalshi", { clock_skew: { minutes: 10 } });
+  setFaults("manifold", { clock_skew: { minutes: 10 } });
   for (let count = 0; count < 4; count++) {
     const skewed = await readTimes();
-    const shifts = new Set(skewed.updated.map((time, index) => Date.parse(time) - Date.parse(correct.updated[index])));
+    const shifts = new Set(skewed.updated.map((time, index) => time - correct.updated[index]));
     assert.equal(shifts.size, 1);
     assert.equal(Math.abs([...shifts][0] ?? 0), 600_000);
     assert.deepEqual(skewed.close, correct.close);
@@ -252,10 +252,7 @@ test("if a client disconnects from a frozen venue, no other fault is applied to 
 
 test("`garbage` of kind `nan` returns invalid JSON even if the response has no numbers, or digits only in strings", async () => {
   for (const venue of ["kalshi", "manifold"] as const) setFaults(venue, { garbage: { kind: "nan" } });
-  for (const url of [
-    `${urls.manifold?.rest}/search-markets?term=nothingiscalledthis`,
-    `${urls.kalshi?.rest}/markets/trades?limit=5`,
-  ]) {
+  for (const url of [`${urls.manifold?.rest}/search-markets?beforeTime=1`, `${urls.kalshi?.rest}/historical/cutoff`]) {
     const text = await (await fetch(url)).text();
     assert.throws(() => JSON.parse(text), text);
   }

@@ -192,7 +192,7 @@ test("429: a client above the rate limit gets `retry-after`, and a different cli
   try {
     for (let request = 0; request < 20; request++) await limitedFetcher.getActiveMarkets({ limit: 1 });
     await assert.rejects(limitedFetcher.getActiveMarkets({ limit: 1 }), (error) => error instanceof RateLimitError);
-    const response = await fetch(`${sandbox.restUrl}/categories`, { headers: { "user-agent": "limited/1.0" } });
+    const response = await fetch(`${sandbox.restUrl}/navigation`, { headers: { "user-agent": "limited/1.0" } });
     assert.deepEqual([response.status, response.headers.get("retry-after")], [429, "1"]);
     assert.equal((await createFetcher("other/1.0").getActiveMarkets({ limit: 1 })).data.length, 1);
     sandbox.setNow(sandbox.now() + 1_000);

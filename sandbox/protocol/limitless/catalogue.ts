@@ -20,7 +20,7 @@ export class Catalogue {
   }
 
   /**
-   * Finds a market or group by slug, by the alias of the open 15-minute round, or by AMM contract address (any case).
+   * Finds a market or group by slug, or by AMM contract address (any case).
    * @throws VenueHttpError 404 if the market or group does not exist
    */
   get(slugOrAddress: string): CatalogueEntry {
@@ -39,7 +39,7 @@ export class Catalogue {
     const indexedEntry = this.#entryByKey.get(key);
     if (indexedEntry !== undefined) return indexedEntry;
     this.#refresh();
-    return this.#entryByKey.get(key) ?? this.#findOpenRound(key);
+    return this.#entryByKey.get(key) ?? null;
   }
 
   #refresh(): void {
@@ -57,26 +57,4 @@ export class Catalogue {
       }
     }
   }
-
-  /** Returns the open 15-minute round with an alias such as "btc-15-min", or null. */
-  #findOpenRound(alias: string): CatalogueEntry | null {
-    if (!alias.endsWith("-15-min")) return null;
-    const now = this.#context.now();
-    const [market] = this.#context.world
-      .events("limitless", now)
-      .filter((event) => event.frequency === "fifteen_min" && roundAliasOf(event) === alias)
-      .flatMap((event) => event.markets)
-      .filter((market) => market.openAt <= now && now < market.closeAt)
-      .sort((a, b) => a.closeAt - b.closeAt);
-    return market === undefined ? null : { kind: "market", market };
-  }
-}
-
-/** Returns the ticker of the asset of a 15-minute round: the series name without "15M". */
-export function roundSymbolOf(event: ListedEvent): string {
-  return event.series.replace(/15M$/, "");
-}
-
-export function roundAliasOf(event: ListedEvent): string {
-  return `${roundSymbolOf(event).toLowerCase()}-15-min`;
 }

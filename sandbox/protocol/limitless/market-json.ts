@@ -1,23 +1,14 @@
 import { isListed, type ListedEvent, type ListedMarket, type WorldOutcome } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { presentBookPrices, REWARD_SIZE_MIN, REWARD_SPREAD_MAX } from "./book-json.ts";
-import { roundSymbolOf } from "./catalogue.ts";
 import { categoryNamesOf } from "./categories.ts";
 import * as ids from "./ids.ts";
 import { isSampled, publishedBook } from "./published-book.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
-/** Formats a date as "Nov 21, 2026". */
-const DISPLAY_DATE_FORMAT = new Intl.DateTimeFormat("en-US", { dateStyle: "medium", timeZone: "UTC" });
-const USDC = { address: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", decimals: 6, symbol: "USDC" };
-const CREATOR = {
-  name: "Limitless",
-  imageURI: "https://limitless.exchange/assets/images/logo.svg",
-  link: "https://x.com/trylimitless",
-};
+const USDC = { decimals: 6, symbol: "USDC" };
 const EXCHANGE_ADDRESS = "0xa4409d988ca2218d956beefd3874100f444f0dc3";
 const NEG_RISK_EXCHANGE_ADDRESS = "0x5a38afc17f7e97ad8d6c547ddb837e40b4aedfc6";
-const NEG_RISK_ADAPTER_ADDRESS = "0x6151ef8368b6316c1aa3c68453ef083ad31e712f";
 /** One market in this many is flagged by moderators. */
 const MARKETS_PER_FLAGGED_MARKET = 37;
 /** One market in this many charges no fees. */
@@ -29,18 +20,13 @@ export function isRound(event: ListedEvent): boolean {
   return event.frequency === "fifteen_min";
 }
 
-export function automationTypeOf(event: ListedEvent): string {
-  if (isRound(event)) return "lumy";
-  return event.category === "Sports" ? "sports" : "manual";
-}
-
 /** Trading opens before the 15-minute round starts. The round ends when the market closes. */
 function roundStartOf(market: ListedMarket): number {
   return market.closeAt - ROUND_MS;
 }
 
 /** Returns the strike of a market, the placeholder "---" if its round has not started, or null if it has no strike. */
-export function strikeTextOf(market: ListedMarket, now: number): string | null {
+function strikeTextOf(market: ListedMarket, now: number): string | null {
   if (isRound(market.event) && now < roundStartOf(market)) return "---";
   const level = market.strike?.floor ?? market.strike?.cap ?? null;
   return level === null ? null : String(level);
@@ -105,16 +91,7 @@ function startTimeOf(market: ListedMarket, isPending: boolean): string | undefin
 function presentMetadata(market: ListedMarket, now: number): Record<string, unknown> {
   return {
     fee: market.recorded?.takerFee?.kind !== "none" && !isSampled(market, MARKETS_PER_FREE_MARKET),
-    isBannered: market.event.featured,
-    isPolyArbitrage: false,
-    shouldMarketMake: market.mechanism === "clob",
-    ...(isRound(market.event)
-      ? {
-          openPrice: strikeTextOf(market, now),
-          takerDelayMs: 500,
-          chainlinkDataStream: { enabled: true, pair: `${roundSymbolOf(market.event)}/USD` },
-        }
-      : {}),
+    ...(isRound(market.event) ? { openPrice: strikeTextOf(market, now) } : {}),
   };
 }
 
@@ -130,26 +107,14 @@ function presentTrading(context: ExchangeContext, market: ListedMarket, now: num
       ...(liquidityUsd !== null && liquidityUsd > 0 ? presentAmount("liquidity", liquidityUsd) : {}),
     };
   }
-  const tokens = ids.limitlessTokens(market);
   return {
     tradeType: "clob",
-    tokens,
-    positionIds: [tokens.yes, tokens.no],
+    tokens: ids.limitlessTokens(market),
     ...presentBookPrices(publishedBook(context, market, now)),
-    isRewardable: true,
-    settings: {
-      minSize: String(REWARD_SIZE_MIN),
-      maxSpread: REWARD_SPREAD_MAX,
-      dailyReward: "5",
-      rewardsEpoch: "0.003472222222222222",
-      c: "3",
-      rebateRate: 0,
-      takerDelayMs: takerDelayOf(market),
-    },
+    settings: { minSize: String(REWARD_SIZE_MIN), maxSpread: REWARD_SPREAD_MAX, takerDelayMs: takerDelayOf(market) },
     venue: {
       exchange:
         market.event.mutuallyExclusive && ids.isGroup(market.event) ? NEG_RISK_EXCHANGE_ADDRESS : EXCHANGE_ADDRESS,
-      adapter: market.event.mutuallyExclusive && ids.isGroup(market.event) ? NEG_RISK_ADAPTER_ADDRESS : null,
     },
   };
 }
@@ -161,20 +126,11 @@ export function ammPriceOf(context: ExchangeContext, market: ListedMarket, at: n
   return roundTo6Decimals(probability);
 }
 
-function presentCommonFields(event: ListedEvent, createdAt: number | null, expiresAt: number): Record<string, unknown> {
+function presentCommonFields(event: ListedEvent, createdAt: number | null): Record<string, unknown> {
   return {
-    proxyTitle: null,
     collateralToken: USDC,
-    expirationDate: Number.isFinite(expiresAt) ? DISPLAY_DATE_FORMAT.format(expiresAt) : null,
     createdAt: createdAt === null ? null : new Date(createdAt).toISOString(),
     categories: categoryNamesOf(event),
-    tags: [...event.tags],
-    creator: CREATOR,
-    priorityIndex: 0,
-    automationType: automationTypeOf(event),
-    hidden: false,
-    imageUrl: null,
-    logo: null,
   };
 }
 
@@ -183,21 +139,15 @@ export function presentMarket(context: ExchangeContext, market: ListedMarket, no
   const { event } = market;
   const isGrouped = ids.isGroup(event);
   const activity = context.world.activity(market, now);
-  const updatedAt = Math.max(market.openAt, Math.min(now, context.world.lifecycle(market, now).since));
   return {
     id: ids.numericMarketIdOf(market),
     slug: ids.limitlessSlug(market),
     title: isGrouped ? market.label : market.question,
     description: renderDescription(market.rules, market.resolutionSource || null),
-    ...presentCommonFields(
-      event,
-      market.recorded === undefined ? market.openAt : market.recorded.openAt,
-      market.closeAt,
-    ),
+    ...presentCommonFields(event, market.recorded === undefined ? market.openAt : market.recorded.openAt),
     // The venue sends this time as a number for some markets and as text for others.
     expirationTimestamp:
       isSampled(market, 2) || !Number.isFinite(market.closeAt) ? market.closeAt : String(market.closeAt),
-    updatedAt: new Date(updatedAt).toISOString(),
     ...presentStatus(context, market, now),
     ...presentTrading(context, market, now),
     marketType: "single",
@@ -209,25 +159,14 @@ export function presentMarket(context: ExchangeContext, market: ListedMarket, no
     negRiskRequestId: isGrouped && event.mutuallyExclusive ? ids.negRiskRequestIdOf(market) : null,
     groupId: isGrouped ? ids.numericGroupIdOf(event) : undefined,
     orderInGroup: isGrouped ? market.position : undefined,
-    priceOracleMetadata: event.category === "Crypto" ? presentOracle(event) : undefined,
-  };
-}
-
-function presentOracle(event: ListedEvent): Record<string, unknown> {
-  return {
-    ticker: roundSymbolOf(event),
-    assetType: "CRYPTO",
-    pythAddress: ids.negRiskMarketIdOf(event),
-    symbol: `Crypto.${roundSymbolOf(event)}/USD`,
-    name: event.seriesTitle,
-    logo: "",
   };
 }
 
 /** Presents a group with its child markets. A group has no book and no tokens. */
 export function presentGroup(context: ExchangeContext, event: ListedEvent, now: number): Record<string, unknown> {
-  const listedMarkets = event.markets.filter((market) => isListed(market, now));
-  const children = listedMarkets.map((market) => presentMarket(context, market, now));
+  const children = event.markets
+    .filter((market) => isListed(market, now))
+    .map((market) => presentMarket(context, market, now));
   const statuses = children.map((child) => String(child.status));
   const isEveryChildResolved = statuses.every((status) => status === "RESOLVED");
   const status = isEveryChildResolved
@@ -241,17 +180,15 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
     slug: ids.limitlessEventSlug(event),
     title: event.title,
     description: renderDescription(event.description, null),
-    ...presentCommonFields(event, event.openAt, event.closeAt),
+    ...presentCommonFields(event, event.openAt),
     expirationTimestamp: event.closeAt,
-    updatedAt: new Date(event.openAt).toISOString(),
     status,
     expired: now >= event.closeAt,
     winningOutcomeIndex: null,
     tradeType: "group",
     marketType: "group",
-    metadata: { fee: true, isBannered: event.featured, isPolyArbitrage: false, shouldMarketMake: true },
+    metadata: { fee: true },
     ...presentAmount("volume", volume),
-    outcomeTokens: listedMarkets.map((market) => market.label),
     negRiskMarketId: event.mutuallyExclusive ? ids.negRiskMarketIdOf(event) : undefined,
     markets: children,
   };

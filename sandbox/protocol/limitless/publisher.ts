@@ -3,16 +3,16 @@ import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { presentSocketBook } from "./book-json.ts";
-import { categoryIdsOf } from "./categories.ts";
-import { isGroup, limitlessAddress, limitlessEventSlug, limitlessSlug, numericMarketIdOf } from "./ids.ts";
-import { ammPriceOf, isRound } from "./market-json.ts";
+import { limitlessAddress, limitlessSlug } from "./ids.ts";
+import { ammPriceOf } from "./market-json.ts";
 import { publishedBook } from "./published-book.ts";
 import { roundTo6Decimals } from "./units.ts";
 
 /** Book versions restart at this interval, as they do if the venue restarts its publisher process. */
 const VERSION_RESET_INTERVAL_MS = 6 * HOUR_MS;
-const BLOCK_INTERVAL_MS = 2_000;
 export const LIFECYCLE_ROOM = "lifecycle";
+
+const typeOf = ({ mechanism }: ListedMarket) => mechanism.toUpperCase();
 
 export function marketRoomOf(market: ListedMarket): string {
   return `market:${market.index}`;
@@ -35,7 +35,7 @@ export class Publisher {
 
   receive(event: FeedEvent): void {
     const { market } = event;
-    if (event.kind === "listed") this.#emitCreated(market, event.at);
+    if (event.kind === "listed") this.#emitCreated(market);
     else if (event.kind === "lifecycle" && event.to === "finalized") this.#emitResolved(market, event.at);
     else if (this.#hasSubscribers(marketRoomOf(market))) this.#scheduleFlush(market, event.at);
   }
@@ -63,7 +63,6 @@ export class Publisher {
       const room = this.#namespace.to(marketRoomOf(market));
       if (market.mechanism === "amm") room.emit("newPriceData", this.#createPriceFrame(market, at));
       else room.emit("orderbookUpdate", this.#createBookFrame(market, at));
-      if (isRound(market.event)) room.emit("oraclePriceData", this.#createOracleFrame(market, at));
     }
     this.#changedAtByMarket.clear();
   }
@@ -89,51 +88,23 @@ export class Publisher {
 
   #createPriceFrame(market: ListedMarket, at: number): Record<string, unknown> {
     const yesPrice = ammPriceOf(this.#context, market, at);
-    const noPrice = roundTo6Decimals(1 - yesPrice);
     const marketAddress = limitlessAddress(market);
     return {
       marketAddress,
-      updatedPrices: [{ marketId: numericMarketIdOf(market), marketAddress, yesPrice, noPrice }],
-      blockNumber: Math.floor(at / BLOCK_INTERVAL_MS),
+      updatedPrices: [{ marketAddress, yesPrice, noPrice: roundTo6Decimals(1 - yesPrice) }],
       timestamp: new Date(at).toISOString(),
     };
   }
 
-  /** The price of the underlying asset. The world has none, so the frame contains the probability. */
-  #createOracleFrame(market: ListedMarket, at: number): Record<string, unknown> {
-    return {
-      marketAddress: null,
-      marketSlug: limitlessSlug(market),
-      source: "pyth-pro",
-      timestamp: at,
-      value: this.#context.world.probability(market, at),
-    };
-  }
-
-  #emitCreated(market: ListedMarket, at: number): void {
-    if (!this.#hasSubscribers(LIFECYCLE_ROOM)) return;
-    const { event } = market;
-    this.#namespace.to(LIFECYCLE_ROOM).emit("marketCreated", {
-      slug: limitlessSlug(market),
-      title: isGroup(event) ? market.label : market.question,
-      type: market.mechanism === "amm" ? "AMM" : "CLOB",
-      groupSlug: isGroup(event) ? limitlessEventSlug(event) : undefined,
-      categoryIds: categoryIdsOf(event),
-      createdAt: new Date(at).toISOString(),
-    });
+  #emitCreated(market: ListedMarket): void {
+    this.#namespace.to(LIFECYCLE_ROOM).emit("marketCreated", { slug: limitlessSlug(market), type: typeOf(market) });
   }
 
   /** A socket that is subscribed to the market and to the lifecycle channel receives the frame three times. */
   #emitResolved(market: ListedMarket, at: number): void {
     const { outcome } = this.#context.world.lifecycle(market, at);
     const isNo = outcome?.kind === "no" || (outcome?.kind === "partial" && outcome.value < 0.5);
-    const frame = {
-      slug: limitlessSlug(market),
-      type: market.mechanism === "amm" ? "AMM" : "CLOB",
-      winningOutcome: isNo ? "NO" : "YES",
-      winningIndex: isNo ? 1 : 0,
-      resolutionDate: new Date(at).toISOString(),
-    };
+    const frame = { slug: limitlessSlug(market), type: typeOf(market), winningOutcome: isNo ? "NO" : "YES" };
     for (const room of [LIFECYCLE_ROOM, marketRoomOf(market), marketRoomOf(market)])
       this.#namespace.to(room).emit("marketResolved", frame);
   }

@@ -1,12 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import type { ListedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { type Catalogue, roundSymbolOf } from "./catalogue.ts";
-import { CATEGORIES } from "./categories.ts";
+import type { Catalogue } from "./catalogue.ts";
 import { queryEnum, queryInteger } from "./http-errors.ts";
 import { isGroup, limitlessEventSlug, limitlessSlug } from "./ids.ts";
-import { listActiveEvents, matchesFilter, presentRow, SORT_ORDERS, sortEvents } from "./listing.ts";
-import { presentGroup, presentMarket, strikeTextOf } from "./market-json.ts";
+import { listActiveEvents, presentRow } from "./listing.ts";
+import { presentGroup, presentMarket } from "./market-json.ts";
 
 /** The venue returns no rows for a larger page. */
 const PAGE_ROWS_MAX = 25;
@@ -22,23 +20,17 @@ export function installMarketRoutes(app: FastifyInstance, context: ExchangeConte
     const at = now();
     const page = queryInteger(request, "page", { fallback: 1, min: 1, max: PAGE_MAX });
     const limit = queryInteger(request, "limit", { fallback: PAGE_ROWS_DEFAULT, min: 1, max: PAGE_LIMIT_MAX });
-    const sortOrder = queryEnum(request, "sortBy", SORT_ORDERS) ?? "newest";
-    const filter = {
-      tradeType: queryEnum(request, "tradeType", ["amm", "clob", "group"]),
-      automationType: queryEnum(request, "automationType", ["manual", "lumy", "sports"]),
-    };
-    const events = listActiveEvents(context, at).filter((event) => matchesFilter(event, filter));
-    const rows =
-      limit > PAGE_ROWS_MAX ? [] : sortEvents(context, events, sortOrder, at).slice((page - 1) * limit, page * limit);
+    queryEnum(request, "sortBy", ["newest"]);
+    const events = listActiveEvents(context, at);
+    const rows = limit > PAGE_ROWS_MAX ? [] : events.slice((page - 1) * limit, page * limit);
     return { data: rows.map((event) => presentRow(context, event, at)), totalMarketsCount: events.length };
   });
 
   app.get("/markets/active/slugs", async () =>
-    listActiveEvents(context, now()).map((event) => presentSlugs(event, now())),
-  );
-
-  app.get("/categories", async () =>
-    CATEGORIES.map((category, priority) => ({ id: category.id, name: category.name, priority })),
+    listActiveEvents(context, now()).map((event) => ({
+      slug: limitlessEventSlug(event),
+      markets: isGroup(event) ? event.markets.map((market) => ({ slug: limitlessSlug(market) })) : undefined,
+    })),
   );
 
   app.get<{ Params: { slug: string } }>("/markets/:slug", async (request) => {
@@ -47,15 +39,4 @@ export function installMarketRoutes(app: FastifyInstance, context: ExchangeConte
       ? presentGroup(context, entry.event, now())
       : presentMarket(context, entry.market, now());
   });
-}
-
-function presentSlugs(event: ListedEvent, now: number): Record<string, unknown> {
-  const [onlyMarket] = event.markets;
-  return {
-    slug: limitlessEventSlug(event),
-    strikePrice: isGroup(event) || onlyMarket === undefined ? null : strikeTextOf(onlyMarket, now),
-    ticker: event.category === "Crypto" ? roundSymbolOf(event) : null,
-    deadline: Number.isFinite(event.closeAt) ? new Date(event.closeAt).toISOString() : null,
-    markets: isGroup(event) ? event.markets.map((market) => ({ slug: limitlessSlug(market) })) : undefined,
-  };
 }

@@ -55,7 +55,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   app.get<{ Params: { slug: string } }>("/markets/:slug/get-feed-events", async (request) => {
     const market = marketOf(request.params.slug);
     const { limit, offset } = parsePage(request, FEED_EVENTS_DEFAULT);
-    return tradeHistory.readPage(market, now(), offset, limit).map((trade) => presentFeedEvent(market, trade));
+    return tradeHistory.readPage(market, now(), offset, limit).map(presentFeedEvent);
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/historical-price", async (request) => {

@@ -8,8 +8,6 @@ import { LIFECYCLE_ROOM, marketRoomOf, Publisher } from "./publisher.ts";
 const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 1_000_000;
 const MARKETS_PER_SUBSCRIPTION_MAX = 5_000;
-/** Channels that require an API key. */
-const PRIVATE_CHANNELS = ["subscribe_positions", "subscribe_transactions", "subscribe_order_events"];
 
 const PING_TIMEOUT_MS = 60_000;
 
@@ -44,20 +42,6 @@ function serveSocket(socket: Socket, catalogue: Catalogue, publisher: Publisher)
   socket.on("subscribe_market_lifecycle", () => {
     void socket.join(LIFECYCLE_ROOM);
     socket.emit("system", { message: "Successfully subscribed to market lifecycle" });
-  });
-  socket.on("unsubscribe_market_lifecycle", () => {
-    void socket.leave(LIFECYCLE_ROOM);
-    socket.emit("system", { message: "Successfully unsubscribed from market lifecycle" });
-  });
-  for (const channel of PRIVATE_CHANNELS) {
-    socket.on(channel, () => rejectRequest(socket, "Unauthorized"));
-  }
-  socket.on("unsubscribe", (payload: unknown, acknowledge?: unknown) => {
-    const channel = (payload as { channel?: unknown } | null)?.channel;
-    if (channel === "subscribe_market_lifecycle" || channel === "unsubscribe_market_lifecycle") {
-      void socket.leave(LIFECYCLE_ROOM);
-    }
-    if (typeof acknowledge === "function") acknowledge({ message: "Unsubscribed" });
   });
 }
 

@@ -1,7 +1,7 @@
 import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { limitlessAddress, limitlessTokens, transactionHashOf } from "./ids.ts";
+import { limitlessTokens, transactionHashOf } from "./ids.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
 const WINDOW_MS_MAX = 7 * 24 * HOUR_MS;
@@ -60,48 +60,31 @@ export function presentTrade(market: ListedMarket, trade: WorldTrade): Record<st
   const txHash = transactionHashOf(trade.id);
   const { isNo, isBuy, price } = viewFromTaker(trade, txHash);
   const tokens = limitlessTokens(market);
-  const contracts = toRawUnits(trade.size);
-  const dollars = toRawUnits(trade.size * price);
   return {
     createdAt: new Date(trade.at).toISOString(),
     price,
     side: isBuy ? 0 : 1,
-    matchedSize: contracts,
-    makerAmount: dollars,
-    takerAmount: dollars,
+    matchedSize: toRawUnits(trade.size),
     tokenId: isNo ? tokens.no : tokens.yes,
     txHash,
-    title: "",
-    profile: {
-      id: trade.taker,
-      account: transactionHashOf(`account:${trade.taker}`).slice(0, 42),
-      displayName: `trader-${trade.taker}`,
-      pfpUrl: null,
-    },
+    profile: { account: transactionHashOf(`account:${trade.taker}`).slice(0, 42) },
   };
 }
 
 /** Presents a row of `/get-feed-events`: amounts are decimal strings. */
-export function presentFeedEvent(market: ListedMarket, trade: WorldTrade): Record<string, unknown> {
+export function presentFeedEvent(trade: WorldTrade): Record<string, unknown> {
   const txHash = transactionHashOf(trade.id);
   const { isNo, isBuy, price } = viewFromTaker(trade, txHash);
-  const amount = (Number(toRawUnits(trade.size * price)) / 1e6).toFixed(6);
   return {
     id: Number.parseInt(txHash.slice(2, 12), 16),
     eventType: "NEW_TRADE",
     createdAt: new Date(trade.at).toISOString(),
-    bodyHash: txHash,
     data: {
-      symbol: "USDC",
       txHash,
-      address: limitlessAddress(market),
       outcome: isNo ? "NO" : "YES",
       strategy: isBuy ? "Buy" : "Sell",
       contracts: (Number(toRawUnits(trade.size)) / 1e6).toFixed(6),
-      marketTitle: market.question,
-      tradeAmount: amount,
-      tradeAmountUSD: amount,
+      tradeAmountUSD: (Number(toRawUnits(trade.size * price)) / 1e6).toFixed(6),
     },
-    user: { name: `trader-${trade.taker}` },
   };
 }
