@@ -106,7 +106,7 @@ export default {
     // Type-only imports are left out: this parser does not tell them from values.
     forbid(
       "commands-load-on-demand",
-      { path: "^src/(main\\.ts$|config/|venues/registry\\.ts$)" },
+      { path: "^src/(commands/main\\.ts$|config/|venues/registry\\.ts$)" },
       {
         path: "^src/commands/(?!usage|terminal)|^(sandbox|src/(adapters|http|recording|venues/[^/]+))/",
         pathNot: "^src/venues/shared/venue-ports\\.ts$",

@@ -7,5 +7,5 @@ if (major < 22 || (major === 22 && minor < 18)) {
   );
   process.exit(1);
 }
-const { main } = await import("../src/main.ts");
+const { main } = await import("../src/commands/main.ts");
 await main(process.argv.slice(2));

@@ -43,7 +43,7 @@ const listProductSources = async () => [...(await listSources("src")), ...(await
 const isTest = (file: string) => file.endsWith(".test.ts");
 
 test("only adapters and main.ts read the wall clock or draw random numbers", async () => {
-  const allowedPath = /^src\/(adapters\/|main\.ts$)/;
+  const allowedPath = /^src\/(adapters\/|commands\/main\.ts$)/;
   for (const file of await listProductSources()) {
     if (isTest(file) || allowedPath.test(file)) continue;
     const text = await readFile(join(PROJECT, file), "utf8");
@@ -69,7 +69,7 @@ test("venue names occur only in src/venues, in sources and in the help text of `
 
 test("only main.ts reads environment variables", async () => {
   for (const file of await listProductSources()) {
-    if (isTest(file) || file === "src/main.ts") continue;
+    if (isTest(file) || file === "src/commands/main.ts") continue;
     assert.doesNotMatch(await readFile(join(PROJECT, file), "utf8"), /process\.env/, file);
   }
 });

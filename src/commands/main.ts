@@ -1,11 +1,11 @@
 /** Parses the command line and runs a command. Each command imports its modules on demand, so that `--help` is fast. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { isArgumentError, print, reportFailure } from "./commands/terminal.ts";
-import { addEnvFile } from "./config/env-file.ts";
-import { UserFacingError } from "./lib/user-facing-error.ts";
+import { isArgumentError, print, reportFailure } from "./terminal.ts";
+import { addEnvFile } from "../config/env-file.ts";
+import { UserFacingError } from "../lib/user-facing-error.ts";
 
-const version: string = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+const version: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 
 /** Entry point of `bin/parallax.mjs`. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -39,20 +39,20 @@ async function run(argv: readonly string[]): Promise<void> {
     },
   });
   const [command = "serve", ...rest] = positionals;
-  const { RECORD_USAGE, renderUsage } = await import("./commands/usage.ts");
+  const { RECORD_USAGE, renderUsage } = await import("./usage.ts");
   if (values.help === true) return print(command === "record" ? RECORD_USAGE : renderUsage(version));
   if (values.version === true) return print(`${version}\n`);
   if (rest.length > 0) return reportFailure(`Unexpected arguments: ${rest.join(" ")}. Try --help.`);
   const settings = addEnvFile(process.env);
   const environment = values.live === true ? { ...settings, PARALLAX_MODE: "live" } : settings;
-  const { parseConfig } = await import("./config/config.ts");
-  const { VENUE_SERVICES } = await import("./venues/registry.ts");
+  const { parseConfig } = await import("../config/config.ts");
+  const { VENUE_SERVICES } = await import("../venues/registry.ts");
   if (command === "serve") {
-    const { serve } = await import("./commands/serve.ts");
+    const { serve } = await import("./serve.ts");
     return serve(parseConfig(environment, VENUE_SERVICES), version, environment);
   }
   if (command === "sandbox") {
-    const { runSandbox } = await import("./commands/sandbox.ts");
+    const { runSandbox } = await import("./sandbox.ts");
     return runSandbox(parseConfig(environment, VENUE_SERVICES), {
       port: values.port,
       genesis: values.genesis,
@@ -60,27 +60,27 @@ async function run(argv: readonly string[]): Promise<void> {
     });
   }
   if (command === "record") {
-    const { runRecord } = await import("./commands/record.ts");
+    const { runRecord } = await import("./record.ts");
     return runRecord(environment, values);
   }
   if (command === "openapi") {
-    const { writeOpenApi } = await import("./commands/openapi.ts");
+    const { writeOpenApi } = await import("./openapi.ts");
     return writeOpenApi(parseConfig(environment, VENUE_SERVICES), values.write ?? null);
   }
   reportFailure(`There is no command "${command}". Try --help.`);
 }
 
 async function runAsOperator(name: "customers" | "matches" | "track-record", argv: readonly string[]): Promise<void> {
-  const { runOperatorCommand } = await import("./commands/operator/run.ts");
+  const { runOperatorCommand } = await import("./operator/run.ts");
   const environment = addEnvFile(process.env);
   if (name === "customers") {
-    const load = async () => (await import("./commands/customers/run.ts")).CUSTOMERS_PROGRAM;
+    const load = async () => (await import("./customers/run.ts")).CUSTOMERS_PROGRAM;
     return runOperatorCommand(name, load, argv, environment);
   }
   if (name === "matches") {
-    const load = async () => (await import("./commands/matches/run.ts")).MATCHES_PROGRAM;
+    const load = async () => (await import("./matches/run.ts")).MATCHES_PROGRAM;
     return runOperatorCommand(name, load, argv, environment);
   }
-  const load = async () => (await import("./commands/track-record/run.ts")).TRACK_RECORD_PROGRAM;
+  const load = async () => (await import("./track-record/run.ts")).TRACK_RECORD_PROGRAM;
   return runOperatorCommand(name, load, argv, environment);
 }
