@@ -7,5 +7,8 @@ if (major < 22 || (major === 22 && minor < 18)) {
   );
   process.exit(1);
 }
+// Keeps the compiled code for the next start. Has no effect if the folder cannot be written.
+const { enableCompileCache } = await import("node:module");
+enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/parallax`);
 const { main } = await import("../src/commands/main.ts");
 await main(process.argv.slice(2));
