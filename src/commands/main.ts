@@ -1,9 +1,9 @@
 /** Parses the command line and runs a command. Each command imports its modules on demand, so that `--help` is fast. */
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { isArgumentError, print, reportFailure } from "./terminal.ts";
 import { addEnvFile } from "../config/env-file.ts";
 import { UserFacingError } from "../lib/user-facing-error.ts";
+import { isArgumentError, print, reportFailure } from "./terminal.ts";
 
 const version: string = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 

@@ -58,7 +58,7 @@ export function kalshiSettlementValue(world: World, market: ListedMarket, lifecy
   return world.book(market, market.determineAt).lastPrice ?? 0.5;
 }
 
-export function resultOf({ outcome }: Lifecycle): "" | "yes" | "no" | "scalar" {
+function resultOf({ outcome }: Lifecycle): "" | "yes" | "no" | "scalar" {
   if (outcome === null) return "";
   return outcome.kind === "yes" || outcome.kind === "no" ? outcome.kind : "scalar";
 }

@@ -6,7 +6,7 @@ import { installRestRoutes } from "./rest.ts";
 import { installSockets } from "./sockets.ts";
 
 export { manifoldProbability, resolutionOf } from "./contracts.ts";
-export { manifoldAnswerId, manifoldContractId, manifoldMarketId } from "./ids.ts";
+export { manifoldContractId, manifoldMarketId } from "./ids.ts";
 
 export const manifoldExchange: ExchangeFactory = (context) => {
   const contracts = new Contracts(context.world, context.now);

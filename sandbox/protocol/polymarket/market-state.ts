@@ -71,7 +71,7 @@ export interface OracleState {
 }
 
 /** A disputed proposal stays disputed for the first half of the time to settlement and is then proposed again. */
-export function deriveOracleState(
+function deriveOracleState(
   market: ListedMarket,
   { phase, since }: Lifecycle,
   planted: ResolutionStep | null,
