@@ -1,8 +1,6 @@
 /** Fits the models of the matcher to labelled pairs, and scores them by cross-validation. */
 import { logit } from "../../src/lib/numbers.ts";
 import {
-  FITTED_EVENT_FEATURES,
-  FITTED_MARKET_FEATURES,
   findEventVetoes,
   findMarketVetoes,
   type LogisticModel,
@@ -59,8 +57,8 @@ export function fitCoefficients(rows: readonly PairRow[], weightOf: WordWeights)
     }
   }
   return {
-    market: fitModel(market, FITTED_MARKET_FEATURES),
-    event: fitModel(event, FITTED_EVENT_FEATURES),
+    market: fitModel(market),
+    event: fitModel(event),
     board: IDENTITY,
   };
 }
@@ -106,7 +104,8 @@ interface Example {
   readonly isSame: boolean;
 }
 
-function fitModel(examples: readonly Example[], names: readonly string[]): LogisticModel {
+function fitModel(examples: readonly Example[]): LogisticModel {
+  const names = Object.keys(examples[0]?.features ?? {});
   const { intercept, weights } = fitLogistic(
     examples.map(({ features }) => names.map((name) => features[name] ?? 0)),
     examples.map(({ isSame }) => (isSame ? 1 : 0)),

@@ -1,9 +1,9 @@
 /** Decides whether two markets or two events match, from the comparison of their fingerprints. */
 import { clamp, logit, sigmoid } from "../lib/numbers.ts";
 import type { EventComparison } from "./event-features.ts";
-import { EVENT_FEATURES } from "./event-features.ts";
+import type { QuantityRelation } from "./facts/quantities.ts";
 import type { ScopeDimension } from "./facts/scopes.ts";
-import { MARKET_FEATURES, type MarketComparison } from "./features.ts";
+import type { MarketComparison } from "./features.ts";
 import { isSameQuestion, type MatchRelation } from "./model.ts";
 
 /** Coefficients of a logistic model, by feature. */
@@ -64,16 +64,17 @@ export function logisticScore(model: LogisticModel, features: Readonly<Record<st
   return score;
 }
 
+/** Relations of thresholds that do not exclude that two markets match. */
+const MATCHING_QUANTITIES: ReadonlySet<QuantityRelation> = new Set(["same", "none", "opposite"]);
+
 /** Returns the vetoes of two markets. `threshold`, `deadline` and `polarity` can still leave a relation. */
-export function findMarketVetoes({ features, quantities, vetoedScopes, isPolarityFlipped }: MarketComparison): Veto[] {
-  const vetoes: Veto[] = [...vetoedScopes];
-  if (features.subject_conflict > 0) vetoes.push("outcome");
-  if (features.places_one_sided > 0) vetoes.push("place");
-  if (features.period_conflict > 0) vetoes.push("deadline");
-  // A threshold in one title only: the other question has another threshold, or none.
-  if (quantities === "missing" || (features.quantity_conflict > 0 && quantities !== "opposite"))
-    vetoes.push("threshold");
-  if (isPolarityFlipped) vetoes.push("polarity");
+export function findMarketVetoes(comparison: MarketComparison): Veto[] {
+  const vetoes: Veto[] = [...comparison.vetoedScopes];
+  if (comparison.hasOtherSubject) vetoes.push("outcome");
+  if (comparison.hasOtherPlace) vetoes.push("place");
+  if (comparison.periods.relation === "conflict") vetoes.push("deadline");
+  if (!MATCHING_QUANTITIES.has(comparison.quantities)) vetoes.push("threshold");
+  if (comparison.isPolarityFlipped) vetoes.push("polarity");
   return vetoes;
 }
 
@@ -101,11 +102,11 @@ export function decideMarkets(comparison: MarketComparison, coefficients: Matchi
 export const isSameProposition = (decision: MatchDecision): boolean =>
   isSameQuestion(decision) && decision.probability >= MATCH_DECISION_MIN;
 
-export function findEventVetoes({ features, vetoedScopes }: EventComparison): Veto[] {
+export function findEventVetoes({ periods, vetoedScopes, hasOtherFixture, hasOtherPlace }: EventComparison): Veto[] {
   const vetoes: Veto[] = [...vetoedScopes];
-  if (features.fixture_conflict > 0 || features.fixture_missing > 0) vetoes.push("fixture");
-  if (features.period_conflict > 0) vetoes.push("deadline");
-  if (features.places_one_sided > 0) vetoes.push("place");
+  if (hasOtherFixture) vetoes.push("fixture");
+  if (periods.relation === "conflict") vetoes.push("deadline");
+  if (hasOtherPlace) vetoes.push("place");
   return vetoes;
 }
 
@@ -124,31 +125,3 @@ export function decideEvents(comparison: EventComparison, coefficients: Matching
 export function calibrateForBoard(probability: number, { board }: MatchingCoefficients): number {
   return sigmoid(board.slope * logit(clamp(probability, 1e-9, 1 - 1e-9)) + board.shift);
 }
-
-/** Inputs of the fitted models: the features that no veto decides. An opposite threshold makes a pair inverse. */
-export const FITTED_MARKET_FEATURES = MARKET_FEATURES.filter(
-  (feature) =>
-    ![
-      "subject_conflict",
-      "period_conflict",
-      "quantity_conflict",
-      "quantity_missing",
-      "strict_conflicts",
-      "strict_one_sided",
-      "loose_conflicts",
-      "polarity_one_sided",
-      "places_one_sided",
-    ].includes(feature),
-);
-export const FITTED_EVENT_FEATURES = EVENT_FEATURES.filter(
-  (feature) =>
-    ![
-      "period_conflict",
-      "strict_conflicts",
-      "strict_one_sided",
-      "loose_conflicts",
-      "places_one_sided",
-      "fixture_conflict",
-      "fixture_missing",
-    ].includes(feature),
-);

@@ -1,38 +1,32 @@
-/** Compares two events. The features are the input of the fitted model. */
+/** Compares the fingerprints of two events. */
 import type { EventFingerprint } from "./event-fingerprint.ts";
-import { comparePeriods } from "./facts/periods.ts";
+import { comparePeriods, type PeriodComparison } from "./facts/periods.ts";
 import { compareScopes, type ScopeDimension } from "./facts/scopes.ts";
-import { closeGap, countMissing, coverageOf, fixtureSimilarity, isSameSequence, nameSimilarity } from "./features.ts";
+import {
+  type CommonFeature,
+  coverageOf,
+  fixtureSimilarity,
+  hasOtherPlace,
+  isSameSequence,
+  nameSimilarity,
+  periodFeatures,
+  wordFeatures,
+} from "./features.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
-export const EVENT_FEATURES = [
-  "same_core",
-  "coverage_min",
-  "coverage_max",
-  "unmatched_both",
-  "unmatched_max",
-  "period_same",
-  "period_conflict",
-  "close_gap",
-  "strict_conflicts",
-  "strict_one_sided",
-  "loose_conflicts",
-  "loose_one_sided",
-  "scopes_same",
-  "places_one_sided",
-  "fixture_similarity",
-  "fixture_conflict",
-  "fixture_missing",
-  "outcome_overlap",
-  "outcome_unknown",
-  "size_differs",
-] as const;
-export type EventFeature = (typeof EVENT_FEATURES)[number];
-
+/** How two events differ. */
 export interface EventComparison {
-  readonly features: Readonly<Record<EventFeature, number>>;
+  /** Inputs of the fitted model, in the order of its coefficients. */
+  readonly features: Readonly<
+    Record<CommonFeature | "fixture_similarity" | "outcome_overlap" | "outcome_unknown" | "size_differs", number>
+  >;
+  readonly periods: PeriodComparison;
   /** Dimensions whose values differ, and strict ones that only one event names. */
   readonly vetoedScopes: readonly ScopeDimension[];
+  /** Whether the fixtures differ, or only one event is about a fixture. */
+  readonly hasOtherFixture: boolean;
+  /** Whether one event names a place that the other does not. */
+  readonly hasOtherPlace: boolean;
 }
 
 const FIXTURE_CONFLICT_MAX = 0.5;
@@ -41,35 +35,28 @@ const SAME_OUTCOME_MIN = 0.6;
 export function compareEvents(a: EventFingerprint, b: EventFingerprint, weightOf: WordWeights): EventComparison {
   const hasBothFixtures = a.fixture !== null && b.fixture !== null;
   const scopes = compareScopes(a.scopes, b.scopes, hasBothFixtures);
-  const forward = coverageOf(hasBothFixtures ? withoutSides(a) : a.stems, b.allStems, weightOf);
-  const backward = coverageOf(hasBothFixtures ? withoutSides(b) : b.stems, a.allStems, weightOf);
   const periods = comparePeriods(a.periods, b.periods);
   const fixture = fixtureSimilarity(a.fixture, b.fixture, weightOf);
   const overlap = outcomeOverlap(a, b, weightOf);
   return {
     features: {
-      same_core: isSameSequence(a.stems, b.stems) ? 1 : 0,
-      coverage_min: Math.min(forward.share, backward.share),
-      coverage_max: Math.max(forward.share, backward.share),
-      unmatched_both: Math.min(2, forward.unmatched, backward.unmatched),
-      unmatched_max: Math.max(forward.unmatchedMax, backward.unmatchedMax),
-      period_same: periods.relation === "same" ? 1 : 0,
-      period_conflict: periods.relation === "conflict" ? 1 : 0,
-      close_gap: periods.relation === "unknown" ? closeGap(a, b) : 0,
-      strict_conflicts: scopes.strictConflicts,
-      strict_one_sided: scopes.strictOneSided,
-      loose_conflicts: scopes.looseConflicts,
+      ...wordFeatures(
+        isSameSequence(a.stems, b.stems),
+        coverageOf(hasBothFixtures ? withoutSides(a) : a.stems, b.allStems, weightOf),
+        coverageOf(hasBothFixtures ? withoutSides(b) : b.stems, a.allStems, weightOf),
+      ),
+      ...periodFeatures(a, b, periods),
       loose_one_sided: scopes.looseOneSided,
       scopes_same: scopes.same,
-      places_one_sided: Math.min(2, countMissing(a.places, b.allPlaces) + countMissing(b.places, a.allPlaces)),
-      fixture_similarity: hasBothFixtures ? fixture : 0,
-      fixture_conflict: hasBothFixtures && fixture < FIXTURE_CONFLICT_MAX ? 1 : 0,
-      fixture_missing: (a.fixture === null) === (b.fixture === null) ? 0 : 1,
+      fixture_similarity: fixture,
       outcome_overlap: overlap ?? 0,
       outcome_unknown: overlap === null ? 1 : 0,
       size_differs: a.isSingle === b.isSingle ? 0 : 1,
     },
+    periods,
     vetoedScopes: scopes.vetoed,
+    hasOtherFixture: hasBothFixtures ? fixture < FIXTURE_CONFLICT_MAX : (a.fixture === null) !== (b.fixture === null),
+    hasOtherPlace: hasOtherPlace(a, b),
   };
 }
 

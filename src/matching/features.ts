@@ -1,4 +1,4 @@
-/** Compares two fingerprints. The features are the input of the fitted model. */
+/** Compares the fingerprints of two markets. */
 import { DAY_MS } from "../lib/durations.ts";
 import { comparePeriods, latest, type PeriodComparison } from "./facts/periods.ts";
 import { compareQuantities, type QuantityRelation } from "./facts/quantities.ts";
@@ -13,39 +13,28 @@ const SAME_STEM_MIN = 0.75;
 /** Similarity below which two outcomes are different ones. */
 const SUBJECT_CONFLICT_MAX = 0.35;
 
-export const MARKET_FEATURES = [
-  "same_core",
-  "coverage_min",
-  "coverage_max",
-  "unmatched_both",
-  "unmatched_max",
-  "subject_similarity",
-  "subject_missing",
-  "subject_conflict",
-  "period_same",
-  "period_conflict",
-  "close_gap",
-  "quantity_same",
-  "quantity_conflict",
-  "quantity_missing",
-  "strict_conflicts",
-  "loose_conflicts",
-  "strict_one_sided",
-  "loose_one_sided",
-  "scopes_same",
-  "polarity_one_sided",
-  "places_one_sided",
-  "fixture_similarity",
-  "fixture_missing",
-] as const;
-export type MarketFeature = (typeof MARKET_FEATURES)[number];
-
+/** How two markets differ. */
 export interface MarketComparison {
-  readonly features: Readonly<Record<MarketFeature, number>>;
+  /** Inputs of the fitted model, in the order of its coefficients. */
+  readonly features: Readonly<
+    Record<
+      | CommonFeature
+      | "subject_similarity"
+      | "subject_missing"
+      | "quantity_same"
+      | "fixture_similarity"
+      | "fixture_missing",
+      number
+    >
+  >;
   readonly periods: PeriodComparison;
   readonly quantities: QuantityRelation;
   /** Dimensions whose values differ, and strict ones that only one title names; each once. */
   readonly vetoedScopes: readonly ScopeDimension[];
+  /** Whether both name an outcome, and the outcomes differ. */
+  readonly hasOtherSubject: boolean;
+  /** Whether one market names a place that the other does not. */
+  readonly hasOtherPlace: boolean;
   /** Whether the titles differ in words such as "not" or "remain". */
   readonly isPolarityFlipped: boolean;
   /** Whether neither title has such a word other than a plain negation ("not", "fail to"). */
@@ -116,13 +105,11 @@ export function isExcluded(a: Fingerprint, b: Fingerprint, weightOf: WordWeights
   if (quantities === "conflict" || quantities === "missing") return true;
   const isPeriodConflict = comparePeriods(a.periods, b.periods).relation === "conflict";
   if (isPeriodConflict && ["a_implies_b", "b_implies_a", "overlap"].includes(quantities)) return true;
-  if (countMissing(a.places, b.allPlaces) + countMissing(b.places, a.allPlaces) > 0) return true;
+  if (hasOtherPlace(a, b)) return true;
   return (subjectSimilarityOf(a, b, weightOf) ?? 1) < SUBJECT_CONFLICT_MAX || hasOtherReference(a, b, weightOf);
 }
 
 export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): MarketComparison {
-  const forward = coverageOf(a.stems, [...b.stems, ...b.eventStems], weightOf);
-  const backward = coverageOf(b.stems, [...a.stems, ...a.eventStems], weightOf);
   const periods = comparePeriods(a.periods, b.periods);
   const quantities = compareQuantities(a.quantities, b.quantities);
   const hasBothFixtures = a.fixture !== null && b.fixture !== null;
@@ -134,33 +121,25 @@ export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWei
   const subjectSimilarity = subjectSimilarityOf(a, b, weightOf);
   return {
     features: {
-      same_core: isSameSequence(a.stems, b.stems) ? 1 : 0,
-      coverage_min: Math.min(forward.share, backward.share),
-      coverage_max: Math.max(forward.share, backward.share),
-      unmatched_both: Math.min(2, forward.unmatched, backward.unmatched),
-      unmatched_max: Math.max(forward.unmatchedMax, backward.unmatchedMax),
+      ...wordFeatures(
+        isSameSequence(a.stems, b.stems),
+        coverageOf(a.stems, [...b.stems, ...b.eventStems], weightOf),
+        coverageOf(b.stems, [...a.stems, ...a.eventStems], weightOf),
+      ),
       subject_similarity: subjectSimilarity ?? 0,
       subject_missing: subjectSimilarity === null ? 1 : 0,
-      subject_conflict: (subjectSimilarity ?? 1) < SUBJECT_CONFLICT_MAX ? 1 : 0,
-      period_same: periods.relation === "same" ? 1 : 0,
-      period_conflict: periods.relation === "conflict" ? 1 : 0,
-      close_gap: periods.relation === "unknown" ? closeGap(a, b) : 0,
+      ...periodFeatures(a, b, periods),
       quantity_same: quantities === "same" ? 1 : 0,
-      quantity_conflict: quantities === "same" || quantities === "none" || quantities === "missing" ? 0 : 1,
-      quantity_missing: quantities === "missing" ? 1 : 0,
-      strict_conflicts: scopes.strictConflicts,
-      loose_conflicts: scopes.looseConflicts,
-      strict_one_sided: scopes.strictOneSided,
       loose_one_sided: scopes.looseOneSided,
       scopes_same: scopes.same,
-      polarity_one_sided: scopes.isPolarityFlipped ? 1 : 0,
-      places_one_sided: Math.min(2, countMissing(a.places, b.allPlaces) + countMissing(b.places, a.allPlaces)),
-      fixture_similarity: hasBothFixtures ? fixtureSimilarity(a.fixture, b.fixture, weightOf) : 0,
+      fixture_similarity: fixtureSimilarity(a.fixture, b.fixture, weightOf),
       fixture_missing: hasBothFixtures ? 0 : 1,
     },
     periods,
     quantities,
     vetoedScopes,
+    hasOtherSubject: (subjectSimilarity ?? 1) < SUBJECT_CONFLICT_MAX,
+    hasOtherPlace: hasOtherPlace(a, b),
     isPolarityFlipped: scopes.isPolarityFlipped,
     isNegated: [...(a.scopes.get("polarity") ?? []), ...(b.scopes.get("polarity") ?? [])].every(
       (word) => word === "not",
@@ -168,14 +147,39 @@ export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWei
   };
 }
 
-export const countMissing = (values: readonly string[], others: readonly string[]): number =>
-  values.filter((value) => !others.includes(value)).length;
+/** Features that the models of markets and events share. */
+export type CommonFeature =
+  | keyof ReturnType<typeof wordFeatures>
+  | keyof ReturnType<typeof periodFeatures>
+  | "loose_one_sided"
+  | "scopes_same";
+
+export const wordFeatures = (isSame: boolean, forward: Coverage, backward: Coverage) => ({
+  same_core: isSame ? 1 : 0,
+  coverage_min: Math.min(forward.share, backward.share),
+  coverage_max: Math.max(forward.share, backward.share),
+  unmatched_both: Math.min(2, forward.unmatched, backward.unmatched),
+  unmatched_max: Math.max(forward.unmatchedMax, backward.unmatchedMax),
+});
+
+type Dated = Pick<Fingerprint, "periods" | "endAt">;
+
+export const periodFeatures = (a: Dated, b: Dated, { relation }: PeriodComparison) => ({
+  period_same: relation === "same" ? 1 : 0,
+  close_gap: relation === "unknown" ? closeGap(a, b) : 0,
+});
+
+type Placed = Pick<Fingerprint, "places" | "allPlaces">;
+
+/** Whether one side names a place that the other side does not name anywhere. */
+export const hasOtherPlace = (a: Placed, b: Placed): boolean =>
+  !a.places.every((place) => b.allPlaces.includes(place)) || !b.places.every((place) => a.allPlaces.includes(place));
 
 export const isSameSequence = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((value, index) => value === b[index]);
 
 /** ln(1 + d) / ln(366) for d days between the ends of two markets, at most 1; 0.3 if an end is unknown. */
-export function closeGap(a: Pick<Fingerprint, "periods" | "endAt">, b: Pick<Fingerprint, "periods" | "endAt">): number {
+function closeGap(a: Dated, b: Dated): number {
   const endA = endOf(a);
   const endB = endOf(b);
   if (endA === null || endB === null) return 0.3;
@@ -183,7 +187,7 @@ export function closeGap(a: Pick<Fingerprint, "periods" | "endAt">, b: Pick<Fing
 }
 
 /** Returns the last deadline in the text, else when the market is expected to end, in days since 1970-01-01. */
-function endOf({ periods, endAt }: Pick<Fingerprint, "periods" | "endAt">): number | null {
+function endOf({ periods, endAt }: Dated): number | null {
   const deadline = latest(periods, "deadline");
   if (deadline !== null) return deadline.to;
   return endAt === null ? null : endAt / DAY_MS;

@@ -10,4 +10,4 @@ export {
   type MatchRelation,
   type MatchUpdate,
 } from "./model.ts";
-export { fitQuestion, readQuestion } from "./question/fit.ts";
+export { fitQuestion, parseQuestion } from "./question/fit.ts";

@@ -28,8 +28,8 @@ class FollowedIndex {
   readonly pairs = new Map<string, MarketPair>();
   readonly events = new Map<string, number>();
 
-  constructor(options?: ConstructorParameters<typeof MatchIndex>[0]) {
-    this.index = new MatchIndex(options);
+  constructor(confidenceMin?: number) {
+    this.index = new MatchIndex(confidenceMin);
   }
 
   /** Updates the index, without rules for any market. */
@@ -131,7 +131,7 @@ describe("MatchIndex", () => {
       market("two/1", "Norway wins Eurovision 2026?"),
       market("two/2", "Norway to win the Eurovision final 2026?"),
     ];
-    const index = new MatchIndex({ confidenceMin: 0.05 });
+    const index = new MatchIndex(0.05);
     for (const added of markets) index.set(added);
     index.update(ALL);
     for (const { id } of markets) index.setRules(id, null);
@@ -189,7 +189,7 @@ describe("MatchIndex with rules and decisions", () => {
   });
 
   test("a market keeps at most 64 possible matches: the others do not lower its confidence", () => {
-    const followed = new FollowedIndex({ confidenceMin: 0.005 });
+    const followed = new FollowedIndex(0.005);
     followed.add(NORWAY, ...Array.from({ length: 200 }, (_, number) => market(`two/${number}`, NORWAY.title)));
     const confidences = [...followed.pairs.values()].map(({ confidence }) => confidence);
     assert.equal(confidences.length, 1);

@@ -15,7 +15,7 @@ import {
   type MatchUpdate,
 } from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
-import { compareRules, type RulesFacts, readRules } from "./rules.ts";
+import { compareRules, parseRules, type RulesFacts } from "./rules.ts";
 import { CANDIDATES_MAX, SHARE_MIN, searchTerms } from "./search-terms.ts";
 
 /** Least probability of a link that is kept as an alternative. */
@@ -56,11 +56,6 @@ interface Choice {
   readonly source: MatchSource;
 }
 
-export interface MatchIndexOptions {
-  /** Least confidence of a pair. */
-  readonly confidenceMin?: number;
-}
-
 const REVERSED: Readonly<Record<MatchRelation, MatchRelation>> = {
   identical: "identical",
   inverse: "inverse",
@@ -74,6 +69,7 @@ const NO_LINKS: readonly Link[] = [];
 const NO_KEYS: readonly string[] = [];
 
 const keyOf = (a: string, b: string): string => (a < b ? `${a}\n${b}` : `${b}\n${a}`);
+
 /** Finds markets of different venues that ask the same question. Keeps its state in memory; never compares all with all. */
 export class MatchIndex {
   readonly #confidenceMin: number;
@@ -91,7 +87,8 @@ export class MatchIndex {
   readonly #events = new EventMatcher();
   readonly #rulesWanted = new Set<string>();
 
-  constructor({ confidenceMin = 0.5 }: MatchIndexOptions = {}) {
+  /** @param confidenceMin  lowest confidence of a pair, in [0, 1] */
+  constructor(confidenceMin = 0.5) {
     this.#confidenceMin = confidenceMin;
   }
 
@@ -145,7 +142,7 @@ export class MatchIndex {
     if (market === undefined) return;
     // Earlier rules may have excluded candidates that these do not.
     if (market.rules !== undefined) this.#dirty.add(market);
-    market.rules = rules === null ? null : readRules(rules);
+    market.rules = rules === null ? null : parseRules(rules);
     this.#rulesWanted.delete(id);
     const linked = market.links.map(({ other }) => other);
     this.#unlink(market);

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { DAY_MS } from "../lib/durations.ts";
-import { compareRules, RULES_LENGTH_MAX, type RulesFacts, readRules } from "./rules.ts";
+import { compareRules, parseRules, RULES_LENGTH_MAX, type RulesFacts } from "./rules.ts";
 
 const isoDays = (rules: string): string[] =>
-  readRules(rules).deadlines.map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10));
-const compare = (a: string, b: string) => compareRules(readRules(a), readRules(b));
+  parseRules(rules).deadlines.map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10));
+const compare = (a: string, b: string) => compareRules(parseRules(a), parseRules(b));
 
-describe("readRules: placeholders", () => {
+describe("parseRules: placeholders", () => {
   const unfilled: readonly (readonly [rules: string, placeholder: string])[] = [
     ["Resolves to yes if {{team_name}} wins.", "{{team_name}}"],
     ["Resolves to yes if [INSERT TEAM] wins.", "[INSERT TEAM]"],
@@ -18,7 +18,7 @@ describe("readRules: placeholders", () => {
     ["Resolves if the price is above $___ at noon.", "___"],
   ];
   for (const [rules, placeholder] of unfilled)
-    test(`${placeholder} was not filled in`, () => assert.deepEqual(readRules(rules).placeholders, [placeholder]));
+    test(`${placeholder} was not filled in`, () => assert.deepEqual(parseRules(rules).placeholders, [placeholder]));
 
   test("formatted text, lists and part names are no placeholders", () => {
     for (const rules of [
@@ -29,17 +29,17 @@ describe("readRules: placeholders", () => {
       "<b>Note</b> that 3 < 5 and 7 > 6.",
       "A set {1, 2}.",
     ])
-      assert.deepEqual(readRules(rules).placeholders, [], rules);
+      assert.deepEqual(parseRules(rules).placeholders, [], rules);
   });
 
   test("a part that is to be determined is open, not unfilled", () => {
-    const { placeholders, openParts } = readRules("The opponent is TBD. The venue is to be announced.");
+    const { placeholders, openParts } = parseRules("The opponent is TBD. The venue is to be announced.");
     assert.deepEqual(placeholders, []);
     assert.deepEqual(openParts, ["tbd", "to be announced"]);
   });
 });
 
-describe("readRules: stations and sources", () => {
+describe("parseRules: stations and sources", () => {
   const stations: readonly (readonly [rules: string, codes: readonly string[]])[] = [
     ["The highest temperature recorded at Central Park, New York.", ["KNYC"]],
     ["The temperature at LaGuardia Airport (KLGA).", ["KLGA"]],
@@ -50,16 +50,16 @@ describe("readRules: stations and sources", () => {
   ];
   for (const [rules, codes] of stations)
     test(`"${rules}" names ${codes.join(", ") || "no station"}`, () =>
-      assert.deepEqual(readRules(rules).stations, codes));
+      assert.deepEqual(parseRules(rules).stations, codes));
 
   test("reads the domain names of sources once, without www", () => {
     const rules = "See https://www.Example.org/a?b=c and example.org, or data.example.gov. Mail desk@example.com.";
-    assert.deepEqual(readRules(rules).sources, ["data.example.gov", "example.com", "example.org"]);
-    assert.deepEqual(readRules("It rains. And so on, e.g. in May.").sources, []);
+    assert.deepEqual(parseRules(rules).sources, ["data.example.gov", "example.com", "example.org"]);
+    assert.deepEqual(parseRules("It rains. And so on, e.g. in May.").sources, []);
   });
 });
 
-describe("readRules: deadlines", () => {
+describe("parseRules: deadlines", () => {
   const forms: readonly (readonly [rules: string, days: readonly string[]])[] = [
     ["Resolves to yes if it rains by June 30, 2026.", ["2026-06-30"]],
     ["Resolves to yes if it rains before July 1, 2026.", ["2026-06-30"]],
@@ -76,7 +76,7 @@ describe("readRules: deadlines", () => {
     test(`"${rules}": ${days.join(", ") || "none"}`, () => assert.deepEqual(isoDays(rules), days));
 });
 
-describe("readRules: triggers, overtime and ties", () => {
+describe("parseRules: triggers, overtime and ties", () => {
   const cases: readonly (readonly [rules: string, facts: Partial<RulesFacts>])[] = [
     ["An official announcement suffices.", { trigger: "announcement" }],
     ["Resolves to yes if the company announces a phone.", { trigger: "announcement" }],
@@ -100,7 +100,7 @@ describe("readRules: triggers, overtime and ties", () => {
   ];
   for (const [rules, facts] of cases)
     test(`"${rules}": ${JSON.stringify(facts)}`, () => {
-      const read = readRules(rules);
+      const read = parseRules(rules);
       for (const [name, value] of Object.entries(facts)) assert.equal(read[name as keyof RulesFacts], value, name);
     });
 });
@@ -116,7 +116,7 @@ describe("compareRules", () => {
 
   test("a weather station without a proper name is no station", () => {
     const unnamed = "The temperature recorded at the Weather Station.";
-    assert.deepEqual(readRules(unnamed).stationNames, []);
+    assert.deepEqual(parseRules(unnamed).stationNames, []);
     const { vetoes } = compare(
       `${unnamed} Rain recorded at Deer Valley Airport.`,
       "The temperature recorded at Sky Harbor Airport.",
@@ -126,9 +126,9 @@ describe("compareRules", () => {
 
   test("the sentence after the name of a station is not part of the name", () => {
     const rules = (next: string) => `Rain recorded at Sky Harbor Airport. ${next} market closes early.`;
-    assert.deepEqual(readRules(rules("This")).stationNames, ["sky harbor"]);
+    assert.deepEqual(parseRules(rules("This")).stationNames, ["sky harbor"]);
     assert.deepEqual(compare(rules("This"), rules("The")).vetoes, []);
-    assert.deepEqual(readRules("Rain recorded at St. Louis Downtown Airport.").stationNames, ["st. louis downtown"]);
+    assert.deepEqual(parseRules("Rain recorded at St. Louis Downtown Airport.").stationNames, ["st. louis downtown"]);
   });
 
   test("regulation time and overtime are a veto", () => {
@@ -154,7 +154,7 @@ describe("compareRules", () => {
   test("an unfilled placeholder is a veto, even if the other rules are unknown", () => {
     for (const { vetoes, notes } of [
       compare("Resolves if {{team}} wins.", "Resolves if {{team}} wins."),
-      compareRules(readRules("Resolves if {{team}} wins."), null),
+      compareRules(parseRules("Resolves if {{team}} wins."), null),
     ]) {
       assert.deepEqual(vetoes, ["placeholder"]);
       assert.match(notes[0] ?? "", /unfilled placeholder: \{\{team\}\}/);
@@ -178,7 +178,7 @@ describe("compareRules", () => {
 
   test("rules that are unknown cause no veto and no note", () => {
     assert.deepEqual(compareRules(null, null), { vetoes: [], notes: [] });
-    assert.deepEqual(compareRules(readRules("The temperature at Central Park."), null), { vetoes: [], notes: [] });
+    assert.deepEqual(compareRules(parseRules("The temperature at Central Park."), null), { vetoes: [], notes: [] });
   });
 
   const part = fc.constantFrom(
@@ -203,7 +203,7 @@ describe("compareRules", () => {
   test("rules never contradict themselves, except by a placeholder", () => {
     fc.assert(
       fc.property(rules, (text) => {
-        const facts = readRules(text);
+        const facts = parseRules(text);
         const { vetoes } = compareRules(facts, facts);
         assert.deepEqual(vetoes, facts.placeholders.length > 0 ? ["placeholder"] : []);
       }),
@@ -221,7 +221,7 @@ describe("compareRules", () => {
 
 test("rules are read up to RULES_LENGTH_MAX characters", () => {
   const filler = "a ".repeat(RULES_LENGTH_MAX / 2);
-  assert.deepEqual(readRules(`${filler}{{team}} by June 30, 2026`), readRules(filler));
+  assert.deepEqual(parseRules(`${filler}{{team}} by June 30, 2026`), parseRules(filler));
 });
 
 test("keeps a bounded number of stations, sources and deadlines", () => {
@@ -230,7 +230,7 @@ test("keeps a bounded number of stations, sources and deadlines", () => {
     (letter, index) =>
       `Temperature at KA${letter.toUpperCase()}A by June ${index + 1}, 2026. See ${letter}.example.org.`,
   );
-  const facts = readRules(rules.join("\n"));
+  const facts = parseRules(rules.join("\n"));
   for (const values of [facts.stations, facts.sources, facts.deadlines]) assert.equal(values.length, 16);
 });
 
@@ -242,7 +242,7 @@ test("repeated parts of the patterns give bounded facts", () => {
   );
   fc.assert(
     fc.property(fc.array(parts, { minLength: 1, maxLength: 3 }), (unit) => {
-      const facts = readRules(unit.join("").repeat(RULES_LENGTH_MAX));
+      const facts = parseRules(unit.join("").repeat(RULES_LENGTH_MAX));
       for (const values of [facts.placeholders, facts.openParts, facts.stations, facts.sources, facts.deadlines])
         assert.ok(values.length <= 16);
     }),

@@ -151,8 +151,8 @@ const SETTLEMENTS: readonly (readonly [rule: SettlementRule, pattern: RegExp])[]
   ["no", /\bresolves? (?:to )?["“']?no\b/],
 ];
 
-/** Reads the facts of resolution rules. Text beyond `RULES_LENGTH_MAX` characters is not read. */
-export function readRules(rules: string): RulesFacts {
+/** Extracts the facts of resolution rules. Text beyond `RULES_LENGTH_MAX` characters is not read. */
+export function parseRules(rules: string): RulesFacts {
   const text = rules.slice(0, RULES_LENGTH_MAX).normalize("NFKC").slice(0, RULES_LENGTH_MAX).replace(/[‘’]/g, "'");
   const lower = text.replace(/[^\S\n]+/g, " ").toLowerCase();
   const sentences = text.split(SENTENCE_END_PATTERN).map((sentence) => sentence.replace(/\s+/g, " ").toLowerCase());

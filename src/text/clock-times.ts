@@ -42,7 +42,7 @@ const CLOCK_BEFORE = new RegExp(`${CLOCK}(${OTHER_ZONE})?,? ?(?:on|of)?,? $`, "i
 /** Maximum number of characters of a time and its zone beside a date. */
 const REACH = 48;
 
-function readClock(match: RegExpMatchArray): ClockTime | null {
+function parseClock(match: RegExpMatchArray): ClockTime | null {
   const [, hour12, minute12 = "0", half, hour24, minute24, noon, zone] = match;
   const zoneFound = zone === undefined ? null : zoneOf(zone);
   if (noon !== undefined) return { minutes: 12 * 60, zone: zoneFound };
@@ -59,7 +59,7 @@ function readClock(match: RegExpMatchArray): ClockTime | null {
 export function clockAfter(text: string, end: number): ClockTime | null {
   const after = text.slice(end, end + REACH);
   const match = CLOCK_AFTER.exec(after);
-  return match === null || OTHER_ZONE_AFTER.test(after.slice(match[0].length)) ? null : readClock(match);
+  return match === null || OTHER_ZONE_AFTER.test(after.slice(match[0].length)) ? null : parseClock(match);
 }
 
 /**
@@ -72,7 +72,7 @@ export function clockBefore(
 ): { readonly time: ClockTime | null; readonly start: number } | null {
   const from = Math.max(0, start - REACH);
   const match = CLOCK_BEFORE.exec(text.slice(from, start));
-  const time = match === null ? null : readClock(match);
+  const time = match === null ? null : parseClock(match);
   if (match === null || time === null) return null;
   const hasOtherZone = match[8] !== undefined;
   return { time: hasOtherZone ? null : time, start: from + match.index };
@@ -90,7 +90,7 @@ export interface PlacedClockTime extends ClockTime {
 export function findClockTimes(text: string): readonly PlacedClockTime[] {
   const times: PlacedClockTime[] = [];
   for (const match of text.matchAll(CLOCK_ANYWHERE)) {
-    const time = readClock(match);
+    const time = parseClock(match);
     if (time === null) continue;
     const [{ length }] = match;
     // "UTC+8"

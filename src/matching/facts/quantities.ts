@@ -30,6 +30,9 @@ const SCALE: Readonly<Record<string, number>> = {
   tn: 1e12,
   trillion: 1e12,
 };
+/** Factor of a suffix such as "k" or "million"; 1 without one. */
+export const scaleOf = (suffix: string | undefined): number => SCALE[suffix?.trim() ?? ""] ?? 1;
+
 const NUMBER = "(-?[0-9]+(?:\\.[0-9]+)?)";
 const SUFFIX = "( ?(?:k|thousand|mn|million|m|bn|billion|b|tn|trillion|t)\\b)?";
 const UNIT = "( ?(?:%|percent|percentage points?|bps|basis points?|°[fc]?|degrees?))?";
@@ -62,31 +65,17 @@ export function findQuantities(text: string): QuantityText {
   const rest = text.replace(QUANTITY_PATTERN, (match: string, ...args: (string | undefined)[]) => {
     const [between, lead, dollar, number, suffix, unit, dollar2, number2, suffix2, unit2, tail] = args;
     const isRange = number2 !== undefined;
-    const isPlain =
-      between === undefined &&
-      lead === undefined &&
-      dollar === undefined &&
-      suffix === undefined &&
-      unit === undefined &&
-      tail === undefined &&
-      dollar2 === undefined &&
-      suffix2 === undefined &&
-      unit2 === undefined;
-    if (isPlain) return match;
-    const scale = (value: string | undefined) => SCALE[value?.trim() ?? ""] ?? 1;
-    const low = Number(number) * scale(suffix ?? (isRange ? suffix2 : undefined));
+    const marks = [between, lead, dollar, suffix, unit, tail, dollar2, suffix2, unit2];
+    if (marks.every((mark) => mark === undefined)) return match;
+    const low = Number(number) * scaleOf(suffix ?? (isRange ? suffix2 : undefined));
     // Hundreds of digits are no quantity.
     if (!Number.isFinite(low)) return match;
     const quantityUnit = unitOf(dollar ?? dollar2, unit ?? unit2);
     if (isRange) {
-      const high = Number(number2) * scale(suffix2 ?? suffix);
+      const high = Number(number2) * scaleOf(suffix2 ?? suffix);
       if (!Number.isFinite(high)) return match;
-      quantities.push({
-        comparator: "between",
-        low: Math.min(low, high),
-        high: Math.max(low, high),
-        unit: quantityUnit,
-      });
+      const [least, most] = low < high ? [low, high] : [high, low];
+      quantities.push({ comparator: "between", low: least, high: most, unit: quantityUnit });
       return " ";
     }
     quantities.push({ comparator: comparatorOf(lead, tail), low, high: low, unit: quantityUnit });
@@ -176,5 +165,6 @@ const isInside = ([low, high]: Range, [outerLow, outerHigh]: Range): boolean =>
   (low > outerLow || outerLow === Number.NEGATIVE_INFINITY) &&
   (high < outerHigh || outerHigh === Number.POSITIVE_INFINITY);
 
-const isClose = (x: number, y: number): boolean =>
+/** Whether two numbers are equal except for rounding errors. */
+export const isClose = (x: number, y: number): boolean =>
   Math.abs(x - y) <= EQUAL_TOLERANCE * Math.max(1, Math.abs(x), Math.abs(y));

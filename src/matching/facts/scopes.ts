@@ -197,29 +197,20 @@ const FIXTURE_DESCRIPTIONS: ReadonlySet<ScopeDimension> = new Set(["group", "dis
 /** How the scopes of two questions differ. Counts are numbers of dimensions; polarity is not counted. */
 export interface ScopeComparison {
   readonly same: number;
-  readonly strictConflicts: number;
-  readonly strictOneSided: number;
-  readonly looseConflicts: number;
+  /** Dimensions that only one title names and that are not strict. */
   readonly looseOneSided: number;
   /** Dimensions whose values differ, and strict ones that only one title names. */
   readonly vetoed: readonly ScopeDimension[];
+  /** Whether the titles differ in words such as "not" or "remain". */
   readonly isPolarityFlipped: boolean;
 }
 
-const NO_DIFFERENCE: ScopeComparison = {
-  same: 0,
-  strictConflicts: 0,
-  strictOneSided: 0,
-  looseConflicts: 0,
-  looseOneSided: 0,
-  vetoed: [],
-  isPolarityFlipped: false,
-};
+const NO_DIFFERENCE: ScopeComparison = { same: 0, looseOneSided: 0, vetoed: [], isPolarityFlipped: false };
 
 /** @param areFixtures  whether both questions are about a fixture */
 export function compareScopes(a: Scopes, b: Scopes, areFixtures: boolean): ScopeComparison {
   if (a.size === 0 && b.size === 0) return NO_DIFFERENCE;
-  const counts = { same: 0, strictConflicts: 0, strictOneSided: 0, looseConflicts: 0, looseOneSided: 0 };
+  const counts = { same: 0, looseOneSided: 0 };
   const vetoed: ScopeDimension[] = [];
   let isPolarityFlipped = false;
   const add = (dimension: ScopeDimension) => {
@@ -227,12 +218,8 @@ export function compareScopes(a: Scopes, b: Scopes, areFixtures: boolean): Scope
     if (dimension === "polarity") isPolarityFlipped = relation !== "same";
     else if (areFixtures && FIXTURE_DESCRIPTIONS.has(dimension)) return;
     else if (relation === "same") counts.same += 1;
-    else {
-      const isStrict = STRICT_DIMENSIONS.has(dimension);
-      if (isStrict || relation === "conflict") vetoed.push(dimension);
-      if (relation === "conflict") counts[isStrict ? "strictConflicts" : "looseConflicts"] += 1;
-      else counts[isStrict ? "strictOneSided" : "looseOneSided"] += 1;
-    }
+    else if (relation === "conflict" || STRICT_DIMENSIONS.has(dimension)) vetoed.push(dimension);
+    else counts.looseOneSided += 1;
   };
   for (const dimension of a.keys()) add(dimension);
   for (const dimension of b.keys()) if (!a.has(dimension)) add(dimension);

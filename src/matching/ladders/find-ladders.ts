@@ -1,7 +1,7 @@
 /** Which markets form a ladder: the same question with another threshold or deadline. */
 import type { MarketListing } from "../../domain/market.ts";
 import { hashText } from "../../lib/text-hash.ts";
-import { type ParsedQuestion, parseQuestion, type Slot, skeletonOf } from "./parse-question.ts";
+import { type ParsedQuestion, parseMarketQuestion, type Slot, skeletonOf } from "./parse-question.ts";
 
 /** Longer rules are not compared. */
 const RULES_LENGTH_MAX = 5_000;
@@ -111,7 +111,7 @@ function parseListing(listing: MarketListing): ParsedQuestion | null {
   if ((rules?.length ?? 0) > RULES_LENGTH_MAX) return null;
   const isNamed = outcomeLabel === null || title.toLowerCase().includes(outcomeLabel.toLowerCase());
   const text = isNamed ? title : `${title} — ${outcomeLabel}`;
-  const question = parseQuestion(text, { closeAt: closeOf(listing), rules });
+  const question = parseMarketQuestion(text, { closeAt: closeOf(listing), rules });
   return question === null ? null : { ...question, skeleton: `${venue}\n${question.skeleton}` };
 }
 

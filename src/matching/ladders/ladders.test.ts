@@ -4,13 +4,13 @@ import fc from "fast-check";
 import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import type { MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import { findLadders, findMarketLadders } from "./find-ladders.ts";
-import { parseQuestion, skeletonOf } from "./parse-question.ts";
+import { parseMarketQuestion, skeletonOf } from "./parse-question.ts";
 
 const UNKNOWN = { closeAt: null, rules: null };
 
 /** Returns the ladders of the questions, from the widest question to the narrowest. */
 const ladders = (...questions: readonly string[]) =>
-  findLadders(questions.map((text) => parseQuestion(text, UNKNOWN))).map((ladder) =>
+  findLadders(questions.map((text) => parseMarketQuestion(text, UNKNOWN))).map((ladder) =>
     ladder.map((index) => questions[index]),
   );
 
@@ -178,7 +178,7 @@ test("values give the order, whatever the order, case, spaces and punctuation of
         });
         const isBelow = compare === "below" || compare === "<=";
         const sorted = list.toSorted((a, b) => (isBelow ? b - a : a - b));
-        const found = findLadders(questions.map((question) => parseQuestion(question, UNKNOWN)));
+        const found = findLadders(questions.map((question) => parseMarketQuestion(question, UNKNOWN)));
         assert.deepEqual(
           found.map((ladder) => ladder.map((index) => list[index])),
           [sorted],
@@ -225,5 +225,5 @@ test("long and hostile texts are parsed in time and never throw", () => {
     "above ",
     "§".repeat(999),
   ])
-    assert.doesNotThrow(() => parseQuestion(text, UNKNOWN));
+    assert.doesNotThrow(() => parseMarketQuestion(text, UNKNOWN));
 });

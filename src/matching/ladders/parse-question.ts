@@ -2,11 +2,11 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import type { TextDate } from "../../text/text-dates.ts";
 import { findDates, type Period } from "../facts/periods.ts";
+import { scaleOf } from "../facts/quantities.ts";
 
 const DAY_MINUTES = 1_440;
 const NUMBER =
   /(?<![\w.,:-])-?(\d+)(\.\d+)?(?![\w.,:-]*\d)(k|mn|m|bn|b|tn|t| ?thousand| ?million| ?billion| ?trillion)?(?![\w])/g;
-const SCALES: Readonly<Record<string, number>> = { k: 1e3, t: 1e12, th: 1e3, m: 1e6, b: 1e9, tr: 1e12, tn: 1e12 };
 /** Words that may reverse the order: "fail to reach at least 3" is narrower than "fail to reach at least 4". */
 const REVERSAL =
   /\b(?:not|no|never|neither|nor|without|unless|except|until|till?|if|given|fail(?:s|ed|ing|ure)?|avoid(?:s|ed|ing)?|miss(?:es|ed|ing)?|stay(?:s|ed|ing)?|remain(?:s|ed|ing)?|keep(?:s|ing)?|survive(?:s|d)?|still|continue[sd]?|last(?:s|ed)?)\b|n't\b/;
@@ -57,18 +57,18 @@ export interface QuestionContext {
 
 /** Returns the text without numbers, dates, times, case, plurals and punctuation. */
 export function skeletonOf(text: string, closeAt: number | null): string {
-  return simplify(readDates(normalise(text), closeAt).rest);
+  return simplify(extractDates(normalise(text), closeAt).rest);
 }
 
 /**
  * Parses a question. A word that may reverse the order leaves its numbers and dates without direction. Returns null for a
  * text of more than 1,000 characters.
  */
-export function parseQuestion(text: string, { closeAt, rules }: QuestionContext): ParsedQuestion | null {
+export function parseMarketQuestion(text: string, { closeAt, rules }: QuestionContext): ParsedQuestion | null {
   if (text.length > TEXT_LENGTH_MAX) return null;
   const normalised = normalise(text);
   const isReversed = REVERSAL.test(normalised);
-  const { rest, slots: dates, kinds } = readDates(normalised, closeAt);
+  const { rest, slots: dates, kinds } = extractDates(normalised, closeAt);
   const numbers = [...rest.matchAll(NUMBER)].map((match): Slot => {
     const before = rest.slice(0, match.index);
     const after = rest.slice(match.index + match[0].length);
@@ -109,7 +109,7 @@ function simplify(text: string): string {
 }
 
 /** Takes dates and times out of a text. `kinds` describes them in words, so that only equal kinds are compared. */
-function readDates(text: string, closeAt: number | null): { rest: string; slots: Slot[]; kinds: string } {
+function extractDates(text: string, closeAt: number | null): { rest: string; slots: Slot[]; kinds: string } {
   const { periods, dates, times, untimed, rest } = findDates(text, closeAt);
   const open = periods.filter(isOpen);
   const isDeadline =
@@ -148,9 +148,7 @@ function isNear(period: Period | undefined, closeAt: number | null): boolean {
 }
 
 function numberOf([text, integer = "", fraction = "", suffix = ""]: RegExpMatchArray): number {
-  const name = suffix.trim();
-  const scale = SCALES[name] ?? SCALES[name.slice(0, 2)] ?? SCALES[name.slice(0, 1)] ?? 1;
-  return (text.startsWith("-") ? -1 : 1) * Number(`${integer}${fraction}`) * scale;
+  return (text.startsWith("-") ? -1 : 1) * Number(`${integer}${fraction}`) * scaleOf(suffix);
 }
 
 function widerOf(before: string, after: string, rules: string | null): Slot["wider"] {

@@ -3,7 +3,7 @@ import { DAY_MS } from "../../lib/durations.ts";
 import { findDateMentions } from "../../text/date-mentions.ts";
 import { MONTH_NAMES } from "../../text/months.ts";
 import { findDates } from "../facts/periods.ts";
-import { findQuantities, type Quantity } from "../facts/quantities.ts";
+import { findQuantities, isClose, type Quantity, scaleOf } from "../facts/quantities.ts";
 import { describeTime } from "../facts/times.ts";
 import { normaliseText, ordinalOf, stemsOf } from "../text/words.ts";
 import { NEGATION_PATTERN, NUMBER_OF_WORD, QUESTION_PHRASES } from "./lexicon.ts";
@@ -46,7 +46,7 @@ const SIGN_PATTERN = /[<>≤≥]=?/g;
  *
  * @param near  when the market closes, Unix milliseconds; decides whether "ET" is summer time
  */
-export function readFacts(original: string, near: number | null): TextFacts {
+export function parseFacts(original: string, near: number | null): TextFacts {
   let text = normaliseText(original.replace(TAG_PATTERN, "$1 "));
   for (const [pattern, replacement] of QUESTION_PHRASES) text = text.replace(pattern, replacement);
   const { times, untimed, rest: undatedText } = findDates(text, near);
@@ -58,7 +58,7 @@ export function readFacts(original: string, near: number | null): TextFacts {
     const value = Number(digits ?? glued) * scaleOf(suffix);
     const isYear = glued === undefined && suffix === undefined && unit === undefined && dollar === undefined;
     if (isYear && /^20[0-9]{2}$/.test(digits ?? "")) years.add(value);
-    else if (Number.isFinite(value)) numbers.push(readNumber(value, dollar, unit));
+    else if (Number.isFinite(value)) numbers.push(numberWithUnits(value, dollar, unit));
     return " ";
   });
   const withoutNumbers = rest.replace(/\p{L}+/gu, (word) => {
@@ -98,21 +98,12 @@ function takeMonths(text: string): { months: ReadonlySet<number>; undated: strin
 
 /** Whether two numbers are the same one. A number without a unit equals one with any unit. */
 export function isSameNumber(a: NumberReading, b: NumberReading): boolean {
-  return a.some((x) =>
-    b.some((y) => Math.abs(x.value - y.value) <= 1e-9 * Math.max(1, Math.abs(x.value)) && isSameUnit(x.unit, y.unit)),
-  );
+  return a.some((x) => b.some((y) => isClose(x.value, y.value) && isSameUnit(x.unit, y.unit)));
 }
 
 export const isSameUnit = (a: string, b: string): boolean => a === b || a === "x" || b === "x";
 
-function scaleOf(suffix: string | undefined): number {
-  if (suffix === undefined) return 1;
-  if (suffix.startsWith("k") || suffix === "thousand") return 1e3;
-  if (suffix.startsWith("m")) return 1e6;
-  return suffix.startsWith("b") ? 1e9 : 1e12;
-}
-
-function readNumber(value: number, dollar: string | undefined, unit: string | undefined): NumberReading {
+function numberWithUnits(value: number, dollar: string | undefined, unit: string | undefined): NumberReading {
   const name = unit?.trim() ?? "";
   if (name.startsWith("b"))
     return [

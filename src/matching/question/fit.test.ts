@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { type AnsweringMarket, fitQuestion, readQuestion } from "./fit.ts";
+import { type AnsweringMarket, fitQuestion, parseQuestion } from "./fit.ts";
 
 const NOW = Date.UTC(2026, 10, 21);
 
@@ -14,7 +14,7 @@ const market = (title: string, parts: Partial<AnsweringMarket> = {}): AnsweringM
 });
 
 function fit(question: string, candidate: AnsweringMarket | string) {
-  const read = readQuestion(question, NOW);
+  const read = parseQuestion(question, NOW);
   assert.ok(read !== null, question);
   return fitQuestion(read, typeof candidate === "string" ? market(candidate) : candidate);
 }
@@ -129,7 +129,7 @@ test("the exact title has the score 1 when the outcome repeats its numbers", () 
 });
 
 test("a text that asks for nothing is no question", () => {
-  for (const text of ["", "?!", "will it happen", "what are the odds"]) assert.equal(readQuestion(text, NOW), null);
+  for (const text of ["", "?!", "will it happen", "what are the odds"]) assert.equal(parseQuestion(text, NOW), null);
 });
 
 test("a hostile text is read in bounded time", () => {

@@ -1,7 +1,7 @@
 /** Finds out whether a market answers a question in free text. */
 import { MONTH_NAMES } from "../../text/months.ts";
 import { comparePeriods, findDates, latest } from "../facts/periods.ts";
-import type { Quantity } from "../facts/quantities.ts";
+import { isClose, type Quantity } from "../facts/quantities.ts";
 import { nameSimilarity } from "../features.ts";
 import { createFingerprint, type Fingerprint } from "../fingerprint.ts";
 import type { MatchableMarket } from "../model.ts";
@@ -11,7 +11,7 @@ import {
   isSameNumber,
   isSameUnit,
   type NumberReading,
-  readFacts,
+  parseFacts,
   replaceRelativeDates,
   type TextFacts,
 } from "./facts.ts";
@@ -71,18 +71,18 @@ const ENDINGS = /(?:ations?|at(?:ed?|ing|or)|ions?|ing|ed|e[re]s?|ors?|ments?|al
  * @param now  Unix milliseconds; "next month" refers to it
  * @returns  null if the text asks for nothing
  */
-export function readQuestion(text: string, now: number): Question | null {
+export function parseQuestion(text: string, now: number): Question | null {
   const dated = replaceRelativeDates(text, now);
-  const literal = readText(text, now);
+  const literal = parseText(text, now);
   if (literal.stems.length + countFacts(literal.facts) === 0) return null;
-  const readings: readonly QuestionReading[] = dated === text ? [] : [readText(dated, now)];
+  const readings: readonly QuestionReading[] = dated === text ? [] : [parseText(dated, now)];
   const all: Question["readings"] = [literal, ...readings];
   const words = [...all.flatMap(({ facts }) => [...searchWords(facts), facts.text]), text].join(" ").split(/\s+/);
   return { readings: all, searchText: [...new Set(words)].join(" ") };
 }
 
-function readText(text: string, now: number): QuestionReading {
-  const facts = readFacts(text, now);
+function parseText(text: string, now: number): QuestionReading {
+  const facts = parseFacts(text, now);
   const stems = contentStems(facts.rest);
   return { facts, stems, names: namesIn(text, stems), subject: subjectOf(text, null, null, now) };
 }
@@ -100,8 +100,8 @@ export function fitQuestion({ readings: [first, ...others] }: Question, market: 
 function fitReading(question: QuestionReading, market: AnsweringMarket): QuestionFit {
   const endAt = market.expectedResolutionAt ?? market.closeAt;
   const ownText = [market.title, market.outcomeLabel].filter((part) => part !== null).join(": ");
-  const own = readFacts(ownText, endAt);
-  const all = market.eventTitle === null ? own : readFacts(`${ownText} ; ${market.eventTitle}`, endAt);
+  const own = parseFacts(ownText, endAt);
+  const all = market.eventTitle === null ? own : parseFacts(`${ownText} ; ${market.eventTitle}`, endAt);
   const ownStems = contentStems(own.rest);
   const words = wordsOf(FIXTURE_PATTERN.test(all.text) ? `${all.rest} win` : all.rest);
   const isAsked = (stem: string) => question.stems.some((asked) => isSameWord(asked, stem));
@@ -130,7 +130,7 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
   // The title often contains the outcome.
   const isSameText =
     extra === 0 &&
-    [own, readFacts(market.title, endAt)].some(({ signature }) => signature === question.facts.signature);
+    [own, parseFacts(market.title, endAt)].some(({ signature }) => signature === question.facts.signature);
   const wordsShare = isSameText ? 1 : extra === 0 ? OTHER_WORDS_SHARE : EXTRA_SHARE;
   return { fits, score: share * wordsShare * (fits ? 1 : MISFIT_SHARE) };
 }
@@ -207,8 +207,6 @@ function fitsQuantities(asked: readonly Quantity[], found: readonly Quantity[]):
     );
   });
 }
-
-const isClose = (x: number, y: number): boolean => Math.abs(x - y) <= 1e-9 * Math.max(1, Math.abs(x), Math.abs(y));
 
 /** Compares the deadlines that both texts name: "before June" and "by May 31" are the same. */
 function compareDeadlines(question: string, market: string, endAt: number | null): "same" | "conflict" | "unknown" {

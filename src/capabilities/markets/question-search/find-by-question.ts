@@ -1,7 +1,7 @@
 import { type BoardMarket, eventSlug, type MarketBoard, type QuestionMatch } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { fitQuestion, type MarketPair, readQuestion } from "../../../matching/index.ts";
+import { fitQuestion, type MarketPair, parseQuestion } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 
 /** Markets that are compared with the text: those that share most of its words. */
@@ -47,7 +47,7 @@ export function findByQuestion(
   text: string,
   { venues, except = null }: { readonly venues: readonly VenueId[]; readonly except?: BoardMarket | null },
 ): QuestionAnswer {
-  const question = readQuestion(text, now);
+  const question = parseQuestion(text, now);
   const found =
     question === null
       ? []
