@@ -2,11 +2,11 @@
 
 import { writeFile } from "node:fs/promises";
 import { toIso } from "../../src/lib/dates/iso-time.ts";
-import { table } from "../markdown.ts";
 import { withStore } from "../open-store.ts";
+import { toMarkdown } from "../report.ts";
 import { type BacktestOptions, parseOptions, USAGE } from "./options.ts";
 import { readRecordedFacts } from "./recording-source.ts";
-import { type Progress, Replay } from "./replay.ts";
+import { Replay } from "./replay.ts";
 import { describeResult, renderHtml, summariseResult, toJson } from "./report.ts";
 import { computeResult } from "./result.ts";
 import { readStoredFacts, STORE_GAPS } from "./store-source.ts";
@@ -24,17 +24,13 @@ async function backtest(options: BacktestOptions): Promise<void> {
   const replay = new Replay({ ...options, onDay: reportProgress });
   const notes = await readFacts(replay, options);
   const record = replay.finish();
-  if (record.facts === 0) throw new Error(describeEmptyPeriod(record.covers, options));
+  if (record.counts.facts === 0) throw new Error(describeEmptyPeriod(record.covers, options));
   const result = computeResult(record, options.to);
   const { html, json } = options;
   if (html !== null) await writeFile(html, renderHtml(result, options, notes));
   if (json !== null) await writeFile(json, `${JSON.stringify(toJson(result, options, notes), null, 2)}\n`);
-  const sections = describeResult(result, options, notes).map(({ title, text, header, rows }) =>
-    [`## ${title}`, text.join("\n"), ...(rows.length === 0 ? [] : [table(header, rows)])]
-      .filter((part) => part !== "")
-      .join("\n\n"),
-  );
-  process.stdout.write(`${sections.join("\n\n")}\n\n${JSON.stringify(summariseResult(result, options))}\n`);
+  const sections = describeResult(result, options, notes);
+  process.stdout.write(`${toMarkdown(sections, "##")}\n\n${JSON.stringify(summariseResult(result, options))}\n`);
 }
 
 /** Returns the limits of the source, as sentences for the report. */
@@ -53,6 +49,6 @@ function describeEmptyPeriod(covers: { readonly from: number; readonly to: numbe
   return `The recording has no data from ${period}; it has data from ${toIso(covers.from)} to ${toIso(covers.to)}.`;
 }
 
-function reportProgress({ at, analyses, trades }: Progress): void {
+function reportProgress(at: number, analyses: number, trades: number): void {
   process.stderr.write(`${toIso(at).slice(0, 10)}: ${analyses} analyses, ${trades} trades\n`);
 }

@@ -2,6 +2,7 @@
 import { parseArgs } from "node:util";
 import { MINUTE_MS } from "../../src/lib/durations.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";
+import { parseCount } from "../run-command.ts";
 
 export const USAGE = `Usage: npm run backtest -- --from DATE --to DATE --recording FILE [options]
        npm run backtest -- --from DATE --to DATE --store URL_OR_FOLDER [options]
@@ -80,8 +81,9 @@ export function parseOptions(args: readonly string[]): BacktestOptions | null {
     from,
     to,
     everyMs: everyMinutes * MINUTE_MS,
-    marketsMax: parseCount("--markets", values.markets),
-    assumedSize: values["assumed-size"] === undefined ? null : parseCount("--assumed-size", values["assumed-size"]),
+    marketsMax: parseCount("--markets", values.markets, COUNT_MAX),
+    assumedSize:
+      values["assumed-size"] === undefined ? null : parseCount("--assumed-size", values["assumed-size"], COUNT_MAX),
     source: { kind: recording === undefined ? "store" : "recording", location },
     html: values.html ?? null,
     json: values.json ?? null,
@@ -95,11 +97,4 @@ function parseDate(name: string, text: string | undefined): number {
   } catch (error) {
     throw new Error(`${name} must be a day as YYYY-MM-DD; it is "${text}".`, { cause: error });
   }
-}
-
-function parseCount(name: string, text: string): number {
-  const count = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > COUNT_MAX)
-    throw new Error(`${name} must be a whole number from 1 to ${COUNT_MAX}; it is "${text}".`);
-  return count;
 }

@@ -1,6 +1,6 @@
 /** Cumulative profit by day as SVG. */
 import { type DayTotals, sumUsd } from "../../src/trading/index.ts";
-import { formatNumber } from "../engine/report-text.ts";
+import { formatNumber } from "../report.ts";
 
 const WIDTH = 720;
 const HEIGHT = 280;

@@ -1,9 +1,9 @@
 /** `node research/backtest/record-world.ts`: writes a recording of a simulated world, faster than real time. */
-import { parseArgs } from "node:util";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { openRecordingWriter } from "../../src/recording/index.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";
+import { parseCount, runCommand, text } from "../run-command.ts";
 import { worldFacts } from "./world-facts.ts";
 
 const USAGE = `Usage: node research/backtest/record-world.ts --out FILE [--from DATE] [--days N] [--seed N] [--markets N]
@@ -15,34 +15,26 @@ Writes a recording of simulated markets, read once an hour, for npm run backtest
   --seed     seed of the world (default 1)
   --markets  open markets of the trading venues at the start (default 400)
 `;
+const COUNT_MAX = 9_999_999;
 const BYTES_MAX = 4_000_000_000;
 /** Number of facts written between two waits for the disk. */
 const FACTS_PER_PAUSE = 500;
 
-try {
-  const { values } = parseArgs({
-    options: {
-      out: { type: "string" },
-      from: { type: "string", default: "2026-10-01" },
-      days: { type: "string", default: "25" },
-      seed: { type: "string", default: "1" },
-      markets: { type: "string", default: "400" },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  });
-  if (values.help) process.stdout.write(USAGE);
-  else if (values.out === undefined) throw new Error(`--out is missing\n\n${USAGE}`);
-  else
-    await record(values.out, {
-      from: startOfUtcDate(values.from),
-      days: parseCount("--days", values.days),
-      seed: parseCount("--seed", values.seed),
-      marketCount: parseCount("--markets", values.markets),
+await runCommand(
+  {
+    usage: USAGE,
+    options: { out: text(""), from: text("2026-10-01"), days: text("25"), seed: text("1"), markets: text("400") },
+  },
+  async ({ out, from, days, seed, markets }) => {
+    if (out === "") throw new Error(`--out is missing\n\n${USAGE}`);
+    await record(out, {
+      from: startOfUtcDate(from),
+      days: parseCount("--days", days, COUNT_MAX),
+      seed: parseCount("--seed", seed, COUNT_MAX),
+      marketCount: parseCount("--markets", markets, COUNT_MAX),
     });
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+  },
+);
 
 async function record(
   file: string,
@@ -60,9 +52,4 @@ async function record(
   const { facts, bytes } = writer;
   await writer.close();
   process.stdout.write(`${file}: ${facts} facts, ${Math.round(bytes / 1e6)} MB before compression\n`);
-}
-
-function parseCount(name: string, text: string): number {
-  if (!/^[1-9][0-9]{0,6}$/.test(text)) throw new Error(`${name} must be a whole number from 1 to 9999999`);
-  return Number(text);
 }

@@ -48,8 +48,8 @@ describe("trades and settlements", () => {
     assert.deepEqual([side, price, feeUsd, at, category], ["no", 0.4, 0, FROM, "Sports"]);
     assert.ok(contracts * price <= 100 && contracts >= 1);
     assert.ok(edge > 0.01 && edge < 0.2);
-    const { trades, analyses, signals } = played.record;
-    assert.deepEqual([trades.length, analyses, signals], [2, 2, 2]);
+    const { trades, counts } = played.record;
+    assert.deepEqual([trades.length, counts.analyses, counts.signals], [2, 2, 2]);
   });
 
   for (const { name, outcome, pnlOf } of [
@@ -174,8 +174,8 @@ describe("offers that a signal can buy", () => {
 
   test("buys nothing an hour after the last fact, and analyses nothing a day after it", () => {
     const silent = run(listContradiction(FROM - HOUR_MS - 1), { to: FROM + DAY_MS }).record;
-    assert.deepEqual([silent.analyses, silent.trades.length], [2, 0]);
-    assert.equal(run(listContradiction(FROM - DAY_MS - 1), { to: FROM + DAY_MS }).record.analyses, 0);
+    assert.deepEqual([silent.counts.analyses, silent.trades.length], [2, 0]);
+    assert.equal(run(listContradiction(FROM - DAY_MS - 1), { to: FROM + DAY_MS }).record.counts.analyses, 0);
   });
 
   test("an unchanged quote stays valid while its venue delivers other quotes, for at most a day", () => {
@@ -190,7 +190,7 @@ describe("offers that a signal can buy", () => {
   test("a paused market and a market of play money are not traded", () => {
     assert.equal(buy([...listContradiction(), marketFact(early, "A", { paused: true })]), null);
     const playMoney = listContradiction().map((fact): Fact => ({ ...fact, venue: "manifold" }));
-    assert.equal(run(playMoney).record.analyses, 0);
+    assert.equal(run(playMoney).record.counts.analyses, 0);
   });
 });
 
@@ -235,8 +235,8 @@ describe("a signal uses no later facts", () => {
       facts.filter((fact) => fact.at <= cut),
       { ...options, to: cut + DAY_MS },
     ).record;
-    assert.ok(all.analyses > 100 && all.trades.some((trade) => trade.at < cut));
-    assert.ok(all.analysesWithPeers > 0);
+    assert.ok(all.counts.analyses > 100 && all.trades.some((trade) => trade.at < cut));
+    assert.ok(all.counts.analysesWithPeers > 0);
     assert.deepEqual(
       all.trades.filter((trade) => trade.at <= cut),
       known.trades.filter((trade) => trade.at <= cut),

@@ -1,4 +1,4 @@
-/** Replays facts in time order: makes signals, trades, marks and settlements like the house job of the service. */
+/** Replays facts in time order: makes signals, trades, marks and settlements like the scheduled analyses of the service. */
 import type { BoardMarket } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";
@@ -34,15 +34,8 @@ export interface ReplayOptions {
   readonly marketsMax: number;
   /** Contracts assumed at each side of a quote without sizes; null: such a quote cannot be traded. */
   readonly assumedSize: number | null;
-  /** Called at the end of each day. */
-  readonly onDay?: (progress: Progress) => void;
-}
-
-export interface Progress {
-  /** Midnight UTC, Unix milliseconds. */
-  readonly at: number;
-  readonly analyses: number;
-  readonly trades: number;
+  /** Called at the end of each day: midnight UTC, in Unix milliseconds, and what was done so far. */
+  readonly onDay?: (at: number, analyses: number, trades: number) => void;
 }
 
 /** A trade with its expected edge in USD per contract, and the category for the report. */
@@ -61,11 +54,9 @@ export interface MarketEstimates {
   readonly price: { readonly sum: number; readonly squares: number };
 }
 
-export interface ReplayRecord {
-  /** Number of facts within the period. */
+export interface ReplayCounts {
+  /** Facts within the period. */
   readonly facts: number;
-  /** Times of the first and the last fact, also outside the period; null without facts. */
-  readonly covers: { readonly from: number; readonly to: number } | null;
   readonly analyses: number;
   /** Analyses that recommend a trade. */
   readonly signals: number;
@@ -73,6 +64,12 @@ export interface ReplayRecord {
   readonly signalsWithoutBook: number;
   /** Analyses of markets that another venue also lists. */
   readonly analysesWithPeers: number;
+}
+
+export interface ReplayRecord {
+  readonly counts: ReplayCounts;
+  /** Times of the first and the last fact, also outside the period; null without facts. */
+  readonly covers: { readonly from: number; readonly to: number } | null;
   readonly estimates: readonly MarketEstimates[];
   readonly trades: readonly BacktestTrade[];
   readonly marks: readonly Mark[];
@@ -93,12 +90,8 @@ export class Replay {
   readonly #peers = new Peers(this.#known.board);
   readonly #venues = new Set<VenueId>();
   #nextAt: number;
-  #facts = 0;
+  readonly #counts = { facts: 0, analyses: 0, signals: 0, signalsWithoutBook: 0, analysesWithPeers: 0 };
   #covers: Mutable<NonNullable<ReplayRecord["covers"]>> | null = null;
-  #analyses = 0;
-  #signals = 0;
-  #signalsWithoutBook = 0;
-  #analysesWithPeers = 0;
   readonly #estimates = new Map<string, Mutable<MarketEstimates>>();
   readonly #trades: BacktestTrade[] = [];
   readonly #marks: Mark[] = [];
@@ -123,7 +116,7 @@ export class Replay {
     if (fact.at >= this.#options.to) return true;
     this.#runUntil(fact.at);
     if (!this.#known.apply(fact)) return false;
-    if (fact.at >= this.#options.from) this.#facts += 1;
+    if (fact.at >= this.#options.from) this.#counts.facts += 1;
     if (fact.kind === "market") {
       if (venueOf(fact.venue).kind === "money") this.#venues.add(fact.venue);
       this.#settle(fact);
@@ -135,12 +128,8 @@ export class Replay {
   finish(): ReplayRecord {
     this.#runUntil(Number.POSITIVE_INFINITY);
     return {
-      facts: this.#facts,
+      counts: this.#counts,
       covers: this.#covers,
-      analyses: this.#analyses,
-      signals: this.#signals,
-      signalsWithoutBook: this.#signalsWithoutBook,
-      analysesWithPeers: this.#analysesWithPeers,
       estimates: [...this.#estimates.values()],
       trades: this.#trades,
       marks: this.#marks,
@@ -155,7 +144,7 @@ export class Replay {
       const at = this.#nextAt;
       if (at % DAY_MS === 0) {
         this.#markAll(at);
-        onDay?.({ at, analyses: this.#analyses, trades: this.#trades.length });
+        onDay?.(at, this.#counts.analyses, this.#trades.length);
       }
       if (at < to) this.#signalAll(at);
     }
@@ -201,13 +190,13 @@ export class Replay {
     const view = viewMarket(this.#known, this.#peers, market, at);
     const analysis = analyse(view, ENGINE_COEFFICIENTS);
     if (analysis === null) return;
-    this.#analyses += 1;
-    if (view.peers.length > 0) this.#analysesWithPeers += 1;
+    this.#counts.analyses += 1;
+    if (view.peers.length > 0) this.#counts.analysesWithPeers += 1;
     this.#addEstimate(market, analysis.probability, analysis.marketPrice);
     if (analysis.recommendation === "NO_TRADE") return;
-    this.#signals += 1;
+    this.#counts.signals += 1;
     const book = this.#findOffers(market, at);
-    if (book === null) this.#signalsWithoutBook += 1;
+    if (book === null) this.#counts.signalsWithoutBook += 1;
     const { recommendation, fill, executableEdge } = decideSignal(
       {
         now: at,
@@ -283,7 +272,7 @@ export class Replay {
   #settle({ at, venue, market }: Extract<Fact, { kind: "market" }>): void {
     if (market.status !== "finalized" || market.outcome === null || at < this.#options.from) return;
     const { marketId } = market;
-    const id = `${venue}/${marketId}`;
+    const id = idOf({ venue, marketId });
     const value = settlementValueOf(market.outcome);
     if (this.#settled.has(id) && this.#settled.get(id) === value) return;
     this.#settled.set(id, value);
@@ -292,4 +281,4 @@ export class Replay {
   }
 }
 
-const idOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;
+export const idOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;

@@ -2,9 +2,9 @@
 
 import { escapeHtml } from "../../src/lib/escape-html.ts";
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
-import { type DayTotals, REFERENCE_BANKROLL_USD } from "../../src/trading/index.ts";
+import { type DayTotals, REFERENCE_BANKROLL_USD, utcDate } from "../../src/trading/index.ts";
 import { renderPage } from "../engine/report-html.ts";
-import { formatInterval, formatNumber, type Section } from "../engine/report-text.ts";
+import { formatInterval, formatNumber, type Section } from "../report.ts";
 import { VIEW_GAPS } from "./market-view.ts";
 import type { BacktestOptions } from "./options.ts";
 import { renderProfitChart } from "./profit-chart.ts";
@@ -12,7 +12,6 @@ import type { BacktestResult, TradeGroup } from "./result.ts";
 
 const percent = (share: number | null): string => (share === null ? "–" : `${formatNumber(100 * share, 1)}%`);
 const usd = (value: number | null): string => formatNumber(value, 2);
-const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 const roiOf = ({ totals }: TradeGroup): string =>
   totals.resolvedTrades === 0 ? "–" : `${formatNumber((100 * totals.resolvedPnlUsd) / totals.resolvedCostUsd, 1)}%`;
 
@@ -28,16 +27,17 @@ function describeOutcome({ performance }: BacktestResult): string {
 /** @param notes  limits of the source, as sentences */
 export function describeResult(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): Section[] {
   const { performance, scores } = result;
-  const rows: [string, string][] = [
-    ["period", `${dateOf(options.from)} to ${dateOf(options.to - 1)}`],
-    ["markets analysed", String(result.markets)],
-    ["analyses", String(result.analyses)],
-    ["analyses with a market of another venue", String(result.analysesWithPeers)],
-    ["signals: analyses that recommend a trade", String(result.signals)],
-    ["signals without any offer of known size", String(result.signalsWithoutBook)],
-    ["trades", String(performance.totalTrades)],
-    ["markets traded", String(result.tradedMarkets)],
-    ["resolved trades", String(performance.resolvedTrades)],
+  const { counts } = result;
+  const rows: [string, string | number][] = [
+    ["period", `${utcDate(options.from)} to ${utcDate(options.to - 1)}`],
+    ["markets analysed", result.markets],
+    ["analyses", counts.analyses],
+    ["analyses with a market of another venue", counts.analysesWithPeers],
+    ["signals: analyses that recommend a trade", counts.signals],
+    ["signals without any offer of known size", counts.signalsWithoutBook],
+    ["trades", performance.totalTrades],
+    ["markets traded", result.tradedMarkets],
+    ["resolved trades", performance.resolvedTrades],
     ["win rate", percent(performance.winRate)],
     ["profit or loss after fees, USD", usd(performance.totalPnlUsd)],
     ["fees, USD", usd(result.feesUsd)],
@@ -81,13 +81,12 @@ export function describeResult(result: BacktestResult, options: BacktestOptions,
       header: ["analyses", "markets", "ours", "of the price", "difference", "95% interval"],
       rows: [
         [
-          ...[
-            String(scores.moments),
-            String(scores.markets),
-            formatNumber(scores.ours, 5),
-            formatNumber(scores.price, 5),
-          ],
-          ...[formatNumber(scores.difference?.value, 6), formatInterval(scores.difference, 6)],
+          scores.moments,
+          scores.markets,
+          formatNumber(scores.ours, 5),
+          formatNumber(scores.price, 5),
+          formatNumber(scores.difference?.value, 6),
+          formatInterval(scores.difference, 6),
         ],
       ],
     },
@@ -104,14 +103,13 @@ function describeParts(title: string, parts: readonly TradeGroup[]): Section {
   return {
     title,
     text: parts.length === 0 ? ["There are no trades."] : [],
-    header: ["", "trades", "resolved", "win rate", "profit or loss, USD", "fees, USD", "return"],
+    header:
+      parts.length === 0 ? [] : ["", "trades", "resolved", "win rate", "profit or loss, USD", "fees, USD", "return"],
     rows: parts.map((part) => {
-      const { totals } = part;
-      const winRate = totals.resolvedTrades === 0 ? null : totals.wonTrades / totals.resolvedTrades;
-      return [
-        ...[part.name, String(totals.totalTrades), String(totals.resolvedTrades), percent(winRate)],
-        ...[usd(part.pnlUsd), usd(part.feesUsd), roiOf(part)],
-      ];
+      const { totalTrades, resolvedTrades, wonTrades } = part.totals;
+      const winRate = resolvedTrades === 0 ? null : wonTrades / resolvedTrades;
+      const [pnl, fees] = [usd(part.pnlUsd), usd(part.feesUsd)];
+      return [part.name, totalTrades, resolvedTrades, percent(winRate), pnl, fees, roiOf(part)];
     }),
   };
 }
@@ -129,17 +127,17 @@ export function toJson(result: BacktestResult, options: BacktestOptions, notes: 
 
 /** The figures of the last line of the output. */
 export function summariseResult(result: BacktestResult, { from, to, everyMs, marketsMax }: BacktestOptions): object {
-  const { performance, scores } = result;
+  const { performance, scores, counts } = result;
   return {
-    from: dateOf(from),
-    to: dateOf(to),
+    from: utcDate(from),
+    to: utcDate(to),
     every_minutes: everyMs / 60_000,
     markets_max: marketsMax,
     markets: result.markets,
-    analyses: result.analyses,
-    analyses_with_peers: result.analysesWithPeers,
-    signals: result.signals,
-    signals_without_book: result.signalsWithoutBook,
+    analyses: counts.analyses,
+    analyses_with_peers: counts.analysesWithPeers,
+    signals: counts.signals,
+    signals_without_book: counts.signalsWithoutBook,
     traded_markets: result.tradedMarkets,
     trades: performance.totalTrades,
     resolved: performance.resolvedTrades,

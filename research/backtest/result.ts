@@ -12,7 +12,7 @@ import {
   totalBook,
   utcDate,
 } from "../../src/trading/index.ts";
-import type { BacktestTrade, MarketEstimates, ReplayRecord } from "./replay.ts";
+import { type BacktestTrade, idOf, type MarketEstimates, type ReplayCounts, type ReplayRecord } from "./replay.ts";
 
 /** The trades of one venue or category. */
 export interface TradeGroup {
@@ -37,10 +37,7 @@ export interface Scores {
 export interface BacktestResult {
   /** Number of markets that were analysed. */
   readonly markets: number;
-  readonly analyses: number;
-  readonly analysesWithPeers: number;
-  readonly signals: number;
-  readonly signalsWithoutBook: number;
+  readonly counts: ReplayCounts;
   /** Number of markets with a trade. */
   readonly tradedMarkets: number;
   readonly performance: Performance;
@@ -70,18 +67,15 @@ export function computeResult(record: ReplayRecord, to: number): BacktestResult 
   const perContract = (numeratorOf: (entry: (typeof resolved)[number]) => number): Interval | null =>
     clusteredRatio(
       resolved.map((entry) => ({
-        group: marketOf(entry.trade),
+        group: idOf(entry.trade),
         numerator: numeratorOf(entry),
         denominator: entry.trade.contracts,
       })),
     );
   return {
     markets: estimates.length,
-    analyses: record.analyses,
-    analysesWithPeers: record.analysesWithPeers,
-    signals: record.signals,
-    signalsWithoutBook: record.signalsWithoutBook,
-    tradedMarkets: new Set(trades.map(marketOf)).size,
+    counts: record.counts,
+    tradedMarkets: new Set(trades.map(idOf)).size,
     performance: summarise(totalBook(trades, results), days),
     feesUsd: sumUsd(trades.map(({ feeUsd }) => feeUsd)),
     costUsd: sumUsd(results.map(({ costUsd }) => costUsd)),
@@ -119,14 +113,14 @@ const squaredErrors = ({ sum, squares }: MarketEstimates["ours"], count: number,
 
 function scoreEstimates({ estimates, settlements }: ReplayRecord): Scores {
   // The last settlement of a market corrects the earlier ones.
-  const outcomes = new Map(settlements.map((settlement) => [marketOf(settlement), settlement.value]));
+  const outcomes = new Map(settlements.map((settlement) => [idOf(settlement), settlement.value]));
   const scored = estimates.flatMap((market) => {
-    const outcome = outcomes.get(marketOf(market)) ?? null;
+    const outcome = outcomes.get(idOf(market)) ?? null;
     if (outcome !== 0 && outcome !== 1) return [];
     const { count } = market;
     const ours = squaredErrors(market.ours, count, outcome);
     const price = squaredErrors(market.price, count, outcome);
-    return [{ group: marketOf(market), count, ours, price }];
+    return [{ group: idOf(market), count, ours, price }];
   });
   const termsOf = (numeratorOf: (row: (typeof scored)[number]) => number): Term[] =>
     scored.map((row) => ({ group: row.group, numerator: numeratorOf(row), denominator: row.count }));
@@ -138,6 +132,3 @@ function scoreEstimates({ estimates, settlements }: ReplayRecord): Scores {
     difference: clusteredRatio(termsOf(({ ours, price }) => ours - price)),
   };
 }
-
-const marketOf = ({ venue, marketId }: { readonly venue: string; readonly marketId: string }): string =>
-  `${venue}/${marketId}`;

@@ -1,9 +1,7 @@
 /** `npm run fit`: fits the coefficients of the engine and writes them with a report. */
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { parseArgs } from "node:util";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
 import { isObject } from "../../src/lib/is-object.ts";
+import { runCommand, text, writeProjectFile } from "../run-command.ts";
 import { type EngineData, fitEngine } from "./fit/fit-engine.ts";
 import { describeFit } from "./fit/fit-report.ts";
 import { type EngineFile, readEngineFile } from "./rows.ts";
@@ -17,35 +15,30 @@ JSON object per file with its scores out of fold: quotes, order books and, on th
   --quotes    best prices of the same contract at several venues (default ../shared/data/tape-xvenue-quotes.jsonl.gz)
   --depth     order books (default ../shared/data/tape-kalshi-depth.jsonl.gz)
 `;
-const PROJECT = new URL("../../", import.meta.url);
 const DECIMALS = 4;
 
-try {
-  const { values } = parseArgs({
+await runCommand(
+  {
+    usage: USAGE,
     options: {
-      resolved: { type: "string", default: "../shared/data/resolved-dev.jsonl.gz" },
-      quotes: { type: "string", default: "../shared/data/tape-xvenue-quotes.jsonl.gz" },
-      depth: { type: "string", default: "../shared/data/tape-kalshi-depth.jsonl.gz" },
-      help: { type: "boolean", short: "h", default: false },
+      resolved: text("../shared/data/resolved-dev.jsonl.gz"),
+      quotes: text("../shared/data/tape-xvenue-quotes.jsonl.gz"),
+      depth: text("../shared/data/tape-kalshi-depth.jsonl.gz"),
     },
-  });
-  if (values.help) process.stdout.write(USAGE);
-  else
-    await fit({
-      resolved: await read(values.resolved, "resolved"),
-      quotes: await read(values.quotes, "quotes"),
-      depth: await read(values.depth, "depth"),
-    });
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+  },
+  async ({ resolved, quotes, depth }) =>
+    fit({
+      resolved: await read(resolved, "resolved"),
+      quotes: await read(quotes, "quotes"),
+      depth: await read(depth, "depth"),
+    }),
+);
 
 async function fit(data: EngineData): Promise<void> {
   const result = fitEngine(data, ENGINE_COEFFICIENTS);
   const coefficients = roundNumbers(result.coefficients) as EngineCoefficients;
-  await write("src/engine/coefficients.json", toJson(coefficients));
-  await write("docs/reports/engine.md", describeFit({ ...result, coefficients }, data));
+  await writeProjectFile("src/engine/coefficients.json", toJson(coefficients));
+  await writeProjectFile("docs/reports/engine.md", describeFit({ ...result, coefficients }, data));
   const { quotes, depth, resolved } = result.outOfFold;
   for (const evaluation of [quotes, depth, resolved])
     process.stdout.write(`${JSON.stringify(summarise(evaluation))}\n`);
@@ -63,18 +56,11 @@ async function read<Kind extends EngineFile["kind"]>(
 /** JSON as the formatter of this repository writes it: lists on one line. */
 function toJson(value: object): string {
   const lists = /\[\s+([^[\]{}]*?)\s+\]/g;
-  const text = JSON.stringify(value, null, 2);
-  return `${text.replace(lists, (_, items: string) => `[${items.replace(/\s+/g, " ")}]`)}\n`;
+  return `${JSON.stringify(value, null, 2).replace(lists, (_, items: string) => `[${items.replace(/\s+/g, " ")}]`)}\n`;
 }
 
 function roundNumbers(value: unknown): unknown {
   if (typeof value === "number") return Number(value.toFixed(DECIMALS));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roundNumbers(item)]));
-}
-
-async function write(path: string, text: string): Promise<void> {
-  const url = new URL(path, PROJECT);
-  await mkdir(dirname(url.pathname), { recursive: true });
-  await writeFile(url, text);
 }

@@ -1,7 +1,8 @@
 /** The scores as one self-contained HTML page. */
 import { escapeHtml } from "../../src/lib/escape-html.ts";
+import { formatNumber, type Section } from "../report.ts";
 import type { Evaluation } from "./evaluation.ts";
-import { describeEvaluation, formatNumber, type Section } from "./report-text.ts";
+import { describeEvaluation } from "./report-text.ts";
 import type { Decomposition } from "./scores.ts";
 
 const SIZE = 360;
@@ -52,8 +53,8 @@ ${page.sections.map(renderSection).join("\n")}
 }
 
 function renderSection({ title, text, header, rows }: Section): string {
-  const cells = (tag: "th" | "td", values: readonly string[]) =>
-    values.map((value) => `<${tag}>${escapeHtml(value)}</${tag}>`).join("");
+  const cells = (tag: "th" | "td", values: Section["rows"][number]) =>
+    values.map((value) => `<${tag}>${escapeHtml(String(value))}</${tag}>`).join("");
   const heading = `<h2>${escapeHtml(title)}</h2>${text.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}`;
   if (header.length === 0) return heading;
   return `${heading}

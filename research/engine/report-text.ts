@@ -1,22 +1,10 @@
 /** The scores as tables of plain cells, for the terminal, Markdown and HTML. */
 
-import type { Interval } from "../../src/quant/clustered-ratio.ts";
+import { formatInterval, formatNumber, type Section } from "../report.ts";
 import type { Evaluation, NamedComparison } from "./evaluation.ts";
 import type { LaterScores } from "./later-price.ts";
-import type { Comparison } from "./scores.ts";
+import type { Comparison, Decomposition } from "./scores.ts";
 import { ASSUMED_FEE, HALF_SPREAD } from "./trading.ts";
-
-export interface Section {
-  readonly title: string;
-  readonly text: readonly string[];
-  readonly header: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-}
-
-export const formatNumber = (value: number | null | undefined, decimals: number): string =>
-  value === null || value === undefined ? "–" : value.toFixed(decimals);
-export const formatInterval = (value: Interval | null, decimals: number): string =>
-  value === null ? "–" : `${formatNumber(value.low, decimals)} to ${formatNumber(value.high, decimals)}`;
 
 /** Improvement on the price, in percent of the price's Brier score. */
 const skillOf = ({ diff, marketBrier }: Comparison): string =>
@@ -24,13 +12,11 @@ const skillOf = ({ diff, marketBrier }: Comparison): string =>
     ? "–"
     : `${formatNumber((-100 * diff.value) / marketBrier, 2)}%`;
 
-const COMPARISON_HEADER = [
-  ...["n", "groups", "Brier score", "of the price", "difference", "95% interval", "skill"],
-  ...["log score", "of the price"],
-];
-const comparisonCells = (comparison: Comparison): string[] => [
-  String(comparison.n),
-  String(comparison.groups),
+const COMPARISON_HEADER =
+  "n, groups, Brier score, of the price, difference, 95% interval, skill, log score, of the price".split(", ");
+const comparisonCells = (comparison: Comparison): Section["rows"][number] => [
+  comparison.n,
+  comparison.groups,
   formatNumber(comparison.brier, 4),
   formatNumber(comparison.marketBrier, 4),
   formatNumber(comparison.diff?.value, 5),
@@ -85,26 +71,19 @@ function describeOutcomes(evaluation: Evaluation): Section[] {
 }
 
 function describeDecomposition({ all, decomposition }: Evaluation): Section {
-  const rows = (
-    [
-      ["model", decomposition.model, all.brier],
-      ["price", decomposition.market, all.marketBrier],
-    ] as const
-  ).map(([name, parts, brier]) => [
+  const row = (name: string, parts: Decomposition | null, brier: number | null) => [
     name,
-    formatNumber(parts?.reliability, 5),
-    formatNumber(parts?.resolution, 5),
-    formatNumber(parts?.uncertainty, 5),
-    formatNumber(parts?.withinBins, 5),
-    formatNumber(brier, 5),
-  ]);
+    ...[parts?.reliability, parts?.resolution, parts?.uncertainty, parts?.withinBins, brier].map((part) =>
+      formatNumber(part, 5),
+    ),
+  ];
   return {
     title: "Murphy decomposition",
     text: [
       "Brier score = reliability - resolution + uncertainty + within bins. Ten bins of equal width; the last term is what such bins cannot show.",
     ],
     header: ["", "reliability", "resolution", "uncertainty", "within bins", "Brier score"],
-    rows,
+    rows: [row("model", decomposition.model, all.brier), row("price", decomposition.market, all.marketBrier)],
   };
 }
 
@@ -118,8 +97,8 @@ function describeTrading({ trading }: Evaluation): Section {
     header: ["rows in money", "signals", "spent", "fees", "net profit", "profit / spent", "95% interval"],
     rows: [
       [
-        String(offers),
-        String(signals),
+        offers,
+        signals,
         formatNumber(cost, 2),
         formatNumber(fees, 2),
         formatNumber(profit, 2),
@@ -141,8 +120,8 @@ export function describeLater({ model, parts }: LaterScores): Section {
     rows: [["model", model] as const, ...parts].flatMap(([name, scores]) =>
       scores.map(({ hours, n, ratio, ratioByEvent }) => [
         name,
-        String(hours),
-        String(n),
+        hours,
+        n,
         formatNumber(ratio?.value, 4),
         formatInterval(ratio, 4),
         formatInterval(ratioByEvent, 4),

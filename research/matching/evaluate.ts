@@ -1,8 +1,8 @@
 /** `npm run evaluate:matching -- FILE`: scores the shipped matcher on labelled pairs. It fits nothing. */
-import { parseArgs } from "node:util";
 import { isSameProposition } from "../../src/matching/decide.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "../../src/matching/model-data.ts";
-import { format } from "../markdown.ts";
+import { formatNumber } from "../report.ts";
+import { runCommand, text } from "../run-command.ts";
 import { type Prediction, predictRow } from "./compare-rows.ts";
 import { describeScores, type ScoredRow, summariseScores } from "./report.ts";
 import { readPairs } from "./rows.ts";
@@ -21,24 +21,18 @@ interface EvaluatedRow extends ScoredRow {
   readonly prediction: Prediction;
 }
 
-try {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      mistakes: { type: "string", default: "20" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  });
-  const [path, ...others] = positionals;
-  if (values.help) process.stdout.write(USAGE);
-  else if (path === undefined || others.length > 0) throw new Error(`expected one file\n\n${USAGE}`);
-  else if (!/^[0-9]{1,9}$/.test(values.mistakes)) throw new Error("--mistakes must be a whole number of at least 0");
-  else await evaluate(path, values.json, Number(values.mistakes));
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+await runCommand(
+  {
+    usage: USAGE,
+    options: { mistakes: text("20"), json: { type: "boolean", default: false } },
+    isOfFile: true,
+  },
+  async ({ mistakes, json }, [path, ...others]) => {
+    if (path === undefined || others.length > 0) throw new Error(`expected one file\n\n${USAGE}`);
+    if (!/^[0-9]{1,9}$/.test(mistakes)) throw new Error("--mistakes must be a whole number of at least 0");
+    await evaluate(path, json, Number(mistakes));
+  },
+);
 
 async function evaluate(path: string, isJson: boolean, mistakesMax: number): Promise<void> {
   const rows = await readPairs(path);
@@ -46,10 +40,10 @@ async function evaluate(path: string, isJson: boolean, mistakesMax: number): Pro
     const prediction = predictRow(row, MATCHING_COEFFICIENTS, WORD_WEIGHTS);
     return { row, isSame: row.same, probability: prediction.probability, prediction };
   });
-  const text = isJson
+  const body = isJson
     ? ""
     : `## Scores of the shipped matcher\n\n${describeScores(evaluated)}\n\n${describeMistakes(evaluated, mistakesMax)}\n\n`;
-  process.stdout.write(`${text}${JSON.stringify(summariseScores(evaluated))}\n`);
+  process.stdout.write(`${body}${JSON.stringify(summariseScores(evaluated))}\n`);
 }
 
 /** Lists the pairs that are matched wrongly or not matched, those with the largest error first. */
@@ -68,7 +62,7 @@ function describeMistake({ row, prediction, isSame }: EvaluatedRow): string {
     vetoes.length > 0 ? `vetoes: ${vetoes.join(", ")}` : `log-odds: ${contributionsOf(row.grain, prediction)}`;
   return [
     `- ${isSame ? "not matched" : "matched wrongly"} (${row.grain}, labelled ${row.relation})`,
-    `  decided ${relation ?? "unrelated"} with probability ${format(probability)}; ${reasons}`,
+    `  decided ${relation ?? "unrelated"} with probability ${formatNumber(probability)}; ${reasons}`,
     ...[row.a, row.b].map((side) => `  ${side.venue}: ${titleOf(side)}`),
   ].join("\n");
 }

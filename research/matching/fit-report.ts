@@ -7,7 +7,7 @@ import {
   type Veto,
 } from "../../src/matching/decide.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
-import { format, table } from "../markdown.ts";
+import { formatNumber, table } from "../report.ts";
 import { compareEventRow, compareMarketRow } from "./compare-rows.ts";
 import { groupPairs } from "./groups.ts";
 import { scoreAt } from "./metrics.ts";
@@ -95,8 +95,8 @@ function describeBoard(board: readonly ScoredRow[], threshold: number): string {
 }
 
 function describeModel(name: string, { intercept, weights }: LogisticModel): string {
-  const rows = Object.entries(weights).map(([feature, weight]) => [`\`${feature}\``, format(weight, 4)]);
-  return `### ${name}\n\n${table(["feature", "coefficient"], [["intercept", format(intercept, 4)], ...rows])}`;
+  const rows = Object.entries(weights).map(([feature, weight]) => [`\`${feature}\``, formatNumber(weight, 4)]);
+  return `### ${name}\n\n${table(["feature", "coefficient"], [["intercept", formatNumber(intercept, 4)], ...rows])}`;
 }
 
 function describeVetoes(rows: readonly PairRow[], weightOf: WordWeights): string {

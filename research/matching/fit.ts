@@ -1,8 +1,6 @@
 /** `npm run fit:matching`: fits the coefficients of the matcher and writes them with a report. */
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
-import { parseArgs } from "node:util";
 import { createWordWeights } from "../../src/matching/text/word-weights.ts";
+import { runCommand, text, writeProjectFile } from "../run-command.ts";
 import { findBoardPairs } from "./board-pairs.ts";
 import { describeFit } from "./fit-report.ts";
 import { describeScores } from "./report.ts";
@@ -15,22 +13,17 @@ Writes src/matching/coefficients.json, src/matching/word-counts.json and docs/re
   --pairs   labelled pairs (default ../shared/data/pairs-dev.jsonl.gz)
   --titles  listed questions, for the weights of words (default ../shared/data/listings-same-date.jsonl.gz)
 `;
-const PROJECT = new URL("../../", import.meta.url);
 
-try {
-  const { values } = parseArgs({
+await runCommand(
+  {
+    usage: USAGE,
     options: {
-      pairs: { type: "string", default: "../shared/data/pairs-dev.jsonl.gz" },
-      titles: { type: "string", default: "../shared/data/listings-same-date.jsonl.gz" },
-      help: { type: "boolean", short: "h", default: false },
+      pairs: text("../shared/data/pairs-dev.jsonl.gz"),
+      titles: text("../shared/data/listings-same-date.jsonl.gz"),
     },
-  });
-  if (values.help) process.stdout.write(USAGE);
-  else await fit(values.pairs, values.titles);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+  },
+  ({ pairs, titles }) => fit(pairs, titles),
+);
 
 async function fit(pairsPath: string, titlesPath: string): Promise<void> {
   const rows = await readPairs(pairsPath);
@@ -42,14 +35,11 @@ async function fit(pairsPath: string, titlesPath: string): Promise<void> {
   const crossValidated = scored.slice(0, rows.length);
   const board = scored.slice(rows.length);
   const coefficients = { ...fitCoefficients([...rows, ...boardRows], weightOf), board: calibrateBoard(board) };
-  await write("src/matching/word-counts.json", `${JSON.stringify(words, null, 2)}\n`);
-  await write("src/matching/coefficients.json", `${JSON.stringify(coefficients, null, 2)}\n`);
-  await write("docs/reports/matching.md", describeFit({ rows, words, weightOf, coefficients, crossValidated, board }));
+  await writeProjectFile("src/matching/word-counts.json", `${JSON.stringify(words, null, 2)}\n`);
+  await writeProjectFile("src/matching/coefficients.json", `${JSON.stringify(coefficients, null, 2)}\n`);
+  await writeProjectFile(
+    "docs/reports/matching.md",
+    describeFit({ rows, words, weightOf, coefficients, crossValidated, board }),
+  );
   process.stdout.write(`${describeScores(crossValidated)}\n`);
-}
-
-async function write(path: string, text: string): Promise<void> {
-  const url = new URL(path, PROJECT);
-  await mkdir(dirname(url.pathname), { recursive: true });
-  await writeFile(url, text);
 }

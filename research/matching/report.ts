@@ -1,7 +1,7 @@
 /** Describes the scores of a matcher as Markdown. */
 import { MATCH_DECISION_MIN } from "../../src/matching/decide.ts";
 import { brierScore, expectedCalibrationError, reliabilityBins } from "../../src/quant/calibration.ts";
-import { format, table } from "../markdown.ts";
+import { formatNumber, table } from "../report.ts";
 import { type Score, type Scored, scoreAt, toForecasts } from "./metrics.ts";
 import type { PairRow } from "./rows.ts";
 
@@ -37,7 +37,7 @@ function describeRelations(pairs: readonly ScoredRow[]): string {
       group.filter(({ isSame }) => isSame).length,
       matched.length,
       matched.filter(({ isSame }) => !isSame).length,
-      ...[precision, recall, f1, brierScore(toForecasts(group))].map((value) => format(value)),
+      ...[precision, recall, f1, brierScore(toForecasts(group))].map((value) => formatNumber(value)),
     ];
   };
   return table(
@@ -59,7 +59,7 @@ function describeThresholds(pairs: readonly ScoredRow[]): string {
     ["probability from", "precision", "recall", "F1"],
     COMPARED_THRESHOLDS.map((threshold) => {
       const { precision, recall, f1 } = scoreAt(pairs, threshold);
-      return [threshold, format(precision), format(recall), format(f1)];
+      return [threshold, formatNumber(precision), formatNumber(recall), formatNumber(f1)];
     }),
   );
 }
@@ -71,12 +71,12 @@ function describeCalibration(pairs: readonly Scored[]): string {
     .map(({ lower, upper, count, meanPredicted, observedFrequency }) => [
       `${lower.toFixed(1)} to ${upper.toFixed(1)}`,
       count,
-      format(meanPredicted),
-      format(observedFrequency),
+      formatNumber(meanPredicted),
+      formatNumber(observedFrequency),
     ]);
   return [
     table(["probability", "pairs", "mean probability", "share same"], rows),
-    `Expected calibration error: ${format(expectedCalibrationError(bins), 4)}.`,
+    `Expected calibration error: ${formatNumber(expectedCalibrationError(bins), 4)}.`,
   ].join("\n\n");
 }
 

@@ -1,11 +1,11 @@
 /** `npm run evaluate:sandbox`: scores the engine on simulated worlds, whose true probabilities are known. */
-import { parseArgs } from "node:util";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { groundTruthOf } from "../../sandbox/world/list-event.ts";
 import { trueProbability } from "../../sandbox/world/truth.ts";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients, estimate } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { clusteredRatio } from "../../src/quant/clustered-ratio.ts";
+import { parseCount, runCommand, text } from "../run-command.ts";
 import { viewWorld } from "./world-views.ts";
 
 const USAGE = `Usage: npm run evaluate:sandbox -- [--seeds LIST] [--markets N] [--instants N] [--only FACTOR]
@@ -18,6 +18,7 @@ last line of the output is one JSON object.
   --instants  times per world, within the 30 days before its start (default 10)
   --only      sets the weights of all other factors to 0
 `;
+const COUNT_MAX = 99_999;
 const GENESIS = Date.UTC(2026, 9, 1);
 
 interface Options {
@@ -27,28 +28,19 @@ interface Options {
   readonly coefficients: EngineCoefficients;
 }
 
-try {
-  const { values } = parseArgs({
-    options: {
-      seeds: { type: "string", default: "101-110" },
-      markets: { type: "string", default: "400" },
-      instants: { type: "string", default: "10" },
-      only: { type: "string" },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  });
-  if (values.help) process.stdout.write(USAGE);
-  else
+await runCommand(
+  {
+    usage: USAGE,
+    options: { seeds: text("101-110"), markets: text("400"), instants: text("10"), only: { type: "string" } },
+  },
+  ({ seeds, markets, instants, only }) =>
     evaluate({
-      seeds: parseSeeds(values.seeds),
-      markets: parseCount(values.markets, "--markets"),
-      instants: parseCount(values.instants, "--instants"),
-      coefficients: selectFactor(values.only),
-    });
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-}
+      seeds: parseSeeds(seeds),
+      markets: parseCount("--markets", markets, COUNT_MAX),
+      instants: parseCount("--instants", instants, COUNT_MAX),
+      coefficients: selectFactor(only),
+    }),
+);
 
 function evaluate({ seeds, markets, instants, coefficients }: Options): void {
   const results = seeds.map((seed) => {
@@ -84,16 +76,11 @@ function percent(share: number): string {
   return `${(100 * share).toFixed(1)}%`;
 }
 
-function parseCount(text: string, name: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new Error(`${name} must be a whole number from 1 to 99999`);
-  return Number(text);
-}
-
-function parseSeeds(text: string): number[] {
-  return text.split(",").flatMap((part) => {
+function parseSeeds(list: string): number[] {
+  return list.split(",").flatMap((part) => {
     const [, from, to = from] = /^([0-9]{1,6})(?:-([0-9]{1,6}))?$/.exec(part) ?? [];
     if (from === undefined || Number(to) < Number(from) || Number(to) - Number(from) > 999)
-      throw new Error(`--seeds must be numbers and ranges such as 1,5,101-110, not "${text}"`);
+      throw new Error(`--seeds must be numbers and ranges such as 1,5,101-110, not "${list}"`);
     return Array.from({ length: Number(to) - Number(from) + 1 }, (_, index) => Number(from) + index);
   });
 }

@@ -7,7 +7,6 @@ import type { EngineFile } from "../rows.ts";
 import { createSamples, type Sample, scoreSamples } from "../samples.ts";
 import { type Comparison, compare } from "../scores.ts";
 import { toHistories } from "../views.ts";
-import { type Alternative, tryAlternatives, tryPenalties } from "./alternatives.ts";
 import { exposureOf } from "./exposures.ts";
 import { fitDepth, type RecordingTrial, tryCrossVenue, tryFactor } from "./fit-recordings.ts";
 import { FOLDS, foldOf, splitByTime } from "./folds.ts";
@@ -36,8 +35,6 @@ export interface EngineFit {
   readonly fitted: FittedWeights;
   readonly leadership: LeadershipFit;
   readonly recordingTrials: readonly RecordingTrial[];
-  readonly alternatives: readonly Alternative[];
-  readonly penalties: readonly Alternative[];
   readonly outOfFold: {
     readonly resolved: Evaluation;
     readonly byTime: Comparison;
@@ -77,8 +74,6 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
     leadership,
     recordingTrials: [microprice, crossVenue, orderFlow, momentum],
     tails: describeTails(samples, start),
-    alternatives: tryAlternatives(samples),
-    penalties: tryPenalties(samples),
     outOfFold: {
       resolved: scoreResolved(resolved, samples, withWeights),
       byTime: compareByTime(samples, withWeights),

@@ -1,8 +1,7 @@
 /** Writes docs/reports/engine.md: data, method, scores, and alternatives that are not shipped. */
 import { FACTOR_NAMES } from "../../../src/engine/model.ts";
-import { table } from "../../markdown.ts";
-import { describeEvaluation, describeLater, formatInterval, formatNumber, type Section } from "../report-text.ts";
-import type { Alternative } from "./alternatives.ts";
+import { formatInterval, formatNumber, table, toMarkdown } from "../../report.ts";
+import { describeEvaluation, describeLater } from "../report-text.ts";
 import type { EngineData, EngineFit } from "./fit-engine.ts";
 import type { RecordingTrial } from "./fit-recordings.ts";
 import { FOLDS } from "./folds.ts";
@@ -51,7 +50,7 @@ event came early.
 
 ## Out of fold, by group
 
-${markdown(describeEvaluation(outOfFold.resolved))}
+${toMarkdown(describeEvaluation(outOfFold.resolved), "###")}
 
 ### Time-respecting
 
@@ -60,11 +59,11 @@ ${formatNumber(outOfFold.byTime.marketBrier, 5)}, difference ${formatNumber(outO
 
 ## Later prices of the recorded quotes, out of fold by contest
 
-${markdown([describeLater(outOfFold.quotes.later)])}
+${toMarkdown([describeLater(outOfFold.quotes.later)], "###")}
 
 ## Later prices of the recorded order books, out of fold by event
 
-${markdown([describeLater(outOfFold.depth.later)])}
+${toMarkdown([describeLater(outOfFold.depth.later)], "###")}
 
 ## Gain of each factor
 
@@ -103,21 +102,7 @@ ${table(
 
 Share of the way from the mid to the microprice: ${coefficients.micropriceShare}.
 
-## Tried without success
-
-Other calibrations of the price, each fitted with the same penalty and tested out of fold on the same rows. Difference:
-Brier score minus that of the price.
-
-${describeAlternatives(fit.alternatives)}
-
-The shipped calibration is "tails beyond 2, money, growing with the time left". A lower threshold scores better here, but the
-gain exists only because no unlikely side won in a few hundred questions. The threshold of 2 was chosen before the fit
-and is kept.
-
-The shipped calibration with other penalties. Smaller penalties give larger weights and score better on this data. The
-penalty of ${RIDGE} is kept, because a win of an unlikely side is rare and costly, and the data contains none.
-
-${describeAlternatives(fit.penalties)}
+Other calibrations and penalties were tried without success (\`docs/decisions/0013-log-odds-factors.md\`).
 
 ## What the figures mean
 
@@ -135,25 +120,6 @@ ${describeAlternatives(fit.penalties)}
 - At 30 and 90 days, calibration applies to ${tails.rows} rows in ${tails.groups} groups. By their prices, the
   unlikely side should have won ${formatNumber(tails.expectedWins, 1)} times; it won ${tails.wins} times. One win at a price of 5% would cost about a fifth of the gain at 30 days.
 `;
-}
-
-const markdown = (sections: readonly Section[]): string =>
-  sections
-    .map(({ title, text, header, rows }) => [`### ${title}`, ...text, table(header, rows)].join("\n\n"))
-    .join("\n\n");
-
-function describeAlternatives(alternatives: readonly Alternative[]): string {
-  return table(
-    ["", "weights", "difference by group", "95% interval", "difference by time", "95% interval"],
-    alternatives.map(({ name, weights, byGroup, byTime }) => [
-      name,
-      weights.length === 0 ? "many" : weights.map((weight) => formatNumber(weight, 2)).join(", "),
-      formatNumber(byGroup?.value, 5),
-      formatInterval(byGroup, 5),
-      formatNumber(byTime?.value, 5),
-      formatInterval(byTime, 5),
-    ]),
-  );
 }
 
 function describeTrials(trials: readonly Trial[]): string {

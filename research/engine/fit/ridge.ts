@@ -6,7 +6,7 @@ import { fitLogistic } from "../../logistic.ts";
  * Penalty on the weights of standardised features: the effect of a feature on the log-odds has a normal prior with mean
  * 0 and standard deviation 1 / sqrt(5) = 0.45. In the data no unlikely side of a tail price won, so without a penalty
  * the weight of the calibration would have no bound. Cross-validation prefers a smaller penalty
- * (docs/reports/engine.md).
+ * (docs/decisions/0013-log-odds-factors.md).
  */
 export const RIDGE = 5;
 
@@ -23,7 +23,7 @@ export interface Example {
  *
  * @returns  one weight per feature; all 0 if not both outcomes occur
  */
-export function fitRidge(examples: readonly Example[], ridge = RIDGE): readonly number[] {
+export function fitRidge(examples: readonly Example[]): readonly number[] {
   const applied = examples.filter(({ features }) => features.some((value) => value !== 0));
   const width = examples[0]?.features.length ?? 0;
   const scales = Array.from({ length: width }, (_, index) => Math.sqrt(meanSquareOf(applied, index)) || 1);
@@ -32,7 +32,7 @@ export function fitRidge(examples: readonly Example[], ridge = RIDGE): readonly 
   const { weights } = fitLogistic(
     applied.map(({ features }) => features.map((value, index) => value / (scales[index] ?? 1))),
     outcomes,
-    ridge,
+    RIDGE,
     { offsets: applied.map(({ offset }) => offset), hasIntercept: false },
   );
   return weights.map((weight, index) => weight / (scales[index] ?? 1));

@@ -1,0 +1,29 @@
+/** Sections of a report, for the terminal, Markdown and HTML. */
+import type { Interval } from "../src/quant/clustered-ratio.ts";
+
+export interface Section {
+  readonly title: string;
+  readonly text: readonly string[];
+  /** Empty for a section without a table. */
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+/** A number with fixed decimals; a dash if there is none. */
+export const formatNumber = (value: number | null | undefined, decimals = 3): string => value?.toFixed(decimals) ?? "–";
+
+export const formatInterval = (value: Interval | null, decimals: number): string =>
+  value === null ? "–" : `${formatNumber(value.low, decimals)} to ${formatNumber(value.high, decimals)}`;
+
+export function table(header: Section["header"], rows: Section["rows"]): string {
+  const line = (cells: Section["rows"][number]) => `| ${cells.join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+/** @param heading  mark of the headings, such as "##" */
+export const toMarkdown = (sections: readonly Section[], heading: string): string =>
+  sections
+    .map(({ title, text, header, rows }) =>
+      [`${heading} ${title}`, ...text, ...(header.length === 0 ? [] : [table(header, rows)])].join("\n\n"),
+    )
+    .join("\n\n");
