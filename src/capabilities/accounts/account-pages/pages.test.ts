@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
-import { accountHarness, keyIn, TEST_TOKEN } from "../../../../test/support/customers/account-harness.ts";
-import { eachDatabase, embeddedDatabase } from "../../../../test/support/databases.ts";
+import { accountHarness, keyIn } from "../../../../test/support/customers/account-harness.ts";
+import { embeddedDatabase } from "../../../../test/support/databases.ts";
 import { hostileTexts } from "../../../../test/support/hostile-texts.ts";
 import { PLAN_ALLOWANCES } from "../../../domain/plan.ts";
 import { renderDocument } from "../../../http/html/index.ts";
 import { createKeyChangePage, createKeysPage, createRejectedKeyPage } from "./keys-page.ts";
 import { createOverviewPage } from "./overview-page.ts";
-import { createEmailSentPage, createLinkSentPage, renderProofSection } from "./pages.ts";
+import {
+  createEmailSentPage,
+  createLinkSentPage,
+  createNewKeyPage,
+  createSignedOutPage,
+  renderProofSection,
+} from "./pages.ts";
 import { createRequestsPage } from "./requests-page.ts";
 import {
   createConfirmEmailPage,
@@ -37,7 +43,7 @@ const describeOutline = (html: string): string =>
     .map(({ tagName, attrs }) => `${tagName} ${attrs.map(({ name }) => name).join(" ")}`)
     .join("\n");
 
-/** Renders all signed-in pages with this text in every field that users or clients choose. */
+/** Renders pages with this text in every field that users or clients choose. */
 function renderPages(text: string, proof: boolean): string {
   const form = { token: text, id: text };
   const at = new Date(0);
@@ -86,6 +92,14 @@ function renderPages(text: string, proof: boolean): string {
     createConfirmEmailPage(form, text, text),
     createEmailSentPage(text, text),
     createLinkSentPage(text, text),
+    createNewKeyPage({ ...key, apiKey: text }, text, text),
+    createSignedOutPage({
+      botCheck: { token: text },
+      canSignIn: true,
+      showsLinks: true,
+      formId: text,
+      rejected: { form: "sign-up", error: { field: "name", message: text }, values: { name: text, email: text } },
+    }),
   ];
   return pages.map((page) => renderDocument(page, { isSandbox: false, publicUrl: null })).join("");
 }
@@ -99,49 +113,6 @@ test("hostile text in any field adds no element and no attribute to a page", () 
       assert.equal(describeOutline(html), plainOutline, text);
     }
   }
-});
-
-eachDatabase("if a hostile name is accepted, pages display it as text", async (database) => {
-  const harness = await accountHarness(database);
-  let acceptedCount = 0;
-  for (const [index, text] of hostileTexts.entries()) {
-    const email = `x${index}@example.org`;
-    const fields = { name: text, email, ...TEST_TOKEN };
-    const signUpResponse = await harness.submit("/account/sign-up", fields);
-    if (signUpResponse.status !== 200) {
-      assert.equal(signUpResponse.status, 422, text);
-      await harness.createAccount(email);
-    } else acceptedCount += 1;
-    const browser = await harness.signIn(email);
-    const createResponse = await harness.submit(
-      "/account/keys",
-      { ...browser.fields, name: text.slice(0, 64) },
-      { cookie: browser.cookie },
-    );
-    const page = await harness.visit("/account", { cookie: browser.cookie });
-    const keysPage = await harness.visit("/account/keys", { cookie: browser.cookie });
-    for (const { text: html } of [signUpResponse, createResponse, page, keysPage]) {
-      const pageElements = parseElements(html);
-      assert.deepEqual(
-        pageElements.filter(
-          ({ tagName, attrs }) =>
-            tagName === "script" && !/^\/assets\/(?:copy|key)-[0-9a-f]{16}\.js$/.test(attrs[0]?.value ?? ""),
-        ),
-        [],
-      );
-      assert.deepEqual(
-        pageElements.filter(({ tagName }) =>
-          ["img", "svg", "iframe", "object", "embed", "style", "base"].includes(tagName),
-        ),
-        [],
-      );
-      assert.deepEqual(
-        pageElements.flatMap(({ attrs }) => attrs.filter(({ name }) => name.startsWith("on") || name === "style")),
-        [],
-      );
-    }
-  }
-  assert.ok(acceptedCount > 80, `${acceptedCount} names were accepted`);
 });
 
 test("every page forbids inline and external scripts, external resources and framing", async () => {

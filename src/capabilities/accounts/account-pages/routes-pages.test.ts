@@ -16,19 +16,20 @@ const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
 const services = await useSignUpServices();
 
-test("303: a GET request for a form target redirects to the account page", async () => {
+test("303: without a session, a GET request for a page of an account or a form target redirects to the account page", async () => {
   const harness = await accountHarness(await embeddedDatabase());
   const forms = [
+    "",
     "sign-in",
     "sign-up",
     "sign-out",
     "sign-out-everywhere",
     "prove",
-    "keys",
     "keys/x/rotate",
     "keys/x/revoke",
   ];
-  for (const path of ["/account/", ...forms.map((form) => `/account/${form}`)]) {
+  const pages = ["keys", "usage", "requests", "settings", "delete"];
+  for (const path of [...forms, ...pages].map((name) => `/account/${name}`)) {
     const response = await harness.visit(path, { headers: BROWSER });
     assert.deepEqual([response.status, response.headers.location], [303, "/account"], path);
   }

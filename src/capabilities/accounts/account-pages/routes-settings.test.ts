@@ -184,14 +184,6 @@ eachDatabase("calls that are missing from usage by day are shown as not assigned
   assert.match(text, /<strong>Total<\/strong><\/td>\s*<td[^>]*><strong>3</);
 });
 
-eachDatabase("pages of an account redirect to the sign-in page without a session", async (database) => {
-  const harness = await accountHarness(database);
-  for (const path of ["keys", "usage", "requests", "settings", "delete", "sign-out-everywhere", "keys/x/revoke"]) {
-    const { status, headers } = await harness.visit(`/account/${path}`);
-    assert.deepEqual([status, headers.location], [303, "/account"], path);
-  }
-});
-
 eachDatabase(
   "identity is confirmed on the page that needs it, and only paths of the account are returned to",
   async (database) => {

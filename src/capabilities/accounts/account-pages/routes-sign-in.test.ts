@@ -42,17 +42,13 @@ eachDatabase(
     const keysPage = await harness.visit("/account/keys", { cookie });
     assert.ok(keysPage.text.includes(`<code class="id">${apiKey.slice(0, 13)}…</code>`));
     assert.ok(!page.text.includes(apiKey) && !keysPage.text.includes(apiKey));
-    assert.equal((await harness.submit("/account/sign-up", fields)).status, 409);
-    assert.equal((await harness.submit("/account/sign-up", { ...fields, "cf-turnstile-response": "" })).status, 403);
-    assert.equal((await harness.submit("/account/sign-up", { ...fields, email: "ada" })).status, 422);
-    assert.equal((await harness.submit("/account/sign-up", { ...fields, name: "Ada\u202e" })).status, 422);
     const unknownAccountResponse = await harness.submit("/account/sign-in", { email: "unknown@example.org" });
     assert.match(unknownAccountResponse.text, /This sandbox has no account with this address/);
   },
 );
 
 eachDatabase(
-  "an e-mailed link works once, and the response to a link request does not reveal whether the account exists",
+  "an e-mailed link works once and masks the address, and a link request does not reveal whether the account exists",
   async (database) => {
     const harness = await openEmailHarness(database);
     await harness.createAccount("ada@example.org");
@@ -75,6 +71,7 @@ eachDatabase(
       assert.equal(page.headers["referrer-policy"], "strict-origin");
       assert.equal(page.headers["cache-control"], "no-store");
       assert.equal(page.headers["set-cookie"], undefined);
+      assert.match(page.text, /account of <strong>a…@example\.org<\/strong>/);
     }
     const enterResponse = await harness.submit("/account/enter", { token: tokenIn(link) });
     assert.equal(enterResponse.status, 303);
@@ -87,23 +84,6 @@ eachDatabase(
     assert.match(page.text, /ada@example\.org/);
     await harness.app.customers.stop();
     assert.equal(services.currentMails().length, 1);
-  },
-);
-
-eachDatabase(
-  "an e-mail address receives at most one link per minute and three per day, and the newest link stays valid",
-  async (database) => {
-    const harness = await openEmailHarness(database);
-    await harness.createAccount("ada@example.org");
-    for (let request = 0; request < 60; request++) {
-      assert.equal((await harness.submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
-      if (request < 6) await services.receivedMails(Math.min(3, Math.floor(request / 2) + 1));
-      await harness.clock.advance(request < 6 ? 30_000 : 10_000);
-    }
-    const mails = await services.receivedMails(3);
-    assert.equal(mails.length, 3);
-    assert.equal((await harness.submit("/account/enter", { token: tokenIn(mails.at(-2)?.text ?? "") })).status, 404);
-    assert.equal((await harness.submit("/account/enter", { token: tokenIn(mails.at(-1)?.text ?? "") })).status, 303);
   },
 );
 
@@ -150,30 +130,13 @@ eachDatabase(
     for (const from of ["192.168.0.7", "::2"]) assert.deepEqual(await readStatuses(from), [200, 429], from);
     const liveHarness = await openEmailHarness(database);
     await database.query("delete from attempts");
-    const requestLiveLink = () =>
-      liveHarness.submit("/account/sign-in", { email: "ada@example.org" }, { from: "127.0.0.1" });
-    for (let request = 0; request < 5; request++) assert.equal((await requestLiveLink()).status, 200);
-    const lastResponse = await requestLiveLink();
+    const requestLiveLink = (email: string) => liveHarness.submit("/account/sign-in", { email }, { from: "127.0.0.1" });
+    for (let request = 0; request < 5; request++) assert.equal((await requestLiveLink("ada@example.org")).status, 200);
+    const lastResponse = await requestLiveLink("eve@example.org");
     assert.equal(lastResponse.status, 429, "a live server behind a local proxy sees all callers as loopback");
     assert.match(lastResponse.text, /Retry after 3600 seconds \(60 minutes\)/);
-  },
-);
-
-eachDatabase(
-  "429: the sixth link request from one IP address within an hour is rejected and sends no e-mail",
-  async (database) => {
-    const harness = await openEmailHarness(database);
-    const statuses: number[] = [];
-    for (let request = 0; request < 6; request++) {
-      const response = await harness.submit(
-        "/account/sign-in",
-        { email: `${request}@example.org` },
-        { from: "203.0.113.7" },
-      );
-      statuses.push(response.status);
-    }
-    assert.deepEqual(statuses, [200, 200, 200, 200, 200, 429]);
-    assert.deepEqual(await database.query("select 1 from attempts where subject = 'signin-mail:5@example.org'"), []);
+    const attempts = await database.query("select 1 from attempts where subject = 'signin-mail:eve@example.org'");
+    assert.deepEqual(attempts, [], "a rejected request sends no e-mail");
   },
 );
 
@@ -226,16 +189,6 @@ eachDatabase(
     assert.equal((await harness.submit("/account/enter", { token: activeToken })).status, 303);
   },
 );
-
-eachDatabase("the page that a sign-in link opens masks the account's e-mail address", async (database) => {
-  const harness = await accountHarness(database);
-  await harness.createAccount("ada.lovelace@example.org");
-  const token = await harness.requestLink("ada.lovelace@example.org");
-  const page = await harness.visit(`/account/enter?token=${token}`);
-  assert.match(page.text, /account of <strong>a…@example\.org<\/strong>/);
-  assert.doesNotMatch(page.text, /lovelace/);
-  assert.equal((await harness.visit(`/account/enter?token=${"a".repeat(26)}`)).status, 404);
-});
 
 for (const data of ["live", "sandbox"] as const)
   eachDatabase(
@@ -290,16 +243,3 @@ eachDatabase("403: a page that displays sign-in links opens only under a loopbac
     assert.notEqual(tokenIn(text), "", host);
   }
 });
-
-eachDatabase(
-  "if the mail server rejects a sign-in e-mail, the response is still 200, and the e-mail is retried",
-  async (database) => {
-    const harness = await openEmailHarness(database);
-    await harness.createAccount("ada@example.org");
-    services.mailbox.refuse(451, 1);
-    assert.equal((await harness.submit("/account/sign-in", { email: "ada@example.org" })).status, 200);
-    while (!harness.lines.some(({ message }) => /retrying later/.test(message))) await new Promise(setImmediate);
-    await harness.clock.advance(1_000);
-    assert.equal((await services.receivedMails(1)).length, 1);
-  },
-);

@@ -110,15 +110,6 @@ eachDatabase("a deletion can be repeated by id, and an unknown customer is not f
   await assert.rejects(harness.app.customers.enable(customerId, OPERATOR), { code: "customer_not_found" });
 });
 
-eachDatabase("the e-mail address of a deleted account can sign up again, as a new customer", async (database) => {
-  const { harness, customerId } = await createAda(database);
-  assert.equal((await harness.signUpAs(EMAIL)).status, 409);
-  await harness.app.customers.delete(customerId, OPERATOR);
-  const response = await harness.signUpAs(EMAIL);
-  assert.equal(response.status, 200);
-  assert.notEqual(response.json.customer_id, customerId);
-});
-
 eachDatabase("after a deletion, the address can immediately request another verification e-mail", async (database) => {
   const harness = await customerHarness(database, withEmail);
   const signUp = async () => (await harness.signUpAs(EMAIL)).json.customer_id as string;

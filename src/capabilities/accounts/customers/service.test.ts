@@ -6,11 +6,8 @@ import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { CUSTOMER_DATA } from "../../../app/customer-data.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
-import type { MailOut } from "../../../ports/mail-out.ts";
 import { deleteOlder } from "./queries.ts";
 import { createCustomers } from "./service.ts";
-import type { SignUpSettings } from "./sign-ups.ts";
-import { dummyBotCheck, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const AUDIT_DAYS = 400;
@@ -25,25 +22,11 @@ const DELETION_BOUNDARIES = {
   trade_reports: CLEANUP_AT - 731 * DAY_MS,
 };
 
-function setUp(database: Database, mail: MailOut | null = null) {
+function setUp(database: Database) {
   const clock = new FakeClock(NOW);
-  const emailDelivery = mail === null ? null : { mail, publicUrl: "https://parallax.example" };
-  const signUp: SignUpSettings = {
-    botCheck: dummyBotCheck,
-    disposableDomains: new Set<string>(),
-    emailDelivery: emailDelivery,
-  };
   const ports = { database, clock, random: systemRandom, log: quietLog, onKeysChanged() {} };
-  return {
-    clock,
-    customers: createCustomers({
-      ...ports,
-      signUp,
-      emailDelivery: emailDelivery,
-      auditDays: AUDIT_DAYS,
-      customerData: CUSTOMER_DATA,
-    }),
-  };
+  const settings = { signUp: null, emailDelivery: null, auditDays: AUDIT_DAYS, customerData: CUSTOMER_DATA };
+  return { clock, customers: createCustomers({ ...ports, ...settings }) };
 }
 
 async function insertAttempts(database: Database, count: number, at: number): Promise<void> {
@@ -152,18 +135,4 @@ eachDatabase("if a stop is requested, the cleanup stops after the current batch"
   let checkCount = 0;
   await deleteOlder(database, "attempts", NOW, () => ++checkCount > 1);
   assert.equal(await countRows(database, "attempts"), 1_000);
-});
-
-eachDatabase("stop waits at most two seconds for e-mails", async (database) => {
-  const { clock, customers } = setUp(database, { send: () => new Promise(() => {}), close: async () => {} });
-  customers.start();
-  await customers.signUp({
-    email: "ada@example.org",
-    name: null,
-    turnstileToken: TURNSTILE_DUMMY_TOKEN,
-    address: "192.0.2.1",
-  });
-  const startedAt = clock.now();
-  await clock.until(customers.stop());
-  assert.equal(clock.now() - startedAt, 2_000);
 });

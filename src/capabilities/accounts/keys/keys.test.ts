@@ -126,35 +126,6 @@ test("a hundred thousand keys are unique, and their characters are uniformly dis
   }
 });
 
-eachDatabase("custom limits override the plan's limits; limits without a custom value stay", async (database) => {
-  const { key } = await storeKey(database, "enterprise");
-  await database.query(`update customers set quotas = '{"DEEP": 7}' where customer_id = 'cus-a'`);
-  const owner = await find(createKeyDirectory({ database, clock: new FakeClock() }), key);
-  const standardAllowance = PLAN_ALLOWANCES.enterprise;
-  assert.deepEqual(owner?.allowance, { ...standardAllowance, quotas: { ...standardAllowance.quotas, DEEP: 7 } });
-});
-
-eachDatabase("a replaced key is rejected within a second, even if it is cached", async (database) => {
-  const clock = new FakeClock();
-  const directory = createKeyDirectory({ database, clock });
-  const oldKey = await storeKey(database, "pro", 1);
-  assert.notEqual(await find(directory, oldKey.key), null);
-  const nextKey = await storeKey(database, "pro", 2);
-  await clock.advance(1_000);
-  assert.equal(await find(directory, oldKey.key), null);
-  assert.equal((await find(directory, nextKey.key))?.keyId, "key-2");
-});
-
-eachDatabase("a replaced key is rejected immediately after the cache has been cleared", async (database) => {
-  const directory = createKeyDirectory({ database, clock: new FakeClock() });
-  const oldKey = await storeKey(database, "pro", 1);
-  assert.notEqual(await find(directory, oldKey.key), null);
-  await storeKey(database, "pro", 2);
-  assert.notEqual(find(directory, oldKey.key), null);
-  directory.clear();
-  assert.equal(await find(directory, oldKey.key), null);
-});
-
 eachDatabase("the plans of active keys are the current ones; other keys have none", async (database) => {
   const customers = ["active", "changed", "revoked", "canceled"].map((customerId) => ({
     customerId,
@@ -174,12 +145,6 @@ eachDatabase("the plans of active keys are the current ones; other keys have non
       ["key-changed", "pro"],
     ]),
   );
-});
-
-eachDatabase("the key of a canceled customer is not found", async (database) => {
-  const { key } = await storeKey(database, "pro");
-  await database.query("update customers set status = 'canceled'");
-  assert.equal(await find(createKeyDirectory({ database, clock: new FakeClock() }), key), null);
 });
 
 /** A database that counts its queries. */

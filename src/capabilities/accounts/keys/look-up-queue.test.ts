@@ -27,14 +27,6 @@ function setUp() {
 
 const ignoreFailure = (promise: Promise<unknown>) => promise.catch(() => {});
 
-test("each caller receives the value of its key", async () => {
-  const { queue, queries, endAll } = setUp();
-  const values = Promise.all(["a", "b", "c"].map((key) => queue.find(key, "192.0.2.1")));
-  await endAll();
-  assert.deepEqual(await values, ["A", "B", "C"]);
-  assert.equal(queries.length, 3, "an idle queue sends each look-up immediately");
-});
-
 test("while four queries run, look-ups wait and share the next query", async () => {
   const { clock, queue, queries } = setUp();
   const values = Promise.all(Array.from({ length: 100 }, (_, index) => queue.find(`k${index}`, "192.0.2.1")));
