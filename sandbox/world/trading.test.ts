@@ -77,16 +77,6 @@ test("the sizes of all trades between two times add up exactly to the volume dif
   assert.ok(traded > 300, String(traded));
 });
 
-test("the sizes of all trades since the opening add up exactly to the total volume", () => {
-  for (const { world, markets } of worlds) {
-    for (const market of markets.filter((_, number) => number % 12 === 0)) {
-      const until = Math.min(market.finalizeAt, GENESIS + 10 * MINUTE_MS);
-      const total = world.trades(market, market.openAt, until).reduce((sum, { size }) => sum + size, 0);
-      assert.equal(cents(total), cents(world.activity(market, until - 1).volumeContracts), market.question);
-    }
-  }
-});
-
 test("trades are ordered, unique, within the requested range and on the tick grid; adjacent ranges concatenate", () => {
   fc.assert(
     fc.property(selection, fc.integer({ min: 2, max: HOUR_MS }), (selected, length) => {

@@ -100,14 +100,8 @@ test("every market index is unique, and every market is in the market list of it
   }
 });
 
-test("the listing at genesis includes finalized markets and does not change if a listing of another time is read", () => {
+test("the listing at genesis includes finalized markets", () => {
   const world = createWorld({ seed: 6, genesis: GENESIS, speed: 60, marketCount: 100 });
-  const before = world.markets("kalshi", GENESIS).map(({ index }) => index);
-  world.markets("kalshi", GENESIS + 20 * DAY_MS);
-  assert.deepEqual(
-    world.markets("kalshi", GENESIS).map(({ index }) => index),
-    before,
-  );
   const settled = world
     .markets("kalshi", GENESIS)
     .filter((market) => world.lifecycle(market, GENESIS).phase === "finalized");
@@ -188,7 +182,7 @@ test("an event has the same outcome on all venues that do not void it", () => {
   assert.ok(agreed > 50, String(agreed));
 });
 
-test("returns the same array until the listing changes, and lists the same markets as a new world", () => {
+test("returns the same array until the listing changes", () => {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 200 });
   let changes = 0;
   let unchanged = 0;
@@ -198,12 +192,6 @@ test("returns the same array until the listing changes, and lists the same marke
     if (markets === before) unchanged += 1;
     else changes += 1;
     before = markets;
-    if (at % 600_000 !== 0) continue;
-    const fresh = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 200 }).markets("kalshi", at);
-    assert.deepEqual(
-      markets.map(({ index }) => index),
-      fresh.map(({ index }) => index),
-    );
   }
   assert.ok(changes >= 3 && unchanged > 3 * changes, `${changes} changes, ${unchanged} unchanged`);
 });
