@@ -7,7 +7,7 @@ import { SANDBOX_VENUES } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 20);
 /** Update it only in a change that intends to change the simulated data, never in an optimisation. */
-const REFERENCE_DIGEST = "77186a9791f29895";
+const REFERENCE_DIGEST = "a5ebd304a08bd0ed";
 
 test("texts, books, trades, activity and outcomes of every venue match the reference digest", () => {
   const digest = createHash("sha256");

@@ -162,7 +162,6 @@ function createRecordedWorld(
         lastPrice: record.lastPriceAt(at),
         // Trades are recorded only for some markets and periods, so the sum of their sizes is not the volume.
         volumeContracts: null,
-        volumeUsd: null,
       });
     }
     return points;

@@ -96,7 +96,7 @@ function listEvent(
     description: eventFact?.description ?? "",
     category: eventFact?.category ?? firstFact?.category ?? "",
     tags: [],
-    frequency: "one_off",
+    isRound: false,
     mutuallyExclusive: eventFact?.mutuallyExclusive ?? false,
     exhaustive: eventFact?.exhaustive ?? false,
     ladder: false,

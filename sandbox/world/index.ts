@@ -100,7 +100,6 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
         ask: state.asks[0]?.price ?? null,
         lastPrice: state.lastPrice,
         volumeContracts: roundToCents(volumeAfterPoint.contracts - volumeBefore.contracts),
-        volumeUsd: roundToCents(volumeAfterPoint.dollars - volumeBefore.dollars),
       });
       volumeBefore = volumeAfterPoint;
     }

@@ -11,7 +11,7 @@ const Draw = { outcome: 1, paused: 2, pausedAt: 3 } as const;
 
 /** Returns the pause of a market, or null. One market in 50 is paused, once; 15-minute markets are not paused. */
 export function pauseOf(market: ListedMarket, seed: number): Pause | null {
-  if (market.event.frequency === "fifteen_min" || uniform(seed, market.index, Draw.paused) > 0.02) return null;
+  if (market.event.isRound || uniform(seed, market.index, Draw.paused) > 0.02) return null;
   const lifeMs = market.closeAt - market.openAt;
   const from = Math.round(market.openAt + uniform(seed, market.index, Draw.pausedAt) * lifeMs);
   return { from, to: from + PAUSE_MS };

@@ -70,7 +70,7 @@ export function listOnVenue(
     description: definition.descriptions[venue],
     category: definition.category,
     tags: definition.tags,
-    frequency: definition.frequency,
+    isRound: definition.isRound === true,
     ...(definition.sides === undefined ? {} : { sides: definition.sides }),
     mutuallyExclusive: definition.mutuallyExclusive,
     exhaustive: definition.exhaustive,
@@ -84,7 +84,7 @@ export function listOnVenue(
   const isAmm =
     venue === "manifold" || (venue === "limitless" && count === 1 && uniform(seed, number, Draw.amm) < 0.15);
   const bands = bandsOf(venue, uniform(seed, number, Draw.tick));
-  const isRound = definition.frequency === "fifteen_min";
+  const isRound = definition.isRound === true;
   const isDisputed = !isRound && uniform(seed, index, Draw.disputed) < 0.06;
   const delay = uniform(seed, index, Draw.delay);
   const determineDelayMs = isRound ? 15_000 : (1 + 29 * delay) * MINUTE_MS;

@@ -25,7 +25,7 @@ function resolvesYes(market: ListedMarket): boolean {
 }
 
 const listEvents = (world: SimulatedWorld, at: number) =>
-  SANDBOX_VENUES.flatMap((venue) => world.events(venue, at)).filter(({ frequency }) => frequency !== "fifteen_min");
+  SANDBOX_VENUES.flatMap((venue) => world.events(venue, at)).filter(({ isRound }) => !isRound);
 
 test("five small worlds have open traps of every kind, and each world of at least ten kinds", () => {
   const kinds = new Set<string | null>();
@@ -124,7 +124,7 @@ test("at most a third of the events of a small world have a trap", () => {
 test("venues word identical questions differently, in the question, in the rules and in the title of the event", () => {
   let compared = 0;
   for (const { a, b, relation } of allPairs) {
-    if (relation !== "identical" || a.event.frequency === "fifteen_min") continue;
+    if (relation !== "identical" || a.event.isRound) continue;
     compared += 1;
     assert.notEqual(a.question, b.question);
     assert.notEqual(a.rules, b.rules);

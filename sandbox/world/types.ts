@@ -33,7 +33,8 @@ export interface ListedEvent {
   /** Canonical category: Economics, Politics, Sports, Crypto, Weather, Culture, Tech. */
   readonly category: string;
   readonly tags: readonly string[];
-  readonly frequency: "fifteen_min" | "hourly" | "daily" | "weekly" | "monthly" | "annual" | "one_off";
+  /** Whether the event is a 15-minute round of a price. */
+  readonly isRound: boolean;
   /** Names of the YES and the NO side, if the event has one question between two parties. */
   readonly sides?: readonly [yes: string, no: string];
   /** At most one of its markets resolves YES. */
@@ -227,7 +228,6 @@ export interface PricePoint {
   readonly lastPrice: number | null;
   /** Traded in (at - interval, at]; null in a recording. */
   readonly volumeContracts: number | null;
-  readonly volumeUsd: number | null;
 }
 
 /** Times are those of the recording, Unix milliseconds; `pivotAt` is replayed at genesis. */
@@ -310,7 +310,7 @@ export interface SimulatedWorld extends World {
     from: number,
     to: number,
     intervalMs: number,
-  ): readonly (PricePoint & WithoutNulls<Pick<PricePoint, "volumeContracts" | "volumeUsd">>)[];
+  ): readonly (PricePoint & WithoutNulls<Pick<PricePoint, "volumeContracts">>)[];
 }
 
 /** A change in the world; `at` is its exact time. */

@@ -152,7 +152,7 @@ test("a sweep lists every open market once with the world's quote, volume and st
     assert.ok(market !== undefined);
     assertSnapshot(snapshot, market);
     const yesSide = market.event.sides === undefined ? null : `Match Winner: ${market.event.sides[0]}`;
-    const label = yesSide ?? (market.event.frequency === "fifteen_min" ? "Up" : null);
+    const label = yesSide ?? (market.event.isRound ? "Up" : null);
     assert.equal(snapshot.listing.title, label === null ? market.question : `${market.question} — ${label}`);
     if (label !== null) assert.equal(snapshot.listing.outcomeLabel, label);
     assert.equal(snapshot.listing.category, market.event.category);

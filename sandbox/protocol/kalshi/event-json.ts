@@ -51,7 +51,7 @@ export function presentSeries(event: ListedEvent): Record<string, unknown> {
     ...(event.recorded === undefined
       ? {
           fee_type: hasMakerFees ? "quadratic_with_maker_fees" : "quadratic",
-          fee_multiplier: event.frequency === "fifteen_min" ? 0.5 : 1,
+          fee_multiplier: event.isRound ? 0.5 : 1,
         }
       : {}),
   };

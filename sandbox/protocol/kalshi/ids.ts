@@ -23,8 +23,7 @@ export function kalshiEventTicker(event: ListedEvent): string {
     const date = new Date(event.closeAt);
     const twoDigits = (value: number) => String(value).padStart(2, "0");
     const day = `${twoDigits(date.getUTCFullYear() % 100)}${SHORT_MONTH_NAMES[date.getUTCMonth()]?.toUpperCase()}${twoDigits(date.getUTCDate())}`;
-    const time =
-      event.frequency === "fifteen_min" ? `${twoDigits(date.getUTCHours())}${twoDigits(date.getUTCMinutes())}` : "";
+    const time = event.isRound ? `${twoDigits(date.getUTCHours())}${twoDigits(date.getUTCMinutes())}` : "";
     ticker = `${kalshiSeriesTicker(event)}-${day}${time}N${event.index.toString(36).toUpperCase()}`;
     eventTickers.set(event, ticker);
   }

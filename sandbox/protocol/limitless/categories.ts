@@ -17,5 +17,5 @@ export const CATEGORIES: readonly string[] = [
 export function categoryNamesOf(event: ListedEvent): string[] {
   if (event.recorded !== undefined) return event.category === "" ? [] : [event.category];
   const topic = CATEGORIES.includes(event.category) ? event.category : "Other";
-  return event.frequency === "fifteen_min" ? ["15 min", topic] : [topic];
+  return event.isRound ? ["15 min", topic] : [topic];
 }

@@ -25,12 +25,12 @@ const ammMarket = findMarket((market) => market.mechanism === "amm" && world.lif
 const childMarket = findMarket(
   (market) => market.event.markets.length > 1 && world.lifecycle(market, NOW).phase === "active",
 );
-const futureRound = findMarket((market) => market.event.frequency === "fifteen_min" && market.closeAt - 900_000 > NOW);
+const futureRound = findMarket((market) => market.event.isRound && market.closeAt - 900_000 > NOW);
 const singleMarket = findMarket(
   (market) =>
     market.event.markets.length === 1 &&
     market.mechanism === "clob" &&
-    market.event.frequency !== "fifteen_min" &&
+    !market.event.isRound &&
     world.lifecycle(market, NOW).phase === "active",
 );
 

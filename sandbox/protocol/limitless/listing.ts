@@ -1,7 +1,7 @@
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { isGroup } from "./ids.ts";
-import { isRound, presentGroup, presentMarket } from "./market-json.ts";
+import { presentGroup, presentMarket } from "./market-json.ts";
 
 /**
  * Returns the groups and single markets of the active list, newest first. A 15-minute round leaves the list when trading
@@ -9,7 +9,7 @@ import { isRound, presentGroup, presentMarket } from "./market-json.ts";
  */
 export function listActiveEvents(context: ExchangeContext, now: number): ListedEvent[] {
   const listedUntil = ({ event, closeAt, determineAt, finalizeAt }: ListedMarket) =>
-    isRound(event) ? Math.min(closeAt, determineAt) : finalizeAt;
+    event.isRound ? Math.min(closeAt, determineAt) : finalizeAt;
   return context.world
     .events("limitless", now)
     .filter(({ markets }) => markets.some((market) => now >= market.openAt && now < listedUntil(market)))

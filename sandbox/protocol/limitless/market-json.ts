@@ -16,20 +16,9 @@ const MARKETS_PER_FREE_MARKET = 23;
 const ROUND_MS = 15 * 60_000;
 const TAKER_DELAY_MS = 500;
 
-export function isRound(event: ListedEvent): boolean {
-  return event.frequency === "fifteen_min";
-}
-
 /** Trading opens before the 15-minute round starts. The round ends when the market closes. */
 function roundStartOf(market: ListedMarket): number {
   return market.closeAt - ROUND_MS;
-}
-
-/** Returns the strike of a market, the placeholder "---" if its round has not started, or null if it has no strike. */
-function strikeTextOf(market: ListedMarket, now: number): string | null {
-  if (isRound(market.event) && now < roundStartOf(market)) return "---";
-  const level = market.strike?.floor ?? market.strike?.cap ?? null;
-  return level === null ? null : String(level);
 }
 
 /** Presents an amount in raw units and as a decimal string, or as no fields if a recording does not include it. */
@@ -84,14 +73,15 @@ function presentStatus(context: ExchangeContext, market: ListedMarket, now: numb
 }
 
 function startTimeOf(market: ListedMarket, isPending: boolean): string | undefined {
-  if (isRound(market.event)) return new Date(roundStartOf(market)).toISOString();
+  if (market.event.isRound) return new Date(roundStartOf(market)).toISOString();
   return isPending ? new Date(market.openAt).toISOString() : undefined;
 }
 
 function presentMetadata(market: ListedMarket, now: number): Record<string, unknown> {
   return {
     fee: market.recorded?.takerFee?.kind !== "none" && !isSampled(market, MARKETS_PER_FREE_MARKET),
-    ...(isRound(market.event) ? { openPrice: strikeTextOf(market, now) } : {}),
+    // A placeholder stands for the price until the round starts.
+    ...(market.event.isRound ? { openPrice: now < roundStartOf(market) ? "---" : null } : {}),
   };
 }
 
@@ -197,5 +187,5 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
 /** Delay of taker orders in milliseconds. Without a recording, only 15-minute rounds have one. */
 function takerDelayOf({ event, recorded }: ListedMarket): number | null {
   if (recorded !== undefined) return recorded.takerDelayMs;
-  return event.frequency === "fifteen_min" ? TAKER_DELAY_MS : 0;
+  return event.isRound ? TAKER_DELAY_MS : 0;
 }

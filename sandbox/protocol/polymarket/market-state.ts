@@ -160,8 +160,8 @@ export function isAugmented(event: ListedEvent): boolean {
 }
 
 export function outcomeNamesOf(market: ListedMarket): readonly [string, string] {
-  const { frequency, sides } = market.event;
-  return sides ?? (frequency === "fifteen_min" ? ["Up", "Down"] : ["Yes", "No"]);
+  const { isRound, sides } = market.event;
+  return sides ?? (isRound ? ["Up", "Down"] : ["Yes", "No"]);
 }
 
 /** Returns the recorded fee of the event's markets, or null if the fee is unknown or the world is simulated. */
@@ -187,11 +187,7 @@ const REWARDED_MARKET_INTERVAL = 3;
 
 /** Returns the liquidity rewards of a market, or null if it has none. */
 export function rewardsOf(market: ListedMarket): { dailyRate: number; minSize: number; maxSpread: number } | null {
-  if (
-    market.recorded !== undefined ||
-    market.event.frequency === "fifteen_min" ||
-    market.index % REWARDED_MARKET_INTERVAL !== 0
-  )
+  if (market.recorded !== undefined || market.event.isRound || market.index % REWARDED_MARKET_INTERVAL !== 0)
     return null;
   return { dailyRate: 5 + (market.index % 10) * 5, minSize: 50, maxSpread: 3.5 };
 }

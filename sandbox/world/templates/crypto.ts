@@ -49,7 +49,6 @@ function createSpec(input: TemplateInput, close: DateTexts, isDailyLow: boolean)
     series: isDailyLow ? `${ticker}LOW` : ticker,
     seriesTitle: `${name} price`,
     tags: [name, "Crypto"],
-    frequency: days < 2 ? "daily" : "weekly",
     titles: isDailyLow
       ? {
           kalshi: `${name} low on ${dates.kalshi}?`,
@@ -125,7 +124,7 @@ export function createQuarterHourRound(input: TemplateInput): EventDefinition {
     series: `${ticker}15M`,
     seriesTitle: `${name} up or down, 15 minutes`,
     tags: [name, "Crypto", "15M"],
-    frequency: "fifteen_min",
+    isRound: true,
     mutuallyExclusive: false,
     exhaustive: false,
     ladder: false,

@@ -14,7 +14,6 @@ export const createBestPictureEvent: Template = (input, close) => {
     seriesTitle: award,
     category: "Culture",
     tags: ["Awards", "Movies"],
-    frequency: "annual",
     source: "the academy's announcement",
     titles: {
       kalshi: `Oscar for ${award}?`,

@@ -154,7 +154,6 @@ export const createDeadlineEvent: Template = (input) => {
       seriesTitle: texts.seriesTitle,
       category: isTech ? "Tech" : "Politics",
       tags: texts.tags,
-      frequency: "one_off",
       mutuallyExclusive: false,
       exhaustive: false,
       ladder: times.length > 1,

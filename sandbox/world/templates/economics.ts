@@ -14,8 +14,6 @@ import {
 } from "./event-definition.ts";
 import { createNumberEvent, type NumberSpec } from "./number-event.ts";
 
-const ECONOMICS = { category: "Economics", frequency: "monthly" } as const;
-
 interface FedDecision {
   readonly labels: VenueTexts;
   /** Words that end a sentence about the Fed. */
@@ -133,7 +131,7 @@ export const createFedDecisionEvent: Template = (input, close) => {
     resembles,
   });
   const event: EventDefinition = {
-    ...ECONOMICS,
+    category: "Economics",
     identity: `FED ${close.longDate}`,
     series: "FED",
     seriesTitle: "Fed decision",
@@ -188,7 +186,7 @@ export const createInflationEvent: Template = (input, close) => {
     const core = isCore ? "Core " : "";
     const index = isCore ? "CPI-U less food and energy" : "CPI-U";
     return {
-      ...ECONOMICS,
+      category: "Economics",
       identity: `${core}CPI ${close.longDate}`,
       series: isCore ? "CPICOREYOY" : "CPIYOY",
       seriesTitle: `${core}CPI year over year`,
@@ -234,7 +232,7 @@ export const createPayrollsEvent: Template = (input, close) => {
     const jobs = isPrivate ? "private sector jobs" : "jobs";
     const payrolls = isPrivate ? "private payroll employment" : "total nonfarm payroll employment";
     return {
-      ...ECONOMICS,
+      category: "Economics",
       identity: `${jobs} ${close.longDate}`,
       series: isPrivate ? "PRIVATEJOBS" : "PAYROLLS",
       seriesTitle: "Jobs report",

@@ -17,7 +17,8 @@ export interface EventDefinition {
   readonly seriesTitle: string;
   readonly category: string;
   readonly tags: readonly string[];
-  readonly frequency: ListedEvent["frequency"];
+  /** Whether the event is a 15-minute round of a price; absent means false. */
+  readonly isRound?: true;
   readonly sides?: ListedEvent["sides"];
   readonly mutuallyExclusive: boolean;
   readonly exhaustive: boolean;

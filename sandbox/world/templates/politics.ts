@@ -20,7 +20,6 @@ function electionFields(country: string) {
   return {
     category: "Politics",
     tags: ["Elections", country],
-    frequency: "one_off",
     source: "the national electoral authority",
   } as const;
 }

@@ -86,7 +86,6 @@ export const createBasketballGameEvent: Template = (input, close) => {
       category: "Sports",
       series: isFirstHalf ? "NBA1H" : "NBAGAME",
       seriesTitle: "Professional basketball game",
-      frequency: "daily",
       ...(isFirstHalf
         ? {}
         : { sides: [americanName(homeTeam, "polymarket"), americanName(awayTeam, "polymarket")] as const }),
@@ -137,7 +136,6 @@ export const createFootballMatchEvent: Template = (input, close) => {
       category: "Sports",
       series: isHalfTime ? "EPL1H" : "EPLGAME",
       seriesTitle: "English football match",
-      frequency: "weekly",
       titles: forVenues((venue) => {
         const [first, second] = teamsOf(venue);
         return {
@@ -242,7 +240,6 @@ const createChampionEvent =
         identity: `${series} ${isStage ? stage : "champion"} ${close.longDate}`,
         seriesTitle: `${names.polymarket} champion`,
         category: "Sports",
-        frequency: "annual",
         titles: isStage
           ? forVenues((venue) => `${names[venue]} ${year}: ${stage}?`)
           : {

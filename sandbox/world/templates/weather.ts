@@ -45,7 +45,6 @@ function weatherFields({ name }: City, seriesPrefix: string, station: string, da
     series: `${seriesPrefix}${name.replaceAll(" ", "").slice(0, 5).toUpperCase()}`,
     category: "Weather",
     tags: ["Weather", name],
-    frequency: "daily",
     source: "https://www.weather.gov",
   } as const;
 }
