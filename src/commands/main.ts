@@ -46,14 +46,13 @@ async function run(argv: readonly string[]): Promise<void> {
   const settings = addEnvFile(process.env);
   const environment = values.live === true ? { ...settings, PARALLAX_MODE: "live" } : settings;
   const { parseConfig } = await import("../config/config.ts");
-  const { VENUE_SERVICES } = await import("../venues/registry.ts");
   if (command === "serve") {
     const { serve } = await import("./serve.ts");
-    return serve(parseConfig(environment, VENUE_SERVICES), version, environment);
+    return serve(parseConfig(environment), version, environment);
   }
   if (command === "sandbox") {
     const { runSandbox } = await import("./sandbox.ts");
-    return runSandbox(parseConfig(environment, VENUE_SERVICES), {
+    return runSandbox(parseConfig(environment), {
       port: values.port,
       genesis: values.genesis,
       isChild: values["with-parent"] === true,
@@ -65,7 +64,7 @@ async function run(argv: readonly string[]): Promise<void> {
   }
   if (command === "openapi") {
     const { writeOpenApi } = await import("./openapi.ts");
-    return writeOpenApi(parseConfig(environment, VENUE_SERVICES), values.write ?? null);
+    return writeOpenApi(parseConfig(environment), values.write ?? null);
   }
   reportFailure(`There is no command "${command}". Try --help.`);
 }

@@ -3,7 +3,6 @@ import { createPinoLog } from "../adapters/system/pino-log.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { hasAllVenueUrls, parseConfig } from "../config/config.ts";
 import type { Environment } from "../config/settings-reader.ts";
-import { VENUE_SERVICES } from "../venues/registry.ts";
 import { type RecordingProgress, recordToFile } from "./record-to-file.ts";
 import { createSandboxOptions } from "./sandbox.ts";
 import { onSignal, parseWholeNumber, reportFailure } from "./terminal.ts";
@@ -27,10 +26,7 @@ export async function runRecord(
 ): Promise<void> {
   const { out, minutes, venues, "max-megabytes": megabytes } = options;
   if (out === undefined || out === "") return reportFailure("Give the output file: --out FILE. Try record --help.");
-  const config = parseConfig(
-    venues === undefined ? environment : { ...environment, PARALLAX_VENUES: venues },
-    VENUE_SERVICES,
-  );
+  const config = parseConfig(venues === undefined ? environment : { ...environment, PARALLAX_VENUES: venues });
   const durationMs = minutes === undefined ? null : 60_000 * parseWholeNumber("--minutes", minutes, 100_000);
   const bytesMax =
     1_000_000 * parseWholeNumber("--max-megabytes", megabytes ?? String(RECORDING_MEGABYTES_MAX), 1_000_000);

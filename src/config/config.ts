@@ -127,16 +127,12 @@ const HTTP_SCHEMES = ["http:", "https:"];
 /**
  * Parses the environment.
  *
- * @param services  names of each adapter's base URLs
  * @throws ConfigError with every error, including unknown `PARALLAX_*` names
  */
-export function parseConfig(
-  environment: Environment,
-  services: Readonly<Record<string, readonly string[]>>,
-): Readonly<Config> {
+export function parseConfig(environment: Environment): Readonly<Config> {
   const reader = new SettingsReader(environment);
   const { errors } = reader;
-  const venueOverrides = parseVenueOverrides(environment, reader, services);
+  const venueOverrides = parseVenueOverrides(environment, reader);
   const mode = reader.oneOf("PARALLAX_MODE", ["sandbox", "live"]);
   const publicUrl = parsePublicUrl(reader);
   const parsedVenues = parseVenues(reader.text("PARALLAX_VENUES"));

@@ -27,7 +27,7 @@ export function parsePaymentSettings(
     errors.push(`PARALLAX_X402_NETWORK=${network}: simulated data must not cost real money; use eip155:84532`);
   const token = parseToken(reader.text("PARALLAX_X402_ASSET"), network);
   if (token === null) errors.push(`PARALLAX_X402_ASSET: give address;name;version of the token on ${network}`);
-  const readSecureUrl = (name: string): string => {
+  const parseSecureUrl = (name: string): string => {
     const text = reader.text(name);
     const { protocol, hostname } = URL.canParse(text) ? new URL(text) : { protocol: "", hostname: "" };
     if (protocol !== "https:" && !(protocol === "http:" && isLoopbackHost(hostname)))
@@ -37,9 +37,9 @@ export function parsePaymentSettings(
   const { asset, name, version } = token ?? { asset: "0x" as const, name: "", version: "" };
   return {
     asset: { network: `eip155:${chainId}`, chainId, asset, name, version, payTo: payTo as Hex },
-    facilitatorUrl: readSecureUrl("PARALLAX_X402_FACILITATOR_URL"),
+    facilitatorUrl: parseSecureUrl("PARALLAX_X402_FACILITATOR_URL"),
     facilitatorToken: reader.textOrNull("PARALLAX_X402_FACILITATOR_TOKEN"),
-    rpcUrl: reader.text("PARALLAX_X402_RPC_URL") === "" ? null : readSecureUrl("PARALLAX_X402_RPC_URL"),
+    rpcUrl: reader.text("PARALLAX_X402_RPC_URL") === "" ? null : parseSecureUrl("PARALLAX_X402_RPC_URL"),
   };
 }
 

@@ -33,7 +33,7 @@ export function parseResearchSettings(reader: SettingsReader): ResearchSettings 
   if (name === "") return null;
   const { errors } = reader;
   const baseUrl = reader.url("PARALLAX_LLM_BASE_URL", ["http:", "https:"]);
-  const apiKey = readKey(reader, "PARALLAX_LLM_API_KEY");
+  const apiKey = parseKey(reader, "PARALLAX_LLM_API_KEY");
   if (
     baseUrl !== null &&
     apiKey !== null &&
@@ -54,39 +54,39 @@ export function parseResearchSettings(reader: SettingsReader): ResearchSettings 
       model: baseUrl === null ? (rest ?? name) : name,
       baseUrl,
       apiKey,
-      price: readPrice(reader),
+      price: parsePrice(reader),
     },
-    budgetUsd: readBudget(reader, "PARALLAX_LLM_BUDGET_USD", BUDGET_USD_MAX),
-    dailyBudgetUsd: readBudget(reader, "PARALLAX_LLM_DAILY_BUDGET_USD", DAILY_BUDGET_USD_MAX),
+    budgetUsd: parseBudget(reader, "PARALLAX_LLM_BUDGET_USD", BUDGET_USD_MAX),
+    dailyBudgetUsd: parseBudget(reader, "PARALLAX_LLM_DAILY_BUDGET_USD", DAILY_BUDGET_USD_MAX),
     deadlineMs: reader.integer("PARALLAX_LLM_DEADLINE_SECONDS", 10, 1_800) * 1_000,
-    search: readSearch(reader),
+    search: parseSearch(reader),
   };
 }
 
-function readKey(reader: SettingsReader, name: string): string | null {
+function parseKey(reader: SettingsReader, name: string): string | null {
   const key = reader.textOrNull(name);
   if (key !== null && !KEY_PATTERN.test(key))
     reader.errors.push(`${name}: give visible ASCII characters without spaces`);
   return key;
 }
 
-function readPrice(reader: SettingsReader): { readonly input: number; readonly output: number } {
+function parsePrice(reader: SettingsReader): { readonly input: number; readonly output: number } {
   const text = reader.text("PARALLAX_LLM_PRICE");
-  const [input = Number.NaN, output = Number.NaN, ...rest] = text.split(";").map(readDecimal);
+  const [input = Number.NaN, output = Number.NaN, ...rest] = text.split(";").map(parseDecimal);
   if (!(input <= PRICE_USD_MAX && output <= PRICE_USD_MAX) || rest.length > 0)
     reader.errors.push(`PARALLAX_LLM_PRICE=${text}: give USD per million input and output tokens, such as 5;25`);
   return { input, output };
 }
 
-function readBudget(reader: SettingsReader, name: string, max: number): number {
+function parseBudget(reader: SettingsReader, name: string, max: number): number {
   const text = reader.text(name);
-  const budget = readDecimal(text);
+  const budget = parseDecimal(text);
   if (!(budget > 0 && budget <= max)) reader.errors.push(`${name}=${text}: give USD above 0, at most ${max}`);
   return budget;
 }
 
-function readSearch(reader: SettingsReader): ResearchSettings["search"] {
-  const apiKey = readKey(reader, "PARALLAX_SEARCH_API_KEY");
+function parseSearch(reader: SettingsReader): ResearchSettings["search"] {
+  const apiKey = parseKey(reader, "PARALLAX_SEARCH_API_KEY");
   if (reader.text("PARALLAX_SEARCH_ENGINES").trim() === "none") return { engines: [], apiKey };
   const engines = reader.list("PARALLAX_SEARCH_ENGINES").flatMap((name) => {
     const engine = SEARCH_ENGINES.find((candidate) => candidate === name);
@@ -102,4 +102,5 @@ function readSearch(reader: SettingsReader): ResearchSettings["search"] {
 }
 
 /** A decimal number without sign and exponent; NaN for other text. */
-const readDecimal = (text: string): number => (/^\d{1,9}(?:\.\d{1,9})?$/.test(text.trim()) ? Number(text) : Number.NaN);
+const parseDecimal = (text: string): number =>
+  /^\d{1,9}(?:\.\d{1,9})?$/.test(text.trim()) ? Number(text) : Number.NaN;

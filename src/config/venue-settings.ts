@@ -1,4 +1,4 @@
-import { VENUE_MEMBERS } from "../venues/registry.ts";
+import { VENUE_MEMBERS, VENUE_SERVICES } from "../venues/registry.ts";
 import { SETTINGS } from "./settings.ts";
 import type { Environment, SettingsReader } from "./settings-reader.ts";
 
@@ -22,16 +22,8 @@ export interface VenueOverrides {
   readonly venueMembers: Readonly<Record<string, string>>;
 }
 
-/**
- * Reads the settings that contain a venue. Reports every unknown `PARALLAX_*` name as an error.
- *
- * @param services  names of each adapter's base URLs; the first one is the default of `PARALLAX_<VENUE>_URL`
- */
-export function parseVenueOverrides(
-  environment: Environment,
-  reader: SettingsReader,
-  services: Readonly<Record<string, readonly string[]>>,
-): VenueOverrides {
+/** Reads the settings that contain a venue. Reports every unknown `PARALLAX_*` name as an error. */
+export function parseVenueOverrides(environment: Environment, reader: SettingsReader): VenueOverrides {
   const { errors } = reader;
   const venueUrls: Record<string, Record<string, string>> = {};
   const venueMembers: Record<string, string> = {};
@@ -41,7 +33,7 @@ export function parseVenueOverrides(
     if (!name.startsWith("PARALLAX_") || settingNames.has(name)) continue;
     const match = VENUE_SETTING_PATTERN.exec(name);
     const adapter = match?.[1]?.toLowerCase() ?? "";
-    const serviceNames = Object.hasOwn(services, adapter) ? services[adapter] : undefined;
+    const serviceNames = Object.hasOwn(VENUE_SERVICES, adapter) ? VENUE_SERVICES[adapter] : undefined;
     if (match === null || serviceNames === undefined) {
       errors.push(`${name}: no such setting (npm start -- --help lists all settings)`);
     } else if (match[4] !== undefined) {
@@ -53,6 +45,7 @@ export function parseVenueOverrides(
       if (value === "") continue;
       keyFiles[adapter] = { ...keyFiles[adapter], [match[3] === "KEY_ID" ? "keyId" : "privateKeyFile"]: value };
     } else {
+      // `PARALLAX_<VENUE>_URL` sets the first service.
       const service = match[2]?.toLowerCase() ?? serviceNames[0] ?? "";
       if (!serviceNames.includes(service))
         errors.push(`${name}: ${adapter} has no service ${service} (it has ${serviceNames.join(", ")})`);

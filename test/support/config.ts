@@ -2,9 +2,8 @@ import assert from "node:assert/strict";
 import { type Config, parseConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/config-error.ts";
 import type { Environment } from "../../src/config/settings-reader.ts";
-import { VENUE_SERVICES } from "../../src/venues/registry.ts";
 
-export const parseEnvironment = (environment: Environment = {}): Config => parseConfig(environment, VENUE_SERVICES);
+export const parseEnvironment = (environment: Environment = {}): Config => parseConfig(environment);
 
 /** The errors of an invalid environment. */
 export function configErrors(environment: Environment): readonly string[] {

@@ -36,7 +36,6 @@ export function createPgBossQueues(ports: {
   readonly log: Log;
 }): JobQueues {
   const { database, bus, clock, log } = ports;
-  let started: Promise<PgBoss> | null = null;
   let isClosed = false;
   let hasLoggedRefusal = false;
 
@@ -80,36 +79,49 @@ export function createPgBossQueues(ports: {
     });
     return boss;
   };
-  const require = (): Promise<PgBoss> => {
-    if (isClosed) return Promise.reject(new AppError("draining", "The service is shutting down"));
-    if (started === null) {
-      started = start();
-      // The next use tries again.
-      started.catch(() => {
-        started = null;
-      });
-    }
-    return started;
+  const started = createLazily(start);
+  const requireBoss = async (): Promise<PgBoss> => {
+    if (isClosed) throw new AppError("draining", "The service is shutting down");
+    return started.get();
   };
 
   return {
-    open: (name) => openQueue(name, { bus, boss: require }),
+    open: (name) => openQueue(name, { bus, requireBoss }),
     async close() {
       isClosed = true;
-      const boss = await started?.catch(() => null);
+      const boss = await started.current()?.catch(() => null);
       await boss?.stop({ graceful: false, close: false });
+    },
+  };
+}
+
+/** Creates a value at the first use, and again at the next use after a failure. */
+function createLazily<Value>(create: () => Promise<Value>) {
+  let created: Promise<Value> | null = null;
+  return {
+    current: () => created,
+    get(): Promise<Value> {
+      if (created === null) {
+        created = create();
+        created.catch(() => {
+          created = null;
+        });
+      }
+      return created;
     },
   };
 }
 
 const toAttempt = ({ id, attempt }: Job) => ({ id, retryCount: attempt });
 
-function openQueue(name: string, { bus, boss }: { readonly bus: Bus; readonly boss: () => Promise<PgBoss> }): JobQueue {
+function openQueue(
+  name: string,
+  { bus, requireBoss }: { readonly bus: Bus; readonly requireBoss: () => Promise<PgBoss> },
+): JobQueue {
   const topic = `jobs.${name}`;
-  let created: Promise<PgBoss> | null = null;
-  const create = async (): Promise<PgBoss> => {
-    const pgBoss = await boss();
-    await pgBoss.createQueue(name, {
+  const { get: requireQueue } = createLazily(async () => {
+    const boss = await requireBoss();
+    await boss.createQueue(name, {
       heartbeatSeconds: HEARTBEAT_SECONDS,
       expireInSeconds: RUN_SECONDS_MAX,
       retentionSeconds: WAIT_SECONDS_MAX,
@@ -117,39 +129,32 @@ function openQueue(name: string, { bus, boss }: { readonly bus: Bus; readonly bo
       retryLimit: RETRIES_MAX,
       retryDelay: 1,
     });
-    return pgBoss;
-  };
-  const require = (): Promise<PgBoss> => {
-    if (created === null) {
-      created = create();
-      created.catch(() => {
-        created = null;
-      });
-    }
-    return created;
-  };
+    return boss;
+  });
   return {
-    prepare: async () => void (await require()),
+    prepare: async () => void (await requireQueue()),
     async enqueue(transaction, { data, priority }) {
-      await (await require()).send(name, data, { priority, db: createTransactionStore(transaction) });
+      await (await requireQueue()).send(name, data, { priority, db: createTransactionStore(transaction) });
     },
     announce: () => bus.publish(topic),
     onAnnounced: (wake) => bus.subscribe(topic, () => wake()),
     async fetch(countMax) {
-      const jobs = await (await require()).fetch<unknown>(name, { batchSize: countMax, includeMetadata: true });
+      const jobs = await (await requireQueue()).fetch<unknown>(name, { batchSize: countMax, includeMetadata: true });
       return jobs.map(({ id, retryCount, data }) => ({ id, attempt: retryCount, data }));
     },
     async renew(jobs) {
-      if (jobs.length > 0) await (await require()).touch(name, jobs.map(toAttempt));
+      if (jobs.length > 0) await (await requireQueue()).touch(name, jobs.map(toAttempt));
     },
     async complete(transaction, job) {
-      await (await require()).complete(name, toAttempt(job), undefined, { db: createTransactionStore(transaction) });
+      await (await requireQueue()).complete(name, toAttempt(job), undefined, {
+        db: createTransactionStore(transaction),
+      });
     },
     async giveBack(job) {
-      await (await require()).fail(name, toAttempt(job));
+      await (await requireQueue()).fail(name, toAttempt(job));
     },
     async reclaim() {
-      await (await require()).supervise(name);
+      await (await requireQueue()).supervise(name);
     },
   };
 }

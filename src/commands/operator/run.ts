@@ -95,12 +95,11 @@ async function runOnDatabase<Context>(
   const provided = await provideNeeds(command);
   if ("code" in provided) return provided;
   const request = { ...plainRequest, ...provided };
-  const [{ parseConfig }, { VENUE_SERVICES }, { createPinoLog }] = await Promise.all([
+  const [{ parseConfig }, { createPinoLog }] = await Promise.all([
     import("../../config/config.ts"),
-    import("../../venues/registry.ts"),
     import("../../adapters/system/pino-log.ts"),
   ]);
-  const config = parseConfig(environment, VENUE_SERVICES);
+  const config = parseConfig(environment);
   const log = createPinoLog("error");
   if (command.needsService && config.databaseUrl !== null) {
     const answer = await askNodes(request, config);
