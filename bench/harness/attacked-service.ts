@@ -31,13 +31,8 @@ export interface AttackedService extends ServiceProcess {
  *
  * @param project        folder of the checkout; its dependencies are installed
  * @param attackerCount  number of customers whose keys the attackers use
- * @param env            settings, for example URLs of other venues
  */
-export async function startAttackedService(
-  project: string,
-  attackerCount: number,
-  env: Readonly<Record<string, string>> = {},
-): Promise<AttackedService> {
+export async function startAttackedService(project: string, attackerCount: number): Promise<AttackedService> {
   const folder = await temporaryFolder();
   try {
     const keys = await createCustomers(project, folder.path, attackerCount + 1);
@@ -45,7 +40,7 @@ export async function startAttackedService(
       dataDir: folder.path,
       project,
       createsStore: true,
-      env: { ...EVENT_SETTINGS, ...env },
+      env: EVENT_SETTINGS,
     });
     const close = async () => {
       await service.end();

@@ -31,8 +31,8 @@ export interface ReplayOptions {
 const usdOf = ({ takerSide, yesPrice, size }: WorldTrade) => (takerSide === "no" ? 1 - yesPrice : yesPrice) * size;
 
 /**
- * Whether the amount is exceptionally large by the rules, from every trade of the week before and the volume of the day, both
- * exact and without the detector's code for them.
+ * Whether the trade is a whale by the documented rules. Computes the percentile from all trades of the previous week and
+ * uses the exact daily volume; the detector approximates both.
  */
 function isTrueWhale(usd: number, week: readonly WorldTrade[], volume24hUsd: number | null): boolean {
   const smaller = week.filter((trade) => usdOf(trade) < usd).length;

@@ -7,7 +7,7 @@ import type { Database } from "../ports/database.ts";
 import type { SecretBox } from "../ports/secret-box.ts";
 
 /**
- * Opens the seal with the configured keys, or else with the key of the data directory.
+ * Opens the secret box with the configured keys, or with the key of the data directory if none is configured.
  *
  * @throws SecretKeyMismatchError if the store's secrets are sealed with another key
  */
@@ -16,8 +16,8 @@ export async function openSecretBox(
   database: Database,
 ): Promise<SecretBox> {
   const [current = await loadSecretKey(dataDir, systemRandom), ...others] = secretKeys;
-  const seal = createSecretBox([current, ...others], systemRandom);
+  const box = createSecretBox([current, ...others], systemRandom);
   const ids = [secretKeyId(current), ...others.map(secretKeyId)] as const;
   await ensureSecretKeyId(database, ids, { isKeyLost: isSecretKeyLost });
-  return seal;
+  return box;
 }

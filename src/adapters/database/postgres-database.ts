@@ -15,7 +15,7 @@ const CONNECTIONS_PER_CALLER_MAX = 8;
 const WAITING_CALLERS_MAX = 1_024;
 /** Longest wait for a connection, including the time to establish it. */
 const CONNECT_MS_MAX = 5_000;
-/** As `CONNECT_MS_MAX`, for an API request. */
+/** Longest wait of an API request for a connection, including the time to establish it. */
 const REQUEST_CONNECT_MS_MAX = 3_000;
 const STATEMENT_MS_MAX = 30_000;
 const LOCK_MS_MAX = 10_000;
@@ -113,7 +113,7 @@ function wrapClient(client: pg.PoolClient, priority: StatementPriority, releaseS
 }
 
 /**
- * Waits for a connection of the pool, which has a free slot for it.
+ * Waits for a connection of the pool. The caller has acquired a slot, so the pool has room for it.
  *
  * @throws AppError `store_unavailable` after `waitMsMax`. A connection that is established later returns to the pool
  */

@@ -25,7 +25,7 @@ const GLOBAL_IPV6 = new BlockList();
 GLOBAL_IPV6.addSubnet("2000::", 3, "ipv6");
 const isForbiddenIpv6 = (address: string): boolean => isIPv6(address) && !GLOBAL_IPV6.check(address, "ipv6");
 
-/** Which addresses may be requested. The default permits public addresses on the ports of http and https only. */
+/** Addresses that may be requested. The default permits only public addresses on the ports of http and https. */
 export interface AccessRule {
   /** Addresses and ranges that are allowed although they are not public. Only for tests. */
   readonly addresses: readonly string[];

@@ -13,7 +13,7 @@ export interface ForwardedCommand {
   readonly input?: string;
 }
 
-/** The result, or what the command needs before it can run: the operator's process then sends it again with that. */
+/** The result, or what the command needs before it can run. The operator's process then sends the command again. */
 export type ForwardedReply = CommandResult | CommandNeeds;
 
 /** Runs a command of an operator in the service. */
