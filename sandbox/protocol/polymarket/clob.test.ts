@@ -34,12 +34,6 @@ test("ids are unique, and the condition id and both token ids of a market return
   );
 });
 
-test("404: a settled market has no book", async () => {
-  const settled = world.markets("polymarket", NOW).find((market) => world.lifecycle(market, NOW).phase === "finalized");
-  assert.ok(settled !== undefined);
-  assert.equal((await get(clob, `/book?token_id=${polymarketTokenIds(settled)[0]}`)).status, 404);
-});
-
 test("400: rejects a book request without a token id", async () => {
   assert.equal((await get(clob, "/book")).status, 400);
 });

@@ -42,14 +42,6 @@ test("keyset pages contain every market once, and the last page has no `next_cur
   assert.deepEqual(idsOf(rows).sort(), markets.map(polymarketMarketId).sort());
 });
 
-test("event keyset pages with `closed=false` contain exactly the events with an unsettled market", async () => {
-  const open = await readAllPages("/events/keyset?limit=9&closed=false", "events");
-  const expected = world
-    .events("polymarket", NOW)
-    .filter((event) => event.markets.some((market) => NOW < market.finalizeAt));
-  assert.deepEqual(idsOf(open).sort(), expected.map(polymarketEventId).sort());
-});
-
 test("ignores the parameter `cursor` and returns the first page", async () => {
   const first: Page = (await get(gamma, "/markets/keyset?limit=3")).body;
   const second: Page = (await get(gamma, `/markets/keyset?limit=3&cursor=${first.next_cursor}`)).body;
