@@ -60,6 +60,7 @@ test("kalshi-typescript lists exactly the world's open markets, page by page unt
   let cursor: string | undefined;
   for (let page = 0; page < 100; page++) {
     const { data } = await createMarketApi().getMarkets(20, cursor, ...Array(9).fill(undefined), "open");
+    assert.ok(data.markets.length <= 20);
     tickers.push(...data.markets.map(({ ticker }) => ticker));
     cursor = data.cursor;
     if (cursor === "") break;
