@@ -92,7 +92,7 @@ create index analysis_participants_by_analysis on analysis_participants (analysi
 create index analysis_participants_by_time on analysis_participants (joined_at);
 
 -- When the service last queued analyses of its own, so that only one node does it.
-create table analysis_house_batch (
+create table scheduled_analyses_batch (
   is_only boolean primary key default true check (is_only),
   queued_at timestamptz not null
 );

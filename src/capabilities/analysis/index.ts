@@ -58,10 +58,7 @@ export function createAnalysisArea(ports: AnalysisPorts, sources: AnalysisSource
     ...ports,
     ...sources,
     venues: tradingVenuesOf(ports),
-    getMarket: createMarketFinder({
-      board,
-      fetchMarket: (venue, marketId) => ingest.lookUp(venue, marketId),
-    }),
+    getMarket: createMarketFinder({ board, fetchMarket: ingest.lookUp.bind(ingest) }),
     views: buildMarketViews(ports, sources),
     researchRunner,
     concurrency,
@@ -130,14 +127,8 @@ export function registerAnalysisRoutes(
     probabilityOf: analyses.probabilityOf,
     correlate: correlation.correlatePair,
   });
-  whatIfRoutes(http, { service: whatIf, venues: venues.trading });
-  const eventAnalyses = createEventAnalysesService({
-    clock,
-    markets,
-    analyses: analyses.service,
-    probabilityOf: analyses.probabilityOf,
-  });
-  eventAnalysisRoutes(http, { service: eventAnalyses, venues: venues.trading });
+  whatIfRoutes(http, whatIf, venues.trading);
+  eventAnalysisRoutes(http, createEventAnalysesService({ clock, markets, analyses }), venues.trading);
   const workers = openWorkerPool<Sample, CalibrationReport>(CALIBRATION_WORKER);
   http.addHook("onClose", () => workers.close());
   const calibration = createCalibrationService({ clock, database, workers });

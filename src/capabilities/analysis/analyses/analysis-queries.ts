@@ -2,6 +2,7 @@ import type { Category } from "../../../domain/category.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
+import { sumOf } from "../../../lib/numbers.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { AnalysisResult, LatestEstimate, StartedRun, StoredAnalysis } from "./model.ts";
@@ -70,7 +71,7 @@ export async function completeRun(
       JSON.stringify(stored.result),
       options.transcript,
       options.category,
-      sumOf(analysis.changes),
+      sumOf(analysis.changes.map(({ change }) => change)),
       analysis.changeError,
       analysis.dailyMove,
       analysis.gaps.peers,
@@ -80,14 +81,11 @@ export async function completeRun(
   return rows.length > 0;
 }
 
-const sumOf = (changes: readonly { readonly change: number }[]): number =>
-  changes.reduce((sum, { change }) => sum + change, 0);
-
 interface StoredRow extends Omit<StoredAnalysis, "result">, Record<string, unknown> {
   readonly result: string;
 }
 
-/** The service wrote the result itself, in the same shape. */
+/** The service itself stored the result in this form, so its type is trusted. */
 const toStored = ({ result, ...row }: StoredRow): StoredAnalysis => ({
   ...row,
   result: JSON.parse(result) as AnalysisResult,
@@ -162,7 +160,7 @@ export async function selectLatestEstimates(
   return rows.map(toEstimate);
 }
 
-/** Selects the estimates of analyses. Those that do not exist are left out. */
+/** Selects the estimates of analyses; omits those that do not exist. */
 export async function selectEstimates(database: Database, analysisIds: readonly string[]): Promise<LatestRow[]> {
   const rows = await database.query<EstimateRow>(
     `select ${ESTIMATE_COLUMNS} from analyses where analysis_id = any($1::text[])`,
@@ -202,7 +200,7 @@ export async function deleteParticipant(transaction: Transaction, customerId: st
 /** Reserves the next batch of the service's own analyses. Returns false if a batch was queued in the last `pauseMs`. */
 export async function reserveScheduledBatch(database: Database, now: number, pauseMs: number): Promise<boolean> {
   const rows = await database.query(
-    `insert into analysis_house_batch as batch (is_only, queued_at) values (true, ${toTimestampSql("$1")})
+    `insert into scheduled_analyses_batch as batch (is_only, queued_at) values (true, ${toTimestampSql("$1")})
      on conflict (is_only) do update set queued_at = excluded.queued_at
      where batch.queued_at <= ${toTimestampSql("$2")} returning 1`,
     [now, now - pauseMs],
@@ -215,7 +213,7 @@ const REQUESTED_DAYS = 30;
 /** The track record covers this time. */
 const RECORD_DAYS = 400;
 const DELETE_ROWS_MAX = 5_000;
-/** Per run. The next run deletes the remaining rows. */
+/** Maximum number of batches per run and table. The next run deletes the remaining rows. */
 const DELETE_BATCHES_MAX = 100;
 
 /**

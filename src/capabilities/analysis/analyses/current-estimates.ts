@@ -16,6 +16,7 @@ import {
   reestimate,
   toProbability,
 } from "../../../engine/index.ts";
+import { sumOf } from "../../../lib/numbers.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { type Agreement, EventEstimates } from "./event-estimates.ts";
 import { freshnessOf } from "./freshness.ts";
@@ -23,7 +24,7 @@ import type { LatestEstimates } from "./latest-estimates.ts";
 import { type MarketViews, viewActivity, viewQuote } from "./market-views.ts";
 import type { CurrentAnalysis, CurrentEstimate, Freshness, LatestEstimate, StoredAnalysis } from "./model.ts";
 
-export interface CurrentEstimatesPorts {
+interface CurrentEstimatesPorts {
   readonly board: Pick<MarketBoard, "find" | "findEvent" | "marketsOfEvent">;
   readonly clock: Pick<Clock, "now">;
   readonly latest: Pick<LatestEstimates, "find" | "observe">;
@@ -164,7 +165,7 @@ export const toLatest = ({
 }: StoredAnalysis): LatestEstimate & { readonly venue: VenueId; readonly marketId: string } => ({
   venue,
   marketId,
-  change: analysis.changes.reduce((sum, { change }) => sum + change, 0),
+  change: sumOf(analysis.changes.map(({ change }) => change)),
   changeError: analysis.changeError,
   dailyMove: analysis.dailyMove,
   marketPrice: analysis.marketPrice,

@@ -13,7 +13,7 @@ import { LEGS_MAX } from "./market-views.ts";
 
 /** Events whose ladders and estimates are kept. Beyond it, the one that was computed longest ago is computed again. */
 const EVENTS_MAX = 5_000;
-/** Ages of analyses and prices of other venues change without a change of the event. */
+/** Milliseconds. Ages of analyses and prices of other venues change without a change of the event. */
 const KEPT_MS = 1_000;
 
 /** Markets of one event that depend on each other by logic. */
@@ -23,7 +23,7 @@ interface Group {
   readonly markets: readonly BoardMarket[];
 }
 
-/** What the other estimates of an event add to the estimate of one market. */
+/** The change of one market's estimate that makes it agree with the other estimates of the event. */
 export interface Agreement {
   readonly logic: EventLogic;
   /** Number of markets whose estimates were made to agree, at least 2. */
@@ -50,15 +50,15 @@ interface AgreedEvent {
   readonly agreements: ReadonlyMap<number, Agreement>;
 }
 
-export interface EventEstimatesPorts {
+interface EventEstimatesPorts {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
-  /** The estimate of a market without the other markets of its event; null if it has none that can be used. */
+  /** The estimate of a market without the other markets of its event; null if it has no usable one. */
   readonly estimateOf: (market: BoardMarket, siblingGap: number, now: number) => LegEstimate | null;
 }
 
 /**
- * What the markets of an event imply for each other's estimates. Results are kept until a market of the event or an analysis
- * changes, for a second at most. Events of more than 200 markets are not compared.
+ * Compares the prices and the estimates of the markets of each event. Results are kept until a market of the event or an
+ * analysis changes, and for at most a second. Events of more than 200 markets are not compared.
  */
 export class EventEstimates {
   readonly #ports: EventEstimatesPorts;
@@ -101,7 +101,7 @@ export class EventEstimates {
     if (known !== undefined && known.event === event && isEqualList(known.markets, markets)) return known;
     const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
     const groups = this.#groupsOf(event?.listing, markets, open, known);
-    const state = { event, markets, open, groups, gaps: readGaps(groups) };
+    const state = { event, markets, open, groups, gaps: computeGaps(groups) };
     this.#states.delete(slug);
     this.#states.set(slug, state);
     const [oldest] = this.#states.size > EVENTS_MAX ? this.#states.keys() : [];
@@ -121,7 +121,7 @@ export class EventEstimates {
       const isExhaustive = findSetGap(listing, markets, ({ row }) => openRows.has(row)) === null;
       return [{ logic: { kind: "exclusive", isExhaustive }, markets: open }];
     }
-    // To compare the rules of all markets takes a hundred times as long as everything else, and they rarely change.
+    // Comparing the rules of all markets takes a hundred times as long as the rest, and the rules rarely change.
     if (
       known === undefined ||
       known.event?.listing.mutuallyExclusive !== false ||
@@ -142,10 +142,7 @@ export class EventEstimates {
         const estimate = this.#ports.estimateOf(market, state.gaps.get(market.row) ?? 0, now);
         return estimate === null ? [] : [{ market, estimate }];
       });
-      const own: EventLogic =
-        logic.kind === "ladder"
-          ? logic
-          : { kind: "exclusive", isExhaustive: logic.isExhaustive && known.length === markets.length };
+      const own = logicOf(logic, known.length === markets.length);
       const agreeing = agreeingLogOdds(
         own,
         known.map(({ estimate }) => estimate),
@@ -166,34 +163,26 @@ const listingOf = ({ listing }: BoardMarket) => listing;
 const isEqualList = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
   a.length === b.length && a.every((item, index) => item === b[index]);
 
-/** Adds the gaps of the markets that are legs, by board row. */
-function readGroupGaps(
-  logic: EventLogic,
-  markets: readonly BoardMarket[],
-  isLeg: (market: BoardMarket) => boolean,
-  gaps: Map<number, number>,
-): void {
-  const legs = markets.filter(isLeg);
-  const isComplete = legs.length === markets.length;
-  const own: EventLogic =
-    logic.kind === "ladder" ? logic : { kind: "exclusive", isExhaustive: logic.isExhaustive && isComplete };
+/** The logic of a group of which some markets may be missing: an incomplete group is not exhaustive. */
+const logicOf = (logic: EventLogic, isComplete: boolean): EventLogic =>
+  logic.kind === "ladder" ? logic : { kind: "exclusive", isExhaustive: logic.isExhaustive && isComplete };
+
+/** Returns the gap of each of the legs, which are some of the markets of a group (`siblingGaps`). */
+function gapsOf({ logic, markets }: Group, legs: readonly BoardMarket[]): number[] {
   const prices = legs.map(({ yesPrice, quote }) => ({ yesPrice: yesPrice ?? 0, spread: spreadOf(quote) }));
-  for (const [index, gap] of siblingGaps(own, prices).entries()) {
-    const row = legs[index]?.row;
-    if (row !== undefined) gaps.set(row, gap);
-  }
+  return siblingGaps(logicOf(logic, legs.length === markets.length), prices);
 }
 
-function readGaps(groups: readonly Group[]): Map<number, number> {
+/** Returns the gaps by board row. A one-sided quote (`isBound`) is compared with the other markets, but not they with it. */
+function computeGaps(groups: readonly Group[]): Map<number, number> {
   const gaps = new Map<number, number>();
-  for (const { logic, markets } of groups) {
-    const bounds = new Set(markets.filter(({ quote }) => isBound(quote)));
-    // A bound says nothing about the other markets.
-    readGroupGaps(logic, markets, (market) => !bounds.has(market), gaps);
+  for (const group of groups) {
+    const bounds = new Set(group.markets.filter(({ quote }) => isBound(quote)));
+    const legs = group.markets.filter((market) => !bounds.has(market));
+    for (const [index, gap] of gapsOf(group, legs).entries()) gaps.set(legs[index]?.row ?? -1, gap);
     for (const own of bounds) {
-      const found = new Map<number, number>();
-      readGroupGaps(logic, markets, (market) => market === own || !bounds.has(market), found);
-      gaps.set(own.row, found.get(own.row) ?? 0);
+      const withOwn = group.markets.filter((market) => market === own || !bounds.has(market));
+      gaps.set(own.row, gapsOf(group, withOwn)[withOwn.indexOf(own)] ?? 0);
     }
   }
   return gaps;

@@ -1,26 +1,17 @@
 import type { VenueId } from "../../../domain/market.ts";
-import { type EventLog, followEvents } from "../../../event-log/index.ts";
+import { followEvents } from "../../../event-log/index.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import type { Bus } from "../../../ports/bus.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
 import { type LatestRow, selectEstimates, selectLatestEstimates } from "./analysis-queries.ts";
 import { readCompletion } from "./completion-event.ts";
 import type { LatestEstimate } from "./model.ts";
+import type { AnalysesPorts } from "./ports.ts";
 
 const PAGE_ROWS = 5_000;
 /** More markets than are ever on the board at once. Beyond it the market that was analysed longest ago is forgotten. */
 const MARKETS_MAX = 500_000;
 const RETRY_MS = 5_000;
 
-export interface LatestEstimatesPorts {
-  readonly database: Database;
-  readonly eventLog: EventLog;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type LatestEstimatesPorts = Pick<AnalysesPorts, "database" | "eventLog" | "bus" | "clock" | "log">;
 
 /**
  * The latest estimate of each market, in memory, so that lists need no database. It is loaded at the start and follows
@@ -101,14 +92,7 @@ export class LatestEstimates {
     this.#job.reportSuccess();
     this.#loaded.resolve();
     const filter = { types: ["analysis_complete"] } as const;
-    for await (const { events, hasGap } of followEvents({
-      log: eventLog,
-      bus,
-      clock,
-      after,
-      filter,
-      signal,
-    })) {
+    for await (const { events, hasGap } of followEvents({ log: eventLog, bus, clock, after, filter, signal })) {
       if (hasGap) return;
       const completed = events.flatMap(({ payload }) => readCompletion(payload) ?? []);
       if (completed.length > 0)

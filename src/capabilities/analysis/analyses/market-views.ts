@@ -54,7 +54,7 @@ export function createMarketViews(ports: MarketViewPorts) {
     traitsOf,
 
     /** The same question at other venues, at their current prices. */
-    peersOf: (market: BoardMarket, asOf: number): PeerView[] => listPeers(market, asOf),
+    peersOf: listPeers,
 
     /**
      * @param asOf  Unix milliseconds; at most the current time
@@ -149,25 +149,16 @@ export function createMarketViews(ports: MarketViewPorts) {
 }
 
 /** The current quote, as the engine reads it. */
-export const viewQuote = ({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint => ({
-  at: confirmedBy(asOf, updatedAt),
-  bid: quote.bid,
-  ask: quote.ask,
-  bidSize: quote.bidSize,
-  askSize: quote.askSize,
-  lastPrice: quote.lastPrice,
-  indicativePrice: quote.indicativePrice,
-});
+export function viewQuote({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint {
+  const { bid, ask, bidSize, askSize, lastPrice, indicativePrice } = quote;
+  return { at: confirmedBy(asOf, updatedAt), bid, ask, bidSize, askSize, lastPrice, indicativePrice };
+}
 
 /** The current activity, as the engine reads it. */
-export const viewActivity = (
-  { activity, updatedAt }: BoardMarket,
-  asOf: number,
-): NonNullable<MarketView["activity"]> => ({
-  at: confirmedBy(asOf, updatedAt),
-  volume24hUsd: activity.volume24hUsd,
-  liquidityUsd: activity.liquidityUsd,
-});
+export function viewActivity({ activity, updatedAt }: BoardMarket, asOf: number): NonNullable<MarketView["activity"]> {
+  const { volume24hUsd, liquidityUsd } = activity;
+  return { at: confirmedBy(asOf, updatedAt), volume24hUsd, liquidityUsd };
+}
 
 function viewBook(book: OrderBook | null, asOf: number): MarketView["book"] {
   return book === null ? null : { at: confirmedBy(asOf, book.receivedAt), bids: book.bids, asks: book.asks };
@@ -183,5 +174,5 @@ function toLeg({ listing, quote, yesPrice, updatedAt }: BoardMarket, asOf: numbe
   };
 }
 
-/** The board is current, but a venue's clock can be ahead of ours by seconds. */
+/** Limits a time to `asOf`, because a venue's clock can be seconds ahead of ours. */
 const confirmedBy = (asOf: number, updatedAt: number): number => Math.min(asOf, updatedAt);

@@ -34,7 +34,7 @@ export interface StartedRun extends Omit<AnalysisRun, "status" | "errorMessage">
   readonly fence: number;
   /** When the run was first started. */
   readonly startedAt: number;
-  /** What the research of an earlier attempt has stored; null if there is none. */
+  /** State that the research of an earlier attempt stored; null if there is none. */
   readonly researchState: string | null;
 }
 
@@ -65,7 +65,7 @@ export interface EndedRun {
   readonly costUsd: number;
 }
 
-/** Everything that is stored of an analysis. */
+/** Stored analysis. */
 export interface StoredAnalysis {
   readonly analysisId: string;
   readonly venue: VenueId;
@@ -76,7 +76,7 @@ export interface StoredAnalysis {
   readonly result: AnalysisResult;
 }
 
-/** The part that is stored as JSON. */
+/** The JSON of a stored analysis. */
 export interface AnalysisResult {
   readonly title: string;
   readonly analysis: Analysis;
@@ -85,7 +85,7 @@ export interface AnalysisResult {
   readonly durationMs: number;
 }
 
-/** What is kept in memory of a market's latest analysis: what it adds to the price, and when it expires. */
+/** A market's latest analysis in memory: the change that it adds to the price, and the figures that decide when it expires. */
 export interface LatestEstimate extends EstimateChanges {
   /** Price at the time of the analysis, in [0, 1]. */
   readonly marketPrice: number;
@@ -95,7 +95,7 @@ export interface LatestEstimate extends EstimateChanges {
   readonly analysedAt: number;
 }
 
-/** Our estimate of a market at its current price. All figures are of one moment. */
+/** Our estimate of a market at its current price. All figures belong to one time. */
 export interface CurrentEstimate {
   /** Probability of YES, in [0.0001, 0.9999]. */
   readonly probability: number;
@@ -115,12 +115,12 @@ export interface CurrentEstimate {
   readonly at: number;
 }
 
-/** A stored analysis at the current price: `result.analysis` is of now. */
+/** A stored analysis at the current price: `result.analysis` is recomputed for it. */
 export interface CurrentAnalysis extends StoredAnalysis {
-  /** The analysis of its own moment. */
+  /** The analysis at the price of its own time. */
   readonly original: Analysis;
   readonly freshness: Freshness;
-  /** The moment of `result.analysis`, as in `CurrentEstimate`. */
+  /** Time of `result.analysis`, as in `CurrentEstimate`. */
   readonly at: number;
 }
 

@@ -1,17 +1,16 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { type Category, categoryOf } from "../../../domain/category.ts";
 import { AppError } from "../../../domain/errors.ts";
-import type { VenueId } from "../../../domain/market.ts";
 import { type Analysis, ENGINE_COEFFICIENTS, type MarketView, type ResearchView } from "../../../engine/index.ts";
-import { appendEvents, type EventLog } from "../../../event-log/index.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database, Transaction } from "../../../ports/database.ts";
+import { appendEvents } from "../../../event-log/index.ts";
+import type { Transaction } from "../../../ports/database.ts";
 import type { Job, JobQueue } from "../../../ports/job-queue.ts";
-import type { Log } from "../../../ports/log.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
 import { completeRun } from "./analysis-queries.ts";
 import { createCompletionEvent, createErrorEvent } from "./completion-event.ts";
-import type { AnalysisRun, EndedRun, ResearchRunner, StartedRun, StoredAnalysis } from "./model.ts";
+import type { MarketViews } from "./market-views.ts";
+import type { AnalysisRun, StartedRun, StoredAnalysis } from "./model.ts";
+import type { AnalysesPorts } from "./ports.ts";
 import { LeaseLostError, RunFailure } from "./run-errors.ts";
 import { failRun, releaseFollower, startRun, undoStart } from "./run-queries.ts";
 import { research } from "./run-research.ts";
@@ -20,23 +19,16 @@ import { enqueueRun } from "./runs.ts";
 /** Starts of a run after which it ends with an error. */
 const ATTEMPTS_MAX = 5;
 
-export interface PerformPorts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+type PerformPorts = Pick<
+  AnalysesPorts,
+  "database" | "clock" | "log" | "eventLog" | "getMarket" | "onRunEnded" | "researchRunner"
+> & {
   readonly queue: JobQueue;
-  readonly eventLog: Pick<EventLog, "announce">;
-  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
-  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  readonly views: { viewOf(market: BoardMarket, asOf: number): Promise<MarketView> };
+  readonly views: Pick<MarketViews, "viewOf">;
   readonly engine: Pick<WorkerPool<MarketView, Analysis | null>, "run">;
   /** Called after a run has ended with a result. Its failure does not change the run. */
   readonly onCompleted: (market: BoardMarket, stored: StoredAnalysis) => Promise<void>;
-  /** Called with each run that this node has ended. Must not throw. */
-  readonly onRunEnded?: (run: EndedRun) => void;
-  /** Null if no language model is configured. */
-  readonly researchRunner: ResearchRunner | null;
-}
+};
 
 /** A stored result and the market that was analysed. */
 interface Completed {

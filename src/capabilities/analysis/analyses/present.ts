@@ -1,4 +1,4 @@
-import type { CausalFactor, Scenario } from "../../../engine/index.ts";
+import type { Scenario } from "../../../engine/index.ts";
 import { expiryOf } from "./freshness.ts";
 import type { CurrentAnalysis, ResearchSummary } from "./model.ts";
 import type { RunStatusReport } from "./runs.ts";
@@ -6,17 +6,7 @@ import type { RunStatusReport } from "./runs.ts";
 /** The causal decomposition, as analyses and signals contain it. */
 export function presentCausal({ at, result: { analysis } }: CurrentAnalysis) {
   return {
-    factors: analysis.factors.map(
-      ({ claim, direction, evidence, prior, posterior, weight, confidence }: CausalFactor) => ({
-        claim,
-        direction,
-        evidence,
-        prior,
-        posterior,
-        weight,
-        confidence,
-      }),
-    ),
+    factors: analysis.factors,
     method: "log_odds",
     overall_probability: analysis.probability,
     overall_confidence: analysis.confidence,

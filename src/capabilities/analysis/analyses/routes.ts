@@ -1,11 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { BoardMarket } from "../../../board/index.ts";
-import type { VenueId } from "../../../domain/market.ts";
 import { METERING, type Metering } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
-import { presentHistory } from "../../markets/market-data/index.ts";
+import { type MarketsService, presentHistory } from "../../markets/market-data/index.ts";
 import type { CurrentAnalysis } from "./model.ts";
 import { pollUrlOf, presentAnalysis, presentCausal, presentMeta, presentScenarios, presentStatus } from "./present.ts";
 import { createAnalysisSchemas, LIST_LIMIT_DEFAULT } from "./schema.ts";
@@ -13,12 +12,12 @@ import type { AnalysesService } from "./service.ts";
 
 const HISTORY_POINTS = 48;
 
-export interface AnalysisRoutesOptions {
+interface AnalysisRoutesOptions {
   readonly service: AnalysesService;
   readonly venues: VenueIds;
   /** A caller who paid for a run has no key to poll it with. The id, which nobody can guess, is then sufficient. */
   readonly acceptsPayments: boolean;
-  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  readonly getMarket: MarketsService["getListedMarket"];
   readonly getHistory: (market: BoardMarket, period: "7d", maxPoints: number) => Promise<HistoryReading>;
 }
 

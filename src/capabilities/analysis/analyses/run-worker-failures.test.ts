@@ -26,8 +26,8 @@ test("while only one task of the queue fails, the worker reports it until it suc
   };
   const unused = async () => assert.fail("unused");
   const database = { query: async () => [], transaction: unused, close: unused };
-  const announceEvents = () => {};
-  const worker = new RunWorker({ database, clock, log, queue, announceEvents, perform: unused, concurrency: 1 });
+  const eventLog = { announce() {} };
+  const worker = new RunWorker({ database, clock, log, queue, eventLog, perform: unused, concurrency: 1 });
   worker.start();
   for (let second = 0; second < 15; second++) {
     await clock.advance(1_000);

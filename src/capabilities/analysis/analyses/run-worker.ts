@@ -1,10 +1,8 @@
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
 import type { Job, JobQueue } from "../../../ports/job-queue.ts";
-import type { Log } from "../../../ports/log.ts";
 import { endWithError } from "./perform-run.ts";
+import type { AnalysesPorts } from "./ports.ts";
 import { LeaseLostError } from "./run-errors.ts";
 import { selectOverdue } from "./run-queries.ts";
 import type { RunJob } from "./runs.ts";
@@ -21,16 +19,13 @@ const OVERDUE_BATCH = 100;
 /** Time for runs and statements to end at shutdown. What has not ended is taken over by another worker. */
 const STOP_MS_MAX = 2_000;
 
-export interface RunWorkerPorts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
+type RunWorkerPorts = Pick<AnalysesPorts, "database" | "clock" | "log"> & {
   readonly queue: JobQueue;
-  readonly announceEvents: () => void;
+  readonly eventLog: Pick<AnalysesPorts["eventLog"], "announce">;
   readonly perform: (analysisId: string, job: Job, signal: AbortSignal) => Promise<void>;
   /** Number of runs at the same time. */
   readonly concurrency: number;
-}
+};
 
 /** Runs analyses from the queue, several at a time, until it is stopped. */
 export class RunWorker {
@@ -119,13 +114,13 @@ export class RunWorker {
   }
 
   async #endOverdue(): Promise<void> {
-    const { database, clock, queue, announceEvents } = this.#ports;
+    const { database, clock, queue, eventLog } = this.#ports;
     const now = clock.now();
     const message = "The analysis did not end within an hour of its request. Please request it again later.";
     for (const run of await selectOverdue(database, now - RUN_MS_MAX, OVERDUE_BATCH)) {
       await queue.prepare();
       await database.transaction((transaction) => endWithError(transaction, queue, run, { message, fence: null, now }));
-      announceEvents();
+      eventLog.announce();
     }
   }
 }

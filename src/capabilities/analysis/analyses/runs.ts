@@ -2,12 +2,11 @@ import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, rateLimited } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database, Transaction } from "../../../ports/database.ts";
+import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
+import type { Transaction } from "../../../ports/database.ts";
 import type { JobQueue } from "../../../ports/job-queue.ts";
-import type { Random } from "../../../ports/random.ts";
-import { createDurationEstimate } from "./duration-estimate.ts";
 import type { AnalysisRun, AnalysisType } from "./model.ts";
+import type { AnalysesPorts } from "./ports.ts";
 import {
   countWaiting,
   insertParticipant,
@@ -15,11 +14,11 @@ import {
   lockRunning,
   type NewRun,
   type QueueLimits,
+  selectDurations,
   selectRun,
   selectRunning,
   upgradeRun,
 } from "./run-queries.ts";
-import { createRunReader } from "./run-reader.ts";
 
 /** Number of base32 characters in the random part of an id: 130 bits. Whoever knows an id may read the analysis. */
 const ID_LENGTH = 26;
@@ -27,6 +26,15 @@ const ID_PATTERN = /^plx-[a-z2-7]{26}$/;
 const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };
 /** Two requests can exclude each other's run twice at most: a run may end between the two statements of a request. */
 const REQUEST_ATTEMPTS = 3;
+
+/** A run is read from the store at most once in this time, because callers may poll many times a second. */
+const RUN_AGE_MS_MAX = 50;
+const POLLED_RUNS_MAX = 5_000;
+/** Runs whose durations give the estimate of a new run, and how long the estimate is kept. */
+const DURATION_RUNS_MAX = 200;
+const DURATIONS_AGE_MS_MAX = 10_000;
+/** Estimate while no analysis of the type has ended. */
+const SECONDS_DEFAULT = 60;
 
 /** Data of a job in the queue. */
 export interface RunJob {
@@ -37,15 +45,11 @@ export interface RunJob {
 export const enqueueRun = (queue: JobQueue, transaction: Transaction, run: { analysisId: string; turn: number }) =>
   queue.enqueue(transaction, { data: { analysisId: run.analysisId } satisfies RunJob, priority: -run.turn });
 
-export interface RunPorts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
+type RunPorts = Pick<AnalysesPorts, "database" | "clock" | "random" | "limits"> & {
   readonly queue: JobQueue;
   /** Type of requested analyses: full if a language model is configured. */
   readonly requestedType: AnalysisType;
-  readonly limits?: QueueLimits;
-}
+};
 
 export interface RunStatusReport {
   readonly run: AnalysisRun;
@@ -57,8 +61,21 @@ export type Runs = ReturnType<typeof createRuns>;
 
 /** Requests analyses, and reports on their runs. */
 export function createRuns({ database, clock, random, queue, requestedType, limits = QUEUE_LIMITS }: RunPorts) {
-  const estimateSeconds = createDurationEstimate(database, clock);
-  const readRun = createRunReader((id) => selectRun(database, id), clock);
+  const now = () => clock.monotonic();
+  const shareRun = createSingleFlightCache<AnalysisRun | null>({
+    maxAgeMsOf: () => RUN_AGE_MS_MAX,
+    entriesMax: POLLED_RUNS_MAX,
+    now,
+  });
+  const shareDurations = createSingleFlightCache<Awaited<ReturnType<typeof selectDurations>>>({
+    maxAgeMsOf: () => DURATIONS_AGE_MS_MAX,
+    entriesMax: 1,
+    now,
+  });
+  const estimateSeconds = async (type: AnalysisType): Promise<number> => {
+    const durations = await shareDurations("", () => selectDurations(database, DURATION_RUNS_MAX));
+    return durations.find((duration) => duration.type === type)?.seconds ?? SECONDS_DEFAULT;
+  };
 
   /** Inserts a run and its job. Returns null if the market has a run already. */
   const insert = async (transaction: Transaction, parts: Omit<NewRun, "analysisId">) => {
@@ -120,11 +137,11 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
   ): Promise<string> => {
     const { venue, marketId } = market.listing;
     await queue.prepare();
-    const now = clock.now();
+    const requestedAt = clock.now();
     for (let attempt = 0; attempt < REQUEST_ATTEMPTS; attempt++) {
       const analysisId = await database.transaction(async (transaction) => {
-        const id = await joinOrInsert(transaction, { venue, marketId, type, customerId, now }, isForced);
-        if (id !== null && customerId !== null) await insertParticipant(transaction, customerId, id, now);
+        const id = await joinOrInsert(transaction, { venue, marketId, type, customerId, now: requestedAt }, isForced);
+        if (id !== null && customerId !== null) await insertParticipant(transaction, customerId, id, requestedAt);
         return id;
       }, "request");
       if (analysisId === null) continue;
@@ -153,7 +170,9 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       analysisId: string,
       market: { readonly venue: VenueId; readonly marketId: string } | null,
     ): Promise<RunStatusReport> {
-      const run = ID_PATTERN.test(analysisId) ? await readRun(analysisId) : null;
+      const run = ID_PATTERN.test(analysisId)
+        ? await shareRun(analysisId, () => selectRun(database, analysisId))
+        : null;
       const isOfMarket =
         run !== null && (market === null || (run.venue === market.venue && run.marketId === market.marketId));
       if (!isOfMarket) throw new AppError("analysis_not_found", "There is no such analysis");

@@ -84,12 +84,12 @@ analysisTest("one node queues a batch, and markets with a recent analysis are no
   const [first, second] = nodes.map(({ app }) => app.analyses);
   assert.ok(first !== undefined && second !== undefined);
   for (const { listMarket } of nodes) for (const marketId of ["m-1", "m-2"]) listMarket(marketId);
-  await Promise.all([first.houseJob.queueBatch(), second.houseJob.queueBatch()]);
+  await Promise.all([first.scheduled.queueBatch(), second.scheduled.queueBatch()]);
   assert.deepEqual(await listRuns(database), ["m-1", "m-2"]);
-  await database.query("update analysis_house_batch set queued_at = queued_at - interval '1 minute'");
+  await database.query("update scheduled_analyses_batch set queued_at = queued_at - interval '1 minute'");
   first.start();
   await eventually(() => (first.latest.size === 2 ? true : null), "the analyses");
-  await first.houseJob.queueBatch();
+  await first.scheduled.queueBatch();
   assert.equal((await listRuns(database)).length, 2);
 });
 
@@ -97,10 +97,10 @@ analysisTest("after a restart, markets with a recent analysis are not analysed a
   const before = await open();
   for (const marketId of ["m-1", "m-2"]) before.listMarket(marketId);
   before.app.analyses.start();
-  await before.app.analyses.houseJob.queueBatch();
+  await before.app.analyses.scheduled.queueBatch();
   await eventually(() => (before.app.analyses.latest.size === 2 ? true : null), "the analyses");
   await before.app.analyses.stop();
-  await database.query("update analysis_house_batch set queued_at = queued_at - interval '1 minute'");
+  await database.query("update scheduled_analyses_batch set queued_at = queued_at - interval '1 minute'");
   const { app, listMarket } = await open({ analyses: { hasScheduledAnalyses: true } });
   for (const marketId of ["m-1", "m-2", "m-3"]) listMarket(marketId);
   app.analyses.start();
@@ -153,14 +153,14 @@ analysisTest(
     }
     const count = async (table: string) => (await database.query(`select 1 from ${table}`)).length;
     assert.deepEqual([await count("analysis_results"), await count("analyses")], [2, 2]);
-    await app.analyses.houseJob.deleteOld(Date.now() + 31 * DAY_MS);
+    await app.analyses.scheduled.deleteOld(Date.now() + 31 * DAY_MS);
     assert.deepEqual(
       [await count("analysis_results"), await count("analyses"), await count("analysis_runs")],
       [1, 2, 0],
     );
     assert.equal((await app.analyses.service.latest(VENUE, "m-1"))?.analysisId, ids[1]);
     assert.deepEqual((await caller.get("/v1/analyses")).json, []);
-    await app.analyses.houseJob.deleteOld(Date.now() + 401 * DAY_MS);
+    await app.analyses.scheduled.deleteOld(Date.now() + 401 * DAY_MS);
     assert.deepEqual(
       [await count("analysis_results"), await count("analyses"), await count("latest_analyses")],
       [0, 0, 0],
@@ -168,7 +168,7 @@ analysisTest(
     ids.push((await caller.analyze("m-1")).json.analysis_id);
     await ended(ids[2] ?? "");
     await app.analyses.stop();
-    await app.analyses.houseJob.deleteOld(Date.now() + 401 * DAY_MS);
+    await app.analyses.scheduled.deleteOld(Date.now() + 401 * DAY_MS);
     assert.equal(await count("analyses"), 1, "a stopped job deletes nothing");
   },
 );

@@ -3,12 +3,10 @@ import { acceptsOrders } from "../../../domain/close-time.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
 import { deleteOldAnalyses, reserveScheduledBatch } from "./analysis-queries.ts";
 import type { CurrentEstimates } from "./current-estimates.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
+import type { AnalysesPorts } from "./ports.ts";
 
 /** Markets that the service analyses itself. */
 const MARKETS_MAX = 200;
@@ -20,21 +18,15 @@ const BATCH_PAUSE_MS = 10_000;
 const BATCH_SIZE = 20;
 const RETENTION_PAUSE_MS = HOUR_MS;
 
-export interface ScheduledAnalysesPorts {
-  readonly database: Database;
-  readonly board: MarketBoard;
-  readonly clock: Clock;
-  readonly log: Log;
+type ScheduledAnalysesPorts = Pick<AnalysesPorts, "database" | "board" | "clock" | "log" | "venues"> & {
   readonly latest: Pick<LatestEstimates, "find" | "loaded">;
   readonly estimates: Pick<CurrentEstimates, "isExpired">;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly VenueId[];
   readonly request: (market: BoardMarket) => Promise<unknown>;
-}
+};
 
 /**
- * Returns the markets of `selectMostTraded` without a usable analysis of the last hour: first those without any, then those whose
- * analysis has expired, then the oldest.
+ * Returns the markets of `selectMostTraded` without a usable analysis of the last hour: first those without any, then
+ * those whose analysis has expired, then those with the oldest analysis.
  */
 function selectDue({ board, latest, estimates, venues }: ScheduledAnalysesPorts, now: number): BoardMarket[] {
   const dueSince = (market: BoardMarket): number => {
@@ -98,8 +90,8 @@ function rankByTrade(board: Pick<MarketBoard, "list">, venue: VenueId, limit: nu
 const tradedUsd = ({ activity }: BoardMarket): number => (activity.volume24hUsd ?? 0) + (activity.openInterestUsd ?? 0);
 
 /**
- * Scheduled analyses: keeps a light analysis of every venue's most traded markets fresh, so that the track record does not depend on what customers ask
- * for, and deletes old analyses. Nodes share the work: one of them queues each batch.
+ * Keeps a light analysis of every venue's most traded markets fresh, so that the track record does not depend on the
+ * requests of customers, and deletes old analyses. Nodes share the work: one of them queues each batch.
  */
 export function createScheduledAnalyses(ports: ScheduledAnalysesPorts) {
   const { database, clock, log, latest, request } = ports;
@@ -123,7 +115,7 @@ export function createScheduledAnalyses(ports: ScheduledAnalysesPorts) {
     },
     start(): void {
       jobs.start("analyses", BATCH_PAUSE_MS, async () => {
-        // Before, every market seems to have no analysis.
+        // Until then, every market seems to have no analysis.
         await latest.loaded;
         if (!jobs.isStopping) await queueBatch();
       });

@@ -1,21 +1,23 @@
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import type { Database } from "../../../ports/database.ts";
 import { selectLatest, selectOfCustomer } from "./analysis-queries.ts";
 import { type CurrentEstimates, toLatest } from "./current-estimates.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
 import type { CurrentAnalysis, StoredAnalysis } from "./model.ts";
+import type { AnalysesPorts } from "./ports.ts";
 import type { Runs } from "./runs.ts";
 
-export interface AnalysesPorts {
-  readonly database: Database;
-  readonly board: MarketBoard;
+type ServicePorts = Pick<AnalysesPorts, "database" | "board" | "getMarket"> & {
   readonly runs: Runs;
   readonly latest: Pick<LatestEstimates, "remember">;
   readonly estimates: Pick<CurrentEstimates, "move">;
-  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
-  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+};
+
+/** A run that was started or joined, and the seconds until it ends. */
+interface Requested {
+  readonly analysisId: string;
+  readonly estimatedSeconds: number;
 }
 
 const createNotOpenError = (marketId: string) =>
@@ -32,7 +34,7 @@ const createNotOpenError = (marketId: string) =>
 export type AnalysesService = ReturnType<typeof createAnalysesService>;
 
 /** Requests analyses and reads their results. */
-export function createAnalysesService({ database, board, runs, latest, estimates, getMarket }: AnalysesPorts) {
+export function createAnalysesService({ database, board, runs, latest, estimates, getMarket }: ServicePorts) {
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
 
@@ -59,7 +61,7 @@ export function createAnalysesService({ database, board, runs, latest, estimates
       venue: VenueId,
       marketId: string,
       options: { readonly customerId: string; readonly isForced: boolean },
-    ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
+    ): Promise<Requested> {
       const market = await findMarket(venue, marketId);
       // Rejected here, because an accepted run uses a unit of the quota. There is nothing to estimate after the end of
       // trading, and an estimate starts from the price.
@@ -76,10 +78,7 @@ export function createAnalysesService({ database, board, runs, latest, estimates
      *
      * @throws AppError `overloaded`, `rate_limited`, `store_unavailable`
      */
-    async analyseLightly(
-      market: BoardMarket,
-      customerId: string,
-    ): Promise<{ readonly analysisId: string; readonly estimatedSeconds: number }> {
+    async analyseLightly(market: BoardMarket, customerId: string): Promise<Requested> {
       const estimatedSeconds = await runs.estimateSeconds("light");
       return { analysisId: await runs.requestLight(market, customerId), estimatedSeconds };
     },

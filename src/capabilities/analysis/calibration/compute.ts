@@ -49,10 +49,12 @@ export function computeReport(sample: Sample, questionsRequired: number = QUESTI
   const byHorizon = Map.groupBy(rows, ({ horizon }) => horizon);
   const categories: [Category | null, number][] = [...CATEGORIES.entries()].map(([index, name]) => [name, index]);
   const total = scoresOf(rows);
+  const bins = reliabilityBins(rows);
+  const isSmall = total.questions < questionsRequired;
   return {
     total,
-    brierDifference: total.questions < questionsRequired ? null : brierDifferenceOf(rows, total.questions),
-    bins: total.questions < questionsRequired ? reliabilityBins(rows).map(omitFigures) : reliabilityBins(rows),
+    brierDifference: isSmall ? null : brierDifferenceOf(rows, total.questions),
+    bins: isSmall ? bins.map(omitFigures) : bins,
     byCategory: [...categories, [null, NO_CATEGORY] as const].flatMap(([category, index]) => {
       const part = byCategory.get(index);
       return part === undefined ? [] : [{ category, ...scoresOf(part) }];
@@ -87,9 +89,7 @@ function pricesOf(rows: readonly Row[]): readonly ScoredForecast[] | null {
 }
 
 const omitFigures = (bin: ReliabilityBin): ReliabilityBin => ({
-  lower: bin.lower,
-  upper: bin.upper,
-  count: bin.count,
+  ...bin,
   meanPredicted: null,
   observedFrequency: null,
   low: null,
@@ -99,11 +99,10 @@ const omitFigures = (bin: ReliabilityBin): ReliabilityBin => ({
 function computeScores(rows: readonly Row[], questionsRequired: number): Scores {
   const markets = new Set(rows.map(({ market }) => market)).size;
   const questions = new Set(rows.map(({ group }) => group)).size;
+  const counts = { sampleSize: rows.length, markets, questions };
   if (questions < questionsRequired)
     return {
-      sampleSize: rows.length,
-      markets,
-      questions,
+      ...counts,
       brierScore: null,
       marketBrierScore: null,
       brierSkillScore: null,
@@ -115,9 +114,7 @@ function computeScores(rows: readonly Row[], questionsRequired: number): Scores 
   const brier = brierScore(rows);
   const marketBrier = brierScore(prices);
   return {
-    sampleSize: rows.length,
-    markets,
-    questions,
+    ...counts,
     brierScore: brier,
     marketBrierScore: marketBrier,
     brierSkillScore: brierSkillScore(brier, marketBrier),

@@ -49,23 +49,27 @@ export interface SettledMarket {
   readonly resolvedAt: number;
 }
 
-/** At most one forecast per market and horizon, in columns. */
-export interface Sample {
+/** Columns of a sample, and the type of their values. */
+export const SAMPLE_COLUMNS = {
   /** A number per market. */
-  readonly market: Int32Array<ArrayBuffer>;
+  market: Int32Array,
   /** A number per independent question: the same for markets that ask the same one. */
-  readonly question: Int32Array<ArrayBuffer>;
+  question: Int32Array,
   /** Index in `HORIZONS`. */
-  readonly horizon: Uint8Array<ArrayBuffer>;
+  horizon: Uint8Array,
   /** Index in `CATEGORIES`; `NO_CATEGORY` if it is unknown. */
-  readonly category: Uint8Array<ArrayBuffer>;
-  readonly probability: Float64Array<ArrayBuffer>;
+  category: Uint8Array,
+  probability: Float64Array,
   /** Price of the market at the time of the forecast; NaN if it is unknown. */
-  readonly marketPrice: Float64Array<ArrayBuffer>;
-  readonly outcome: Float64Array<ArrayBuffer>;
+  marketPrice: Float64Array,
+  outcome: Float64Array,
   /** Unix milliseconds. */
-  readonly resolvedAt: Float64Array<ArrayBuffer>;
-}
+  resolvedAt: Float64Array,
+} as const;
+
+type Columns = typeof SAMPLE_COLUMNS;
+/** At most one forecast per market and horizon, in columns. */
+export type Sample = { readonly [Name in keyof Columns]: ReturnType<Columns[Name]["from"]> };
 
 export const NO_CATEGORY = 255;
 

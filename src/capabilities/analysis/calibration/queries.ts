@@ -15,7 +15,7 @@ interface SettlementRow extends Record<string, unknown>, SettledMarket, Settleme
 
 /**
  * Selects one page of the latest settlement of each market, newest first. Markets whose stakes were refunded have no
- * outcome and are left out. `resolvedAt` is at most the time at which the store received the first result, even if the
+ * outcome and are omitted. `resolvedAt` is at most the time at which the store received the first result, even if the
  * venue reports a later time or corrects the result, because later forecasts may use that result.
  */
 export function selectSettlements(

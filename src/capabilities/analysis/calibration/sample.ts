@@ -1,7 +1,14 @@
 import { CATEGORIES, type Category } from "../../../domain/category.ts";
 import type { Database } from "../../../ports/database.ts";
 import { readQuestions } from "../../markets/questions/index.ts";
-import { type CalibrationFilter, type CalibrationMode, NO_CATEGORY, PERIOD_MS, type Sample } from "./model.ts";
+import {
+  type CalibrationFilter,
+  type CalibrationMode,
+  NO_CATEGORY,
+  PERIOD_MS,
+  SAMPLE_COLUMNS,
+  type Sample,
+} from "./model.ts";
 import { BEFORE_LATEST_SETTLEMENT, type SettlementPosition, selectForecasts, selectSettlements } from "./queries.ts";
 
 /** Markets per statement. A statement blocks the embedded store, so it must be short. */
@@ -11,7 +18,7 @@ const MARKETS_MAX = 50_000;
 
 /** Reads the forecasts of settled markets. @throws AppError `store_unavailable` */
 export async function readSample(database: Pick<Database, "query">, mode: CalibrationMode): Promise<Sample> {
-  const columns = createColumns();
+  const columns = mapColumns((): number[] => []);
   const questions = await readQuestions(database);
   const numbers = new Map<string, number>();
   const numberOf = (question: string): number => {
@@ -40,37 +47,22 @@ export async function readSample(database: Pick<Database, "query">, mode: Calibr
     after = page.at(-1) ?? after;
     if (page.length < PAGE_MARKETS) break;
   }
-  return pack(columns);
+  // `from` of each column creates an array of the type of that column.
+  return mapColumns((name) => SAMPLE_COLUMNS[name].from(columns[name])) as Sample;
 }
 
-const createColumns = (): Record<keyof Sample, number[]> => ({
-  market: [],
-  question: [],
-  horizon: [],
-  category: [],
-  probability: [],
-  marketPrice: [],
-  outcome: [],
-  resolvedAt: [],
-});
+type ColumnName = keyof Sample;
+const COLUMN_NAMES = Object.keys(SAMPLE_COLUMNS) as ColumnName[];
 
-const pack = (columns: Record<keyof Sample, number[]>): Sample => ({
-  market: Int32Array.from(columns.market),
-  question: Int32Array.from(columns.question),
-  horizon: Uint8Array.from(columns.horizon),
-  category: Uint8Array.from(columns.category),
-  probability: Float64Array.from(columns.probability),
-  marketPrice: Float64Array.from(columns.marketPrice),
-  outcome: Float64Array.from(columns.outcome),
-  resolvedAt: Float64Array.from(columns.resolvedAt),
-});
+const mapColumns = <Value>(columnOf: (name: ColumnName) => Value): Record<ColumnName, Value> =>
+  Object.fromEntries(COLUMN_NAMES.map((name) => [name, columnOf(name)])) as Record<ColumnName, Value>;
 
 function toCategoryIndex(category: string | null): number {
   const index = CATEGORIES.indexOf(category as Category);
   return index < 0 ? NO_CATEGORY : index;
 }
 
-/** Copies the forecasts that a filter selects. @param now  Unix milliseconds */
+/** Returns a copy of the forecasts that a filter selects. @param now  Unix milliseconds */
 export function selectRows(
   sample: Sample,
   { period, category }: Pick<CalibrationFilter, "period" | "category">,
@@ -84,21 +76,10 @@ export function selectRows(
     if (!((sample.resolvedAt[row] ?? 0) > settledAfter)) continue;
     if (categoryIndex === null || sample.category[row] === categoryIndex) rows[count++] = row;
   }
-  const select = <Column extends Sample[keyof Sample]>(column: Column): Column =>
-    selectValues(column, rows.subarray(0, count));
-  return {
-    market: select(sample.market),
-    question: select(sample.question),
-    horizon: select(sample.horizon),
-    category: select(sample.category),
-    probability: select(sample.probability),
-    marketPrice: select(sample.marketPrice),
-    outcome: select(sample.outcome),
-    resolvedAt: select(sample.resolvedAt),
-  };
+  return mapColumns((name) => selectValues(sample[name], rows.subarray(0, count))) as Sample;
 }
 
-/** A loop, because `filter` of a typed array takes ten times as long. */
+/** Uses a loop, because `filter` of a typed array takes ten times as long. */
 function selectValues<Column extends Sample[keyof Sample]>(column: Column, rows: Int32Array): Column {
   const values = column.slice(0, rows.length) as Column;
   for (let index = 0; index < rows.length; index++) values[index] = column[rows[index] ?? 0] ?? Number.NaN;

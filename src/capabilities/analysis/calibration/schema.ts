@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { CATEGORIES } from "../../../domain/category.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
@@ -52,13 +52,6 @@ export const calibrationQuery = Type.Object({
   category: Type.Optional(oneOf(CATEGORIES, { description: "Only markets of this category." })),
 });
 
-/** Figures of the Brier difference. */
-interface BrierDifferenceBody {
-  value: number;
-  ci_low: number | null;
-  ci_high: number | null;
-}
-
 const brierDifference = Type.Object({
   value: Type.Number({ minimum: -1, maximum: 1 }),
   ci_low: nullableNumber("Lower bound of the 95% interval."),
@@ -76,7 +69,7 @@ export const CalibrationSchema = Type.Object(
       description:
         "A sample with fewer independent questions has counts, but no scores: they would say nothing about skill.",
     }),
-    brier_difference: Type.Unsafe<BrierDifferenceBody | null>({
+    brier_difference: Type.Unsafe<Static<typeof brierDifference> | null>({
       ...brierDifference,
       type: ["object", "null"],
       description:

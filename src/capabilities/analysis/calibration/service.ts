@@ -1,8 +1,7 @@
 import { CATEGORIES } from "../../../domain/category.ts";
 import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { computeReport } from "./compute.ts";
 import {
   CALIBRATION_MODES,
@@ -19,21 +18,22 @@ import { readSample, selectRows } from "./sample.ts";
 const CACHE_MS = 60_000;
 /** The result of a slow read is reused for longer, so that reads take at most 1/20 of the time. */
 const CACHE_TO_READ_RATIO = 20;
-/** All combinations of period and category. */
+/** Number of combinations of period and category. */
 const REPORTS_MAX = CALIBRATION_PERIODS.length * (CATEGORIES.length + 1);
 /** For this number of forecasts, the scores and 2,000 resamples take at most a few milliseconds. */
 const INLINE_FORECASTS_MAX = 250;
 
-export interface CalibrationPorts {
-  readonly database: Pick<Database, "query">;
-  readonly clock: Clock;
-  readonly workers: Pick<WorkerPool<Sample, CalibrationReport>, "run">;
-}
-
 export type CalibrationService = ReturnType<typeof createCalibrationService>;
 
 /** Compares stored probabilities with the results of their markets. */
-export function createCalibrationService({ database, clock, workers }: CalibrationPorts) {
+export function createCalibrationService({
+  database,
+  clock,
+  workers,
+}: Pick<AreaPorts, "clock"> & {
+  readonly database: Pick<AreaPorts["database"], "query">;
+  readonly workers: Pick<WorkerPool<Sample, CalibrationReport>, "run">;
+}) {
   const now = () => clock.monotonic();
   const compute = async (sample: Sample): Promise<CalibrationReport> => {
     if (sample.probability.length <= INLINE_FORECASTS_MAX) return computeReport(sample);

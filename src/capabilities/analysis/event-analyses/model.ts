@@ -1,38 +1,9 @@
-import type { BoardEvent, BoardMarket, SetGap } from "../../../board/index.ts";
-import type { CurrentAnalysis } from "../analyses/index.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 
 /** An event analysis analyses this many markets at most: those with the largest volume. */
 export const MARKETS_MAX = 20;
 /** Tolerance of a sum of probabilities: estimates of single markets need not sum to exactly 1. */
 const SUM_TOLERANCE = 0.05;
-
-/** A market of an event and its latest analysis at the current price. */
-export interface AnalysedMarket {
-  readonly market: BoardMarket;
-  /** Null if the market has not been analysed. */
-  readonly stored: CurrentAnalysis | null;
-}
-
-export interface EventAnalysis {
-  readonly event: BoardEvent;
-  readonly markets: readonly AnalysedMarket[];
-  /** Unix milliseconds. */
-  readonly generatedAt: number;
-}
-
-/** The estimates of an event's outcomes, side by side. */
-export interface ProbabilityMap {
-  readonly event: BoardEvent;
-  readonly outcomes: readonly { readonly market: BoardMarket; readonly probability: number | null }[];
-  /** Sum of the estimates; null if an outcome has none. */
-  readonly sum: number | null;
-  /** Whether the sum is possible for the event; null if the sum is unknown, or any sum is possible. */
-  readonly isValid: boolean | null;
-  /** Why the outcomes do not cover every possibility; null if they do. */
-  readonly setGap: SetGap | null;
-  /** Unix milliseconds. */
-  readonly generatedAt: number;
-}
 
 /** Whether a market can have an estimate that is compared with others: it trades and has a price. */
 export const isOpen = ({ listing, yesPrice }: BoardMarket): boolean => listing.status === "active" && yesPrice !== null;

@@ -1,12 +1,16 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { pollUrlOf } from "../analyses/index.ts";
-import type { AnalysedMarket, EventAnalysis, ProbabilityMap } from "./model.ts";
-import type { StartedAnalysis } from "./service.ts";
+import type { EventAnalysesService } from "./service.ts";
+
+type Started = Awaited<ReturnType<EventAnalysesService["analyse"]>>;
+type EventAnalysis = Awaited<ReturnType<EventAnalysesService["read"]>>;
+type AnalysedMarket = EventAnalysis["markets"][number];
+type ProbabilityMap = ReturnType<EventAnalysesService["mapProbabilities"]>;
 
 const labelOf = ({ listing }: BoardMarket): string => listing.outcomeLabel ?? listing.title;
 
-export function presentStart(slug: string, runs: readonly StartedAnalysis[], estimatedSeconds: number) {
+export function presentStart(slug: string, { runs, estimatedSeconds }: Started) {
   return {
     slug,
     status: "running" as const,

@@ -5,14 +5,16 @@ import { presentEventAnalysis, presentProbabilityMap, presentStart } from "./pre
 import { createEventAnalysisSchemas } from "./schema.ts";
 import type { EventAnalysesService } from "./service.ts";
 
-export interface EventAnalysisRoutesOptions {
-  readonly service: EventAnalysesService;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly string[];
-}
-
-/** POST /v1/events/{slug}/analyze, GET …/analysis and GET …/probability-map. */
-export function eventAnalysisRoutes(app: FastifyInstance, { service, venues }: EventAnalysisRoutesOptions): void {
+/**
+ * POST /v1/events/{slug}/analyze, GET …/analysis and GET …/probability-map.
+ *
+ * @param venues  ids of the venues that clients can query
+ */
+export function eventAnalysisRoutes(
+  app: FastifyInstance,
+  service: EventAnalysesService,
+  venues: readonly string[],
+): void {
   const schemas = createEventAnalysisSchemas(venues);
   const options = { access: "key", tag: "Insights", params: schemas.slugPath } as const;
 
@@ -28,9 +30,9 @@ export function eventAnalysisRoutes(app: FastifyInstance, { service, venues }: E
     responses: { 202: schemas.EventAnalysisStart },
     errors: ["event_not_found", "analysis_not_found", "rate_limited", "store_unavailable", "overloaded"],
     async handler({ params: { slug }, principal, reply }) {
-      const { runs, estimatedSeconds } = await service.analyse(slug, principal.customerId);
+      const started = await service.analyse(slug, principal.customerId);
       reply.code(202);
-      return presentStart(slug, runs, estimatedSeconds);
+      return presentStart(slug, started);
     },
   });
 

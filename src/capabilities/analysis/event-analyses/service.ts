@@ -1,35 +1,21 @@
 import { type BoardMarket, findSetGap } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import { sumOf } from "../../../lib/numbers.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import type { MarketsService } from "../../markets/market-data/index.ts";
-import type { AnalysesService } from "../analyses/index.ts";
-import {
-  type EventAnalysis,
-  isOpen,
-  isSumPossible,
-  listOpenMarkets,
-  MARKETS_MAX,
-  type ProbabilityMap,
-} from "./model.ts";
+import type { Analyses } from "../analyses/index.ts";
+import { isOpen, isSumPossible, listOpenMarkets, MARKETS_MAX } from "./model.ts";
 
-export interface EventAnalysesPorts {
-  readonly clock: Pick<Clock, "now">;
+interface EventAnalysesPorts extends Pick<AreaPorts, "clock"> {
   readonly markets: Pick<MarketsService, "getEvent">;
-  readonly analyses: Pick<AnalysesService, "analyseLightly" | "latest" | "move">;
-  /** Our latest estimate of the probability of YES; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
-}
-
-/** A run that was started or joined for one market. */
-export interface StartedAnalysis {
-  readonly market: BoardMarket;
-  readonly analysisId: string;
+  readonly analyses: Pick<Analyses, "service" | "probabilityOf">;
 }
 
 export type EventAnalysesService = ReturnType<typeof createEventAnalysesService>;
 
 /** Analyses all markets of an event, and shows their estimates side by side. */
-export function createEventAnalysesService({ clock, markets, analyses, probabilityOf }: EventAnalysesPorts) {
+export function createEventAnalysesService({ clock, markets, analyses }: EventAnalysesPorts) {
+  const { service, probabilityOf } = analyses;
   return {
     /**
      * Starts analyses of the event's open markets, at most 20. They use market data only: research of each outcome would
@@ -39,16 +25,13 @@ export function createEventAnalysesService({ clock, markets, analyses, probabili
      * @throws AppError `event_not_found`, `analysis_not_found` if no market is open, `overloaded`, `rate_limited`,
      *   `store_unavailable`
      */
-    async analyse(
-      slug: string,
-      customerId: string,
-    ): Promise<{ readonly runs: readonly StartedAnalysis[]; readonly estimatedSeconds: number }> {
+    async analyse(slug: string, customerId: string) {
       const open = listOpenMarkets(markets.getEvent(slug).markets).slice(0, MARKETS_MAX);
       if (open.length === 0) throw new AppError("analysis_not_found", "No market of this event is open");
-      const runs: StartedAnalysis[] = [];
+      const runs: { readonly market: BoardMarket; readonly analysisId: string }[] = [];
       let estimatedSeconds = 1;
       for (const market of open) {
-        const started = await analyses.analyseLightly(market, customerId);
+        const started = await service.analyseLightly(market, customerId);
         runs.push({ market, analysisId: started.analysisId });
         estimatedSeconds = Math.max(estimatedSeconds, started.estimatedSeconds);
       }
@@ -56,32 +39,32 @@ export function createEventAnalysesService({ clock, markets, analyses, probabili
     },
 
     /** @throws AppError `event_not_found`, `analysis_not_found` if no market was analysed, `store_unavailable` */
-    async read(slug: string): Promise<EventAnalysis> {
+    async read(slug: string) {
       const listed = listOpenMarkets(markets.getEvent(slug).markets).slice(0, MARKETS_MAX);
       const stored = await Promise.all(
-        listed.map(({ listing: { venue, marketId } }) => analyses.latest(venue, marketId)),
+        listed.map(({ listing: { venue, marketId } }) => service.latest(venue, marketId)),
       );
       if (stored.every((each) => each === null))
         throw new AppError("analysis_not_found", "No market of this event has been analysed yet");
-      // Prices may have moved during the reads, and all figures must be of one moment.
+      // Prices may have moved during the reads, and all figures must belong to one time.
       const { event, markets: all } = markets.getEvent(slug);
       const current = new Map(all.map((market) => [market.row, market]));
       const analysed = listed.map((market, index) => {
         const now = current.get(market.row) ?? market;
         const analysis = stored[index] ?? null;
-        return { market: now, stored: analysis === null ? null : analyses.move(analysis, now) };
+        return { market: now, stored: analysis === null ? null : service.move(analysis, now) };
       });
       return { event, markets: analysed, generatedAt: clock.now() };
     },
 
     /** @throws AppError `event_not_found` */
-    mapProbabilities(slug: string): ProbabilityMap {
+    mapProbabilities(slug: string) {
       const { event, markets: all } = markets.getEvent(slug);
       const open = listOpenMarkets(all);
       const outcomes = open.map((market) => ({ market, probability: probabilityOf(market) }));
       const known = outcomes.flatMap(({ probability }) => probability ?? []);
-      const sum =
-        known.length < outcomes.length || known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+      // Null if an outcome has no estimate.
+      const sum = known.length < outcomes.length || known.length === 0 ? null : sumOf(known);
       const setGap = findSetGap(event.listing, all, isOpen);
       const isExclusive = event.listing.mutuallyExclusive;
       const isValid = isSumPossible(sum, { isExclusive, isExhaustive: setGap === null });

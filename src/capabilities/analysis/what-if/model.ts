@@ -5,13 +5,6 @@ import { LOGICAL_RELATIONS } from "../../markets/relations/index.ts";
 export const DEPENDENCES = [...LOGICAL_RELATIONS, "correlation", "unknown"] as const;
 export type Dependence = (typeof DEPENDENCES)[number];
 
-/** Correlation of the log-odds moves of two markets. */
-export interface MeasuredCorrelation {
-  /** In [-1, 1]; null if both moved too rarely. */
-  readonly correlation: number | null;
-  readonly dataPoints: number;
-}
-
 /** A market and the probability that the answer starts from. */
 export interface Side {
   readonly market: BoardMarket;
@@ -21,23 +14,8 @@ export interface Side {
   readonly source: "model" | "price";
 }
 
-export interface WhatIf {
-  readonly question: Side;
-  readonly hypothesis: Side;
-  /** Word similarity of the text and the chosen market, in (0, 1]. */
-  readonly similarity: { readonly question: number; readonly hypothesis: number };
-  readonly dependence: Dependence;
-  readonly correlation: number | null;
-  readonly dataPoints: number | null;
-  /** Probability of the question if the hypothesis is true, and if it is false; null if unknown. */
-  readonly ifTrue: number | null;
-  readonly ifFalse: number | null;
-  /** Unix milliseconds. */
-  readonly generatedAt: number;
-}
-
 /**
- * By how much the two probabilities contradict a logical dependence: 0 if they can both be right. The conditional
+ * How far the two probabilities contradict a logical dependence: 0 if both can be right. The conditional
  * probabilities follow the dependence, so with a contradiction they do not average to the probability of the question.
  *
  * @param p  probability of the question, in [0, 1]

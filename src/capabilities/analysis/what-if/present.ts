@@ -1,4 +1,5 @@
-import { contradictionOf, type Side, type WhatIf } from "./model.ts";
+import { contradictionOf, type Side } from "./model.ts";
+import type { WhatIf } from "./service.ts";
 
 /** Creates the WhatIf object of the API. */
 export function presentWhatIf(answer: WhatIf) {

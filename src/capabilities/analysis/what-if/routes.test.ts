@@ -40,7 +40,7 @@ async function openApi(ports: Partial<WhatIfPorts> = {}) {
     correlate: async () => ({ correlation: 0, dataPoints: 700 }),
     ...ports,
   });
-  whatIfRoutes(app, { service, venues: ["alpha", "beta"] });
+  whatIfRoutes(app, service, ["alpha", "beta"]);
   const ask = (body: object = REQUEST, headers: Record<string, string> = { authorization: `Bearer ${VALID_KEY}` }) =>
     app.inject({ method: "POST", url: "/v1/what-if", headers, payload: body });
   const askInQuery = (query: Record<string, string>, payload?: object) =>

@@ -7,14 +7,8 @@ import { presentWhatIf } from "./present.ts";
 import { createWhatIfSchemas } from "./schema.ts";
 import type { WhatIfRequest, WhatIfService } from "./service.ts";
 
-export interface WhatIfRoutesOptions {
-  readonly service: WhatIfService;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly string[];
-}
-
-/** POST /v1/what-if. */
-export function whatIfRoutes(app: FastifyInstance, { service, venues }: WhatIfRoutesOptions): void {
+/** POST /v1/what-if. @param venues  ids of the venues that clients can query */
+export function whatIfRoutes(app: FastifyInstance, service: WhatIfService, venues: readonly string[]): void {
   const schemas = createWhatIfSchemas(venues);
   defineRoute(app, {
     access: "key",
@@ -32,22 +26,23 @@ export function whatIfRoutes(app: FastifyInstance, { service, venues }: WhatIfRo
     responses: { 200: schemas.WhatIf },
     errors: ["market_not_found", "ambiguous_query", "store_unavailable"],
     async handler({ query, body = {} }) {
-      return presentWhatIf(await service.answer(readRequest({ ...query, ...body }, body)));
+      return presentWhatIf(await service.answer(parseRequest({ ...query, ...body }, body)));
     },
   });
 }
 
-interface Inputs {
-  readonly market_query?: string;
-  readonly hypothesis?: string;
-  readonly platform?: string;
-}
-
 /**
- * @param inputs  those of the query string and the body
+ * @param inputs  of the query string and the body
  * @throws InvalidRequestError if a text is missing
  */
-function readRequest({ market_query: question, hypothesis, platform: venue }: Inputs, body: object): WhatIfRequest {
+function parseRequest(
+  {
+    market_query: question,
+    hypothesis,
+    platform: venue,
+  }: Partial<Record<"market_query" | "hypothesis" | "platform", string>>,
+  body: object,
+): WhatIfRequest {
   if (question !== undefined && hypothesis !== undefined) return { question, hypothesis, venue: venue ?? null };
   const errors: ValidationItem[] = [];
   if (question === undefined) errors.push(missing(["body", "market_query"], body));

@@ -2,20 +2,21 @@ import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
+import type { CorrelationService } from "../../markets/correlation/index.ts";
 import { findByQuestion } from "../../markets/question-search/index.ts";
 import { conditionOn, findLogicalRelation } from "../../markets/relations/index.ts";
-import type { MeasuredCorrelation, Side, WhatIf } from "./model.ts";
+import type { Analyses } from "../analyses/index.ts";
+import type { Dependence, Side } from "./model.ts";
 
 export interface WhatIfPorts {
   readonly board: Pick<MarketBoard, "findByQuestion" | "findEvent" | "marketsOfEvent">;
   readonly clock: Pick<Clock, "now">;
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
-  /** Our latest estimate of the probability of YES; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
+  readonly probabilityOf: Analyses["probabilityOf"];
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
   /** Correlation of the log-odds moves of 30 days. Rejects as the correlation endpoint does. */
-  readonly correlate: (a: BoardMarket, b: BoardMarket) => Promise<MeasuredCorrelation>;
+  readonly correlate: CorrelationService["correlatePair"];
 }
 
 export interface WhatIfRequest {
@@ -26,6 +27,7 @@ export interface WhatIfRequest {
 }
 
 export type WhatIfService = ReturnType<typeof createWhatIfService>;
+export type WhatIf = Awaited<ReturnType<WhatIfService["answer"]>>;
 
 /** Answers how the probability of one market changes if another one resolves YES. */
 export function createWhatIfService(ports: WhatIfPorts) {
@@ -46,7 +48,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
      *
      * @throws AppError `market_not_found` and `ambiguous_query`, which quote the text, and `store_unavailable`
      */
-    async answer({ question: questionText, hypothesis: hypothesisText, venue }: WhatIfRequest): Promise<WhatIf> {
+    async answer({ question: questionText, hypothesis: hypothesisText, venue }: WhatIfRequest) {
       const question = findMarket(questionText, venue === null ? ports.venues : [venue], null);
       const hypothesis = findMarket(hypothesisText, ports.venues, question.market);
       const [p, q] = [sideOf(question.market), sideOf(hypothesis.market)];
@@ -54,16 +56,19 @@ export function createWhatIfService(ports: WhatIfPorts) {
       const measured = logical === null ? await ports.correlate(question.market, hypothesis.market) : null;
       const correlation = measured?.correlation ?? null;
       const { ifYes, ifNo } = conditionOn({ dependence: logical, correlation }, p.probability, q.probability);
-      const dependence = logical ?? (correlation === null ? "unknown" : "correlation");
+      const dependence: Dependence = logical ?? (correlation === null ? "unknown" : "correlation");
       return {
         question: p,
         hypothesis: q,
+        /** Word similarity of the text and the chosen market, in (0, 1]. */
         similarity: { question: question.similarity, hypothesis: hypothesis.similarity },
         dependence,
         correlation,
         dataPoints: measured?.dataPoints ?? null,
+        /** Probability of the question if the hypothesis is true, and if it is false; null if unknown. */
         ifTrue: ifYes,
         ifFalse: ifNo,
+        /** Unix milliseconds. */
         generatedAt: ports.clock.now(),
       };
     },
