@@ -74,14 +74,6 @@ describe("npm run evaluate", () => {
     assert.doesNotMatch(page, /<b>|src=|href=|<script/);
   });
 
-  test("prints the same for a plain and for a gzipped file", async () => {
-    const [plain, gzipped] = await Promise.all([
-      fileWith(LONG_SHOTS, "plain.jsonl").then((path) => evaluate(path)),
-      fileWith(LONG_SHOTS, "zipped.jsonl.gz").then((path) => evaluate(path)),
-    ]);
-    assert.equal(plain.stdout, gzipped.stdout);
-  });
-
   test("recorded quotes have later prices and no horizons", async () => {
     const rows = Array.from({ length: 30 }, (_, hour) => ({
       ts: new Date(Date.UTC(2026, 6, 1, hour)).toISOString(),

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
 import { type Scored, scoreAt } from "./metrics.ts";
 
 const pair = (probability: number, isSame: boolean): Scored => ({ probability, isSame });
@@ -17,15 +16,4 @@ test("a score whose denominator is 0 is null", () => {
   assert.deepEqual(scoreAt([pair(0.1, true)], 0.5), { n: 1, precision: null, recall: 0, f1: 0 });
   assert.deepEqual(scoreAt([pair(0.9, false)], 0.5), { n: 1, precision: 0, recall: null, f1: 0 });
   assert.deepEqual(scoreAt([pair(0.1, false)], 0.5), { n: 1, precision: null, recall: null, f1: null });
-});
-
-test("F1 is the harmonic mean of precision and recall", () => {
-  const scored = fc.record({ probability: fc.double({ min: 0, max: 1, noNaN: true }), isSame: fc.boolean() });
-  fc.assert(
-    fc.property(fc.array(scored, { maxLength: 30 }), fc.double({ min: 0, max: 1, noNaN: true }), (pairs, threshold) => {
-      const { precision, recall, f1 } = scoreAt(pairs, threshold);
-      if (precision !== null && recall !== null && precision + recall > 0)
-        assert.ok(Math.abs((f1 ?? 0) - (2 * precision * recall) / (precision + recall)) < 1e-12);
-    }),
-  );
 });

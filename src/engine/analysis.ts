@@ -31,7 +31,7 @@ export interface Analysis {
   readonly riskRating: RiskRating;
   /** Bounds of the 80% interval of the estimate in a day. */
   readonly interval: { readonly low: number; readonly high: number };
-  /** What the factors add to the price, in order; empty if none contributes. */
+  /** The changes that are added to the prior, in order; empty if no factor contributes. */
   readonly changes: readonly LogOddsChange[];
   /** Standard error of the sum of the changes, in log-odds. */
   readonly changeError: number;
@@ -89,13 +89,7 @@ export function describeAnalysis(
     confidence,
     riskRating: risk.rating,
     interval,
-    changes: steps.map(({ name, claim, evidence, confidence: certainty, change }) => ({
-      name,
-      claim,
-      evidence,
-      confidence: certainty,
-      change,
-    })),
+    changes: steps.map(({ direction, prior, posterior, weight, ...change }) => change),
     changeError: result.changeError,
     gaps,
     standardError,

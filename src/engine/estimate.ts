@@ -1,4 +1,4 @@
-import { clamp } from "../lib/numbers.ts";
+import { clamp, sumOf } from "../lib/numbers.ts";
 import { dailyMove } from "./daily-move.ts";
 import { FACTORS } from "./factors/index.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
@@ -13,7 +13,7 @@ import {
 import { computePrior, currentPrice } from "./reference-price.ts";
 import { viewAt } from "./view.ts";
 
-/** What changes an estimate: a factor, or the logic of the event (`reestimate`). */
+/** Name of a change: a factor, or the logic of the event (`reestimate`). */
 export type ChangeName = FactorName | "event_logic";
 
 /** A change of the log-odds, with its reason. It can be added to any prior. */
@@ -90,39 +90,29 @@ export function estimate(
     const reading = factor.evaluate(view, prior, coefficients);
     if (reading === null) return [];
     const { claim, evidence, confidence, standardError } = reading;
+    const { name } = factor;
     const lambda = clampLambda(reading.lambda);
-    const coefficient = coefficients.weights[factor.name] * confidence;
+    const coefficient = coefficients.weights[name] * confidence;
     const change = coefficient * lambda;
     if (change === 0) return [];
-    return [{ name: factor.name, claim, evidence, confidence, change, lambda, error: coefficient * standardError }];
+    const error = coefficient * standardError;
+    return [{ name, exposure: confidence * lambda, error, change: { name, claim, evidence, confidence, change } }];
   });
-  const exposures = new Map(parts.map(({ name, confidence, lambda }) => [name, confidence * lambda]));
-  const variance =
-    fitVariance(exposures, coefficients.covariance) + parts.reduce((sum, { error }) => sum + error ** 2, 0);
-  return createEstimate(prior, marketPrice, {
-    changes: parts.map(({ name, claim, evidence, confidence, change }) => ({
-      name,
-      claim,
-      evidence,
-      confidence,
-      change,
-    })),
-    changeError: Math.sqrt(variance),
-    dailyMove: dailyMove(view),
-  });
+  const exposures = new Map(parts.map(({ name, exposure }) => [name, exposure]));
+  const variance = fitVariance(exposures, coefficients.covariance) + sumOf(parts.map(({ error }) => error ** 2));
+  const changes = parts.map(({ change }) => change);
+  return createEstimate(prior, marketPrice, changes, { changeError: Math.sqrt(variance), dailyMove: dailyMove(view) });
 }
 
+/** Adds changes to a prior. */
 export function createEstimate(
   prior: Prior,
   marketPrice: number,
-  {
-    changes,
-    changeError,
-    dailyMove: move,
-  }: Pick<Estimate, "changeError" | "dailyMove"> & { readonly changes: readonly LogOddsChange[] },
+  changes: readonly LogOddsChange[],
+  errors: Pick<Estimate, "changeError" | "dailyMove">,
 ): Estimate {
   const contributing = changes.filter(({ change }) => change !== 0);
-  const total = contributing.reduce((sum, { change }) => sum + Math.abs(change), 0);
+  const total = sumOf(contributing.map(({ change }) => Math.abs(change)));
   let logOdds = prior.logOdds;
   let before = prior.probability;
   const steps = contributing.map((each): EstimateStep => {
@@ -138,13 +128,12 @@ export function createEstimate(
     before = posterior;
     return step;
   });
-  const { standardError, interval } = spreadEstimate(logOdds, { priorError: prior.standardError, changeError, move });
+  const { standardError, interval } = spreadEstimate(logOdds, prior, errors);
   return {
     probability: before,
     logOdds: toLogOdds(before),
     standardError,
-    changeError,
-    dailyMove: move,
+    ...errors,
     marketPrice,
     prior,
     steps,
@@ -155,18 +144,13 @@ export function createEstimate(
 
 /**
  * Standard error of the log-odds and 80% interval of an estimate.
- *
- * @param errors  standard errors of the prior and of the changes, and the move of a day, all in log-odds
  */
 export function spreadEstimate(
   logOdds: number,
-  {
-    priorError,
-    changeError,
-    move,
-  }: { readonly priorError: number; readonly changeError: number; readonly move: number },
+  prior: Pick<Prior, "standardError">,
+  { changeError, dailyMove: move }: Pick<Estimate, "changeError" | "dailyMove">,
 ): Pick<Estimate, "standardError" | "interval"> {
-  const standardError = Math.hypot(priorError, changeError);
+  const standardError = Math.hypot(prior.standardError, changeError);
   const reach = Z_80 * Math.hypot(standardError, move);
   return { standardError, interval: { low: toProbability(logOdds - reach), high: toProbability(logOdds + reach) } };
 }

@@ -72,11 +72,6 @@ test("law: after the last step an exclusive set sums to at most 1, an exhaustive
   );
 });
 
-test("closed form: two exhaustive outcomes of 0.6 and 0.6 become 0.5 each", () => {
-  const agreed = probabilitiesOf(agreeingLogOdds(EXHAUSTIVE, [estimateAt(0.6), estimateAt(0.6)]));
-  assert.ok(agreed.every((probability) => Math.abs(probability - 0.5) < 1e-9));
-});
-
 test("in an exclusive set, a one-sided quote lowers the other estimates only if they alone sum to more than 1", () => {
   for (const logic of [EXCLUSIVE, EXHAUSTIVE]) {
     const agreed = probabilitiesOf(

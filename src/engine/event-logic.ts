@@ -1,7 +1,9 @@
+import { sumOf } from "../lib/numbers.ts";
 import { isotonicRegression, removeOverround } from "../quant/coherence.ts";
 import { PROBABILITY_MIN, toLogOdds } from "./log-odds.ts";
 import { UNKNOWN_SPREAD } from "./reference-price.ts";
 
+/** Smallest spread by which a price of a ladder is weighted. */
 const SPREAD_MIN = 0.005;
 /** Smallest standard error of an estimate that is compared with others, in log-odds. */
 const ERROR_MIN = 1e-3;
@@ -10,7 +12,7 @@ const BOUND_WEIGHT = 1e-9;
 const ITERATIONS_MAX = 200;
 
 /**
- * What the markets of an event imply for each other. ladder: each market implies the one before. exclusive: at most one
+ * How the answers of an event's markets depend on each other. ladder: each market implies the one before. exclusive: at most one
  * resolves YES, and exactly one if the set is exhaustive.
  */
 export type EventLogic = { readonly kind: "ladder" } | { readonly kind: "exclusive"; readonly isExhaustive: boolean };
@@ -38,20 +40,27 @@ export interface LegEstimate {
  * @param legs  of a ladder from the widest market to the narrowest
  */
 export function siblingGaps(logic: EventLogic, legs: readonly LegPrice[]): number[] {
-  const prices = legs.map(({ yesPrice }) => yesPrice);
-  const coherent = coherentPrices(logic, legs, prices);
-  return prices.map((price, index) => toLogOdds(coherent[index] ?? price) - toLogOdds(price));
+  const coherent = coherentPrices(logic, legs);
+  return legs.map(({ yesPrice }, index) => toLogOdds(coherent[index] ?? yesPrice) - toLogOdds(yesPrice));
 }
 
-function coherentPrices(logic: EventLogic, legs: readonly LegPrice[], prices: readonly number[]): readonly number[] {
+/** Spread of a leg, at least 0.005; 0.1 if it is unknown. */
+export const legSpread = ({ spread }: Pick<LegPrice, "spread">): number =>
+  Math.max(spread ?? UNKNOWN_SPREAD, SPREAD_MIN);
+
+/**
+ * The nearest consistent prices. ladder: isotonic regression, weighted by 1 / spread^2. exclusive: the power method
+ * (`removeOverround`), if the sum is above 1 or the set is exhaustive.
+ */
+export function coherentPrices(logic: EventLogic, legs: readonly LegPrice[]): readonly number[] {
+  const prices = legs.map(({ yesPrice }) => yesPrice);
   if (legs.length < 2) return prices;
   if (logic.kind === "ladder")
     return isotonicRegression(
       prices,
-      legs.map(({ spread }) => 1 / Math.max(spread ?? UNKNOWN_SPREAD, SPREAD_MIN) ** 2),
+      legs.map((leg) => 1 / legSpread(leg) ** 2),
     );
-  const sum = prices.reduce((total, price) => total + price, 0);
-  return sum <= 1 && !logic.isExhaustive ? prices : removeOverround(prices, 1);
+  return sumOf(prices) <= 1 && !logic.isExhaustive ? prices : removeOverround(prices, 1);
 }
 
 /**

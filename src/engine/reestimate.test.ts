@@ -73,32 +73,6 @@ test("closed form: the log-odds differ from those of the prior by the sum of the
   );
 });
 
-test("every identity of the decomposition, the scenarios and the edge holds at every price", () => {
-  const shift = fc.double({ min: -2, max: 2, noNaN: true });
-  fc.assert(
-    fc.property(anyView, anyView, shift, (before, now, logic) => {
-      const analysis = analyse(before, ENGINE_COEFFICIENTS);
-      assert.ok(analysis !== null);
-      const eventLogic: LogOddsChange = { ...change, name: "event_logic", change: logic };
-      const moved = reestimate(analysis, now, eventLogic, ENGINE_COEFFICIENTS);
-      assert.ok(moved !== null);
-      for (const [index, { prior }] of moved.factors.entries())
-        if (index > 0) assertNear(prior, moved.factors[index - 1]?.posterior ?? Number.NaN);
-      assertNear(moved.factors.at(-1)?.posterior ?? Number.NaN, moved.probability);
-      assertNear(
-        moved.factors.reduce((sum, { weight }) => sum + weight, 0),
-        1,
-      );
-      assertNear(
-        moved.scenarios.reduce((sum, each) => sum + each.probability * each.conditionalProbability, 0),
-        moved.probability,
-      );
-      assertNear(moved.edge, moved.probability - moved.marketPrice);
-    }),
-    { numRuns: 200 },
-  );
-});
-
 test("the figures computed without text equal those of the full analysis", () => {
   fc.assert(
     fc.property(anyView, anyView, (before, now) => {

@@ -4,7 +4,7 @@ import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, PriceGaps } from "./model.ts";
 import { computePrior, currentPrice, type PriceView, priorFigures } from "./reference-price.ts";
 
-/** What an analysis adds to the price, in log-odds. */
+/** The change that an analysis adds to the price, and its errors, in log-odds. */
 export interface EstimateChanges {
   /** Sum of the changes of the factors. */
   readonly change: number;
@@ -28,27 +28,17 @@ export type PricedEstimate = Pick<
  */
 export function priceEstimate(
   view: PriceView & Pick<MarketView, "prices">,
-  { change, changeError, dailyMove: move }: EstimateChanges,
+  changes: EstimateChanges,
   coefficients: Pick<EngineCoefficients, "micropriceShare">,
 ): PricedEstimate | null {
   const marketPrice = currentPrice(view);
   if (marketPrice === null) return null;
   const prior = priorFigures(view, marketPrice, coefficients);
-  const probability = toProbability(prior.logOdds + change);
-  const logOdds = toLogOdds(probability);
-  const { standardError, interval } = spreadEstimate(prior.logOdds + change, {
-    priorError: prior.standardError,
-    changeError,
-    move,
-  });
-  return {
-    probability,
-    logOdds,
-    standardError,
-    marketPrice,
-    interval,
-    confidence: confidenceOf(interval, prior),
-  };
+  const total = prior.logOdds + changes.change;
+  const probability = toProbability(total);
+  const { standardError, interval } = spreadEstimate(total, prior, changes);
+  const confidence = confidenceOf(interval, prior);
+  return { probability, logOdds: toLogOdds(probability), standardError, marketPrice, interval, confidence };
 }
 
 /**
@@ -67,11 +57,10 @@ export function reestimate(
 ): Analysis | null {
   const marketPrice = currentPrice(view);
   if (marketPrice === null) return null;
-  const estimate = createEstimate(computePrior(view, marketPrice, coefficients), marketPrice, {
-    changes: [...earlier.changes, ...(eventLogic === null ? [] : [eventLogic])],
-    changeError: earlier.changeError,
-    dailyMove: earlier.dailyMove,
-  });
+  const changes = [...earlier.changes, ...(eventLogic === null ? [] : [eventLogic])];
+  const { changeError, dailyMove } = earlier;
+  const prior = computePrior(view, marketPrice, coefficients);
+  const estimate = createEstimate(prior, marketPrice, changes, { changeError, dailyMove });
   return describeAnalysis(view, estimate, { isFull: earlier.isFull, gaps: earlier.gaps });
 }
 

@@ -21,7 +21,7 @@ export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "pric
   return (quote === null ? null : yesPrice(quote)) ?? prices.at(-1)?.yesPrice ?? null;
 }
 
-/** A market's price and what it depends on. */
+/** The data of a market that its price depends on. */
 export type PriceView = Pick<MarketView, "asOf" | "quote" | "activity">;
 
 /**
@@ -42,16 +42,12 @@ export function computePrior(
   const { quote } = view;
   const spread = spreadOf(quote);
   const figures = priorFigures(view, price, coefficients);
-  const evidence = [
+  const evidence =
     spread === null || quote === null
       ? `Price: ${formatPrice(price)}; there is no two-sided order book.`
-      : `Order book: bid ${formatPrice(quote.bid)}, ask ${formatPrice(quote.ask)}, spread ${formatPercent(spread)} points.`,
-  ];
-  return {
-    ...figures,
-    claim: `The market's price implies ${formatPercent(figures.probability)}%.`,
-    evidence,
-  };
+      : `Order book: bid ${formatPrice(quote.bid)}, ask ${formatPrice(quote.ask)}, spread ${formatPercent(spread)} points.`;
+  const claim = `The market's price implies ${formatPercent(figures.probability)}%.`;
+  return { ...figures, claim, evidence: [evidence] };
 }
 
 /** The figures of the prior, without its text. */

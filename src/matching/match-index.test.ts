@@ -84,15 +84,7 @@ describe("MatchIndex", () => {
     assert.deepEqual(new FollowedIndex().add(NORWAY, market("one/again", NORWAY.title)).list(), []);
   });
 
-  test("pairs opposite thresholds as inverse", () => {
-    const index = new FollowedIndex().add(
-      market("one/a", "Will Bitcoin be above $100,000 on December 31, 2026?"),
-      market("two/b", "Will Bitcoin be below $100k on December 31, 2026?"),
-    );
-    assert.deepEqual(index.list(), ["one/a inverse two/b"]);
-  });
-
-  test("reports which question implies the other, or that they overlap, if only the threshold or the deadline differs", () => {
+  test("reports which question implies the other if only the threshold or the deadline differs", () => {
     const thresholds = new FollowedIndex().add(
       market("one/a", "Will Bitcoin be above $120,000 on December 31, 2026?"),
       market("two/b", "Will Bitcoin be above $100,000 on December 31, 2026?"),
@@ -103,11 +95,6 @@ describe("MatchIndex", () => {
       market("two/b", "Will Hylo launch a token by September 30, 2026?"),
     );
     assert.deepEqual(deadlines.list(), ["one/a superset two/b"]);
-    const ranges = new FollowedIndex().add(
-      market("one/a", "Will the Norwegian salmon export volume be between 100k and 120k in 2026?"),
-      market("two/b", "Will the Norwegian salmon export volume be between 110k and 130k in 2026?"),
-    );
-    assert.deepEqual(ranges.list(), ["one/a overlap two/b"]);
   });
 
   test("a market has at most one pair per other venue, and duplicates share the confidence", () => {

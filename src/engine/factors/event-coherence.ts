@@ -1,15 +1,14 @@
-import { isotonicRegression, removeOverround } from "../../quant/coherence.ts";
+import { sumOf } from "../../lib/numbers.ts";
+import { coherentPrices, type EventLogic, legSpread } from "../event-logic.ts";
 import { formatNumber, formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { EventView, Factor, FactorReading, LegView, MarketView, Prior } from "../model.ts";
-import { UNKNOWN_SPREAD } from "../reference-price.ts";
 
-const SPREAD_MIN = 0.005;
 /** Half of the factor's confidence is lost if the mean spread of the legs has this width. */
 const SPREAD_OF_HALF_CONFIDENCE = 0.05;
 
 /**
- * What the prices of the same event imply. Exclusive outcomes: the probabilities sum to 1 if one of them must happen,
+ * Compares the price with those of the event's other markets. Exclusive outcomes: the probabilities sum to 1 if one of them must happen,
  * and to at most 1 otherwise, after the overround is removed (power method). Ladder: each market implies the one
  * before, so its probability is not higher (isotonic regression, weighted by 1 / spread^2).
  *
@@ -29,12 +28,7 @@ function evaluateLadder({ marketId }: MarketView, { ladder, legs }: EventView, p
   const rungs = ladder.flatMap((id) => legs.find((leg) => leg.marketId === id) ?? []);
   const position = rungs.findIndex((leg) => leg.marketId === marketId);
   if (rungs.length < 2 || position === -1) return null;
-  const prices = rungs.map((leg, index) => (index === position ? prior.probability : leg.yesPrice));
-  const coherent = isotonicRegression(
-    prices,
-    rungs.map((leg) => 1 / spreadOf(leg) ** 2),
-  );
-  const probability = coherent[position] ?? prior.probability;
+  const probability = coherentPrice({ kind: "ladder" }, rungs, position, prior);
   if (Math.abs(probability - prior.probability) < 1e-9) return null;
   const rival = rungs[probability > prior.probability ? position + 1 : position - 1];
   return createReading(probability, prior, rungs, {
@@ -54,10 +48,9 @@ function evaluateExclusive({ marketId }: MarketView, event: EventView, prior: Pr
   const { isExclusive, isExhaustive, legs } = event;
   if (!isExclusive || legs.length < 2) return null;
   const position = legs.findIndex((leg) => leg.marketId === marketId);
-  const prices = legs.map((leg, index) => (index === position ? prior.probability : leg.yesPrice));
-  const sum = prices.reduce((total, price) => total + price, 0);
+  const sum = sumOf(legs.map((leg, index) => (index === position ? prior.probability : leg.yesPrice)));
   if (sum <= 1 && !isExhaustive) return null;
-  const probability = removeOverround(prices, 1)[position] ?? prior.probability;
+  const probability = coherentPrice({ kind: "exclusive", isExhaustive }, legs, position, prior);
   return createReading(probability, prior, legs, {
     claim: `${legs.length} outcomes of this event exclude each other, and their prices sum to ${formatPercent(sum)}%; scaled to 100%, this one has ${formatPercent(probability)}%.`,
     evidence: [
@@ -67,13 +60,19 @@ function evaluateExclusive({ marketId }: MarketView, event: EventView, prior: Pr
   });
 }
 
+/** The price of the leg at a position that is consistent with the others, if the leg has the price of the prior. */
+function coherentPrice(logic: EventLogic, legs: readonly LegView[], position: number, { probability }: Prior): number {
+  const priced = legs.map((leg, index) => (index === position ? { ...leg, yesPrice: probability } : leg));
+  return coherentPrices(logic, priced)[position] ?? probability;
+}
+
 function createReading(
   probability: number,
   prior: Prior,
   legs: readonly LegView[],
   text: Pick<FactorReading, "claim" | "evidence">,
 ): FactorReading {
-  const meanSpread = legs.reduce((sum, leg) => sum + spreadOf(leg), 0) / legs.length;
+  const meanSpread = sumOf(legs.map(legSpread)) / legs.length;
   const lambda = toLogOdds(probability) - prior.logOdds;
   return {
     ...text,
@@ -85,5 +84,3 @@ function createReading(
     confidence: 1 / (1 + meanSpread / SPREAD_OF_HALF_CONFIDENCE),
   };
 }
-
-const spreadOf = ({ spread }: LegView): number => Math.max(spread ?? UNKNOWN_SPREAD, SPREAD_MIN);

@@ -52,10 +52,7 @@ export const orderFlow: Factor = {
 
 function imbalanceOfTrades(trades: readonly TradePoint[]): Imbalance | null {
   if (trades.length < TRADES_MIN) return null;
-  const value = imbalanceOf(sizeOf(trades, "yes"), sizeOf(trades, "no"));
-  return value === null
-    ? null
-    : { value, evidence: `Imbalance of ${trades.length} trades of 24 hours: ${formatNumber(value)}.` };
+  return imbalanceOf(sizeOf(trades, "yes"), sizeOf(trades, "no"), `${trades.length} trades of 24 hours`);
 }
 
 function imbalanceOfLargeTrades(trades: readonly TradePoint[]): Imbalance | null {
@@ -63,10 +60,7 @@ function imbalanceOfLargeTrades(trades: readonly TradePoint[]): Imbalance | null
   const sizes = trades.map(({ size }) => size).sort((a, b) => a - b);
   const median = sizes[Math.floor(sizes.length / 2)] ?? 0;
   const large = trades.filter(({ size }) => size >= LARGE_TRADE * median);
-  const value = imbalanceOf(sizeOf(large, "yes"), sizeOf(large, "no"));
-  return value === null
-    ? null
-    : { value, evidence: `Imbalance of ${large.length} large trades of 24 hours: ${formatNumber(value)}.` };
+  return imbalanceOf(sizeOf(large, "yes"), sizeOf(large, "no"), `${large.length} large trades of 24 hours`);
 }
 
 function imbalanceOfBook(book: BookView | null, asOf: number): Imbalance | null {
@@ -77,15 +71,15 @@ function imbalanceOfBook(book: BookView | null, asOf: number): Imbalance | null 
   const mid = (bid + ask) / 2;
   const sizeNear = (levels: BookView["bids"]): number =>
     levels.reduce((sum, { price, size }) => sum + (Math.abs(price - mid) <= BOOK_DEPTH ? size : 0), 0);
-  const value = imbalanceOf(sizeNear(book.bids), sizeNear(book.asks));
-  return value === null
-    ? null
-    : { value, evidence: `Imbalance of the orders within 5¢ of the mid: ${formatNumber(value)}.` };
+  return imbalanceOf(sizeNear(book.bids), sizeNear(book.asks), "the orders within 5¢ of the mid");
 }
 
 const sizeOf = (trades: readonly TradePoint[], side: "yes" | "no"): number =>
   trades.reduce((sum, trade) => sum + (trade.takerSide === side ? trade.size : 0), 0);
 
 /** (b - a) / (b + a); null if both are 0. */
-const imbalanceOf = (buys: number, sells: number): number | null =>
-  buys + sells > 0 ? (buys - sells) / (buys + sells) : null;
+function imbalanceOf(buys: number, sells: number, source: string): Imbalance | null {
+  if (buys + sells <= 0) return null;
+  const value = (buys - sells) / (buys + sells);
+  return { value, evidence: `Imbalance of ${source}: ${formatNumber(value)}.` };
+}

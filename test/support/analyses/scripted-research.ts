@@ -11,7 +11,6 @@ export const sampleOutcome = (at: number, parts: Partial<ResearchOutcome> = {}):
   risks: ["The sources are few."],
   sourceCount: 4,
   costUsd: 0.01,
-  durationMs: 1_000,
   models: ["scripted"],
   ensemble: [0.55, 0.6, 0.65],
   reason: null,

@@ -211,22 +211,6 @@ test("a ladder's estimates never increase, whatever the prices and analyses", as
   );
 });
 
-test("a one-sided quote at the end of a ladder does not push the estimates of the others", async () => {
-  const { board, estimates, quoteMarket, analyseMarket } = setUp();
-  board.applyEvent(sampleEvent("e"));
-  const quoteRung = (index: number, price: number, quote: SampleParts["quote"] = {}) =>
-    quoteMarket(`r${index}`, price, {
-      listing: { eventId: "e", title: `Will it rain at least ${index + 1} inches?` },
-      quote,
-    });
-  const wide = quoteRung(0, 0.6);
-  await analyseMarket(wide);
-  const narrow = quoteRung(1, 0.3, { bid: null, ask: 0.995, lastPrice: 0.99 });
-  await analyseMarket(narrow);
-  assertNear(estimates.find(wide)?.probability, 0.6);
-  assert.ok((estimates.find(narrow)?.probability ?? 1) <= 0.6 + 1e-6);
-});
-
 test("a one-sided quote in an exclusive set does not move or expire the estimates of the others", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));

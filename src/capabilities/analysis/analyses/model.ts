@@ -125,7 +125,7 @@ export interface CurrentAnalysis extends StoredAnalysis {
 }
 
 /** The outcome of a run's research. The transcript is stored for audits as it is. */
-export interface RunResearchOutcome extends Omit<ResearchOutcome, "keyClaims" | "transcript"> {
+export interface RunResearchOutcome extends Omit<ResearchOutcome, "transcript"> {
   readonly transcript: unknown;
 }
 

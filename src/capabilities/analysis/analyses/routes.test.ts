@@ -4,7 +4,6 @@ import { ScriptedResearch, sampleOutcome } from "../../../../test/support/analys
 import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
 import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { testServer } from "../../../../test/support/test-app.ts";
-import { HOUR_MS } from "../../../lib/durations.ts";
 import { analysisRoutes } from "./index.ts";
 
 analysisTest("202, then 200: a run is polled by both paths, and its result is read and listed", async (open) => {
@@ -198,31 +197,6 @@ analysisTest("503 and 429: the queue and the waiting runs of one customer are bo
   const { json } = await second.get("/v1/customers/me");
   assert.equal(json.usage.insight, 1, "a 503 does not count");
 });
-
-analysisTest(
-  "200: an analysis becomes stale with age, and expires with age or if the price leaves its interval",
-  async (open, database) => {
-    const { app, listMarket, createCaller, ended } = await open();
-    listMarket("m-1");
-    const caller = await createCaller();
-    app.analyses.start();
-    await ended((await caller.analyze("m-1")).json.analysis_id);
-    const freshness = async () => (await caller.get(`${marketPath("m-1")}/analysis`)).json.freshness;
-    assert.equal(await freshness(), "fresh");
-    listMarket("m-1", { quote: { bid: 0.6, ask: 0.62 } });
-    assert.equal(await freshness(), "expired");
-    listMarket("m-1");
-    for (const [ageHours, expected] of [
-      [25, "stale"],
-      [71, "stale"],
-      [73, "expired"],
-    ] as const) {
-      const at = Date.now() - ageHours * HOUR_MS;
-      await database.query("update analyses set analysed_at = to_timestamp($1::float8 / 1000)", [at]);
-      assert.equal(await freshness(), expected, `${ageHours} hours`);
-    }
-  },
-);
 
 analysisTest("200: the estimate is the 80% quantile of the last runs of the type", async (open, database) => {
   const { listMarket, createCaller } = await open();

@@ -106,13 +106,3 @@ analysisTest("404: an unknown event, and an event without an open market", async
   assert.equal((await caller.post(path("analyze", `${VENUE}:c`))).json.code, "analysis_not_found");
   assert.deepEqual((await caller.get(path("probability-map", `${VENUE}:c`))).json.outcomes, []);
 });
-
-analysisTest("401: without an API key", async (open) => {
-  const { call } = await open();
-  for (const [method, suffix] of [
-    ["POST", "analyze"],
-    ["GET", "analysis"],
-    ["GET", "probability-map"],
-  ] as const)
-    assert.equal((await call(method, path(suffix))).status, 401);
-});

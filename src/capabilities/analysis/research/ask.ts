@@ -1,6 +1,10 @@
 import type { Clock } from "../../../ports/clock.ts";
-import type { LanguageModel, LanguageModelAnswer, TokenPrice } from "../../../ports/language-model.ts";
-import { LanguageModelError } from "../../../ports/language-model.ts";
+import {
+  type LanguageModel,
+  type LanguageModelAnswer,
+  LanguageModelError,
+  type TokenPrice,
+} from "../../../ports/language-model.ts";
 import type { Random } from "../../../ports/random.ts";
 import { cleanText } from "./clean-text.ts";
 import type { CallRecord, ResearchLimits } from "./model.ts";
@@ -21,7 +25,7 @@ export type Asked<Value> = { readonly value: Value } | { readonly failure: AskFa
 /** Which call this is, for the record. */
 export type CallLabel = Pick<CallRecord, "step" | "trial" | "sourceId">;
 
-/** What a run has spent, and what its open calls may still cost. */
+/** The money that a run has spent, and the money that is reserved for its open calls. */
 export class Spending {
   readonly #budgetUsd: number;
   #spentUsd: number;
@@ -54,7 +58,7 @@ export class Spending {
 
   settle(reservedUsd: number, usd: number): void {
     this.#openCalls -= 1;
-    // Without open calls, what is left of the sum is a rounding error.
+    // Without open calls, the remainder of the sum is a rounding error.
     this.#reservedUsd = this.#openCalls === 0 ? 0 : this.#reservedUsd - reservedUsd;
     this.#spentUsd += usd;
     const waiting = this.#waiting;
@@ -82,14 +86,14 @@ function estimateInputTokens({ system, prompt }: Prompt): number {
 }
 
 /**
- * Asks the model and reads its answer. An answer outside the schema, and a failure that may pass, are retried once. The
+ * Asks the model and parses its answer. An answer outside the schema and a temporary failure are retried once. The
  * largest possible cost of each call is reserved before it starts.
  */
 export async function ask<Value>(
   ports: AskPorts,
   label: CallLabel,
   prompt: Prompt,
-  read: (answer: string) => Value | null,
+  parse: (answer: string) => Value | null,
 ): Promise<Asked<Value>> {
   let failure: AskFailure = "failed";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -98,7 +102,7 @@ export async function ask<Value>(
       ports,
       label,
       wasInvalid ? { ...prompt, prompt: prompt.prompt + REMINDER } : prompt,
-      read,
+      parse,
     );
     if ("value" in result) return result;
     failure = result.failure;
@@ -113,7 +117,7 @@ async function askOnce<Value>(
   ports: AskPorts,
   label: CallLabel,
   prompt: Prompt,
-  read: (answer: string) => Value | null,
+  parse: (answer: string) => Value | null,
 ): Promise<{ readonly value: Value } | { readonly failure: AskFailure; readonly mayRetry: boolean }> {
   const { model, clock, limits, spending, signal } = ports;
   if (signal.aborted) return { failure: "deadline", mayRetry: false };
@@ -125,7 +129,7 @@ async function askOnce<Value>(
     return { failure: "deadline", mayRetry: false };
   }
   const startedAt = clock.monotonic();
-  /** Records the call and returns its cost to the budget. */
+  /** Records the call, and replaces its reservation by its cost. */
   const settle = (outcome: CallRecord["outcome"], inputTokens: number, outputTokens: number, answer: string) => {
     const costUsd = costOf(model.price, inputTokens, outputTokens);
     spending.settle(reservedUsd, costUsd);
@@ -137,7 +141,7 @@ async function askOnce<Value>(
     const answer = await completeInTime(ports, prompt);
     const inputTokens = answer.inputTokens ?? expectedInputTokens;
     const outputTokens = answer.outputTokens ?? Math.ceil(Buffer.byteLength(answer.text) / BYTES_PER_TOKEN);
-    const value = answer.finish === "refused" ? null : read(answer.text);
+    const value = answer.finish === "refused" ? null : parse(answer.text);
     settle(
       value === null ? (answer.finish === "refused" ? "refused" : "invalid") : "valid",
       inputTokens,
@@ -146,15 +150,15 @@ async function askOnce<Value>(
     );
     return value === null ? { failure: "invalid", mayRetry: true } : { value };
   } catch (error) {
-    const wasGivenUp = error instanceof LanguageModelError && error.failure === "aborted";
-    // The provider may charge for a call that was given up.
-    settle("failed", wasGivenUp ? expectedInputTokens : 0, wasGivenUp ? limits.outputTokens : 0, "");
-    if (wasGivenUp) return { failure: "deadline", mayRetry: false };
+    const isTimeout = error instanceof LanguageModelError && error.failure === "aborted";
+    // The provider may charge for an aborted call.
+    settle("failed", isTimeout ? expectedInputTokens : 0, isTimeout ? limits.outputTokens : 0, "");
+    if (isTimeout) return { failure: "deadline", mayRetry: false };
     return { failure: "failed", mayRetry: error instanceof LanguageModelError && error.isRetryable };
   }
 }
 
-/** Calls the model and gives up after `limits.callMs`, or when the run ends, even if the model ignores its signal. */
+/** Calls the model. Rejects after `limits.callMs`, or when the run ends, even if the model ignores its signal. */
 async function completeInTime(ports: AskPorts, prompt: Prompt): Promise<LanguageModelAnswer> {
   const { model, clock, limits } = ports;
   const controller = new AbortController();

@@ -2,20 +2,16 @@ import { type ResearchView, toLogOdds } from "../../../engine/index.ts";
 import { isSameClaim } from "./duplicates.ts";
 import { claimEffect, mergeClaims, sourceEffect } from "./evidence.ts";
 import { listSources, type Source } from "./judge.ts";
-import type { Claim, KeyClaim, Reading, ResearchDocument, ResearchLimits, Trial } from "./model.ts";
+import type { Claim, Reading, ResearchDocument, ResearchLimits, ResearchOutcome, Trial } from "./model.ts";
 import { INFLUENCE_MAX, POOL_COEFFICIENTS, type Pool, type PoolCoefficients, poolTrials } from "./pool.ts";
 import { detectsInjection } from "./suspicion.ts";
 
 const KEY_CLAIMS_MAX = 8;
 
-/** The estimate of a run, and what it rests on. */
-export interface Conclusion {
+/** The part of the outcome that the trials decide. */
+export type Conclusion = Pick<ResearchOutcome, "risks" | "sourceCount" | "ensemble"> & {
   readonly research: ResearchView;
-  readonly keyClaims: readonly KeyClaim[];
-  readonly risks: readonly string[];
-  readonly sourceCount: number;
-  readonly ensemble: readonly number[];
-}
+};
 
 /**
  * Pools the trials that have a blind belief.
@@ -33,8 +29,8 @@ export function conclude(
   const answered = trials.filter(({ blind }) => blind !== null);
   const read = new Set(answered.flatMap(({ readings }) => readings.map(({ sourceId }) => sourceId)));
   const readSources = listSources(documents, limits).filter(({ id }) => read.has(id));
-  const obeyed = findObeyedSources(readSources, answered);
-  const sources = readSources.filter((source) => !obeyed.includes(source));
+  const injecting = findInjectingSources(readSources, answered);
+  const sources = readSources.filter((source) => !injecting.includes(source));
   const pool = poolTrials(
     answered.map((trial) => ({
       blind: toLogOdds(trial.blind?.probability ?? 0.5),
@@ -54,8 +50,7 @@ export function conclude(
       trials: answered.length,
       evidence: keyClaims.map(describeClaim),
     },
-    keyClaims,
-    risks: [...listRisks(pool, sources, documents), ...obeyed.map(describeObeyed)],
+    risks: [...listRisks(pool, sources, documents), ...injecting.map(describeInjection)],
     sourceCount: sources.length,
     ensemble: pool.trials,
   };
@@ -69,8 +64,8 @@ function effectOf(source: Source, trial: Trial): number | null {
   return reading === undefined ? null : sourceEffect(reading.belief, reading.shown);
 }
 
-/** Sources whose effect looks like obedience. They have no weight. */
-function findObeyedSources(sources: readonly Source[], trials: readonly Trial[]): Source[] {
+/** Sources whose pages seem to have instructed the model (`detectsInjection`). They have no weight. */
+function findInjectingSources(sources: readonly Source[], trials: readonly Trial[]): Source[] {
   const meanEffects = sources.map((source) => {
     const effects = trials.flatMap((trial) => effectOf(source, trial) ?? []);
     return effects.reduce((sum, effect) => sum + effect, 0) / Math.max(1, effects.length);
@@ -86,33 +81,32 @@ function findObeyedSources(sources: readonly Source[], trials: readonly Trial[])
   );
 }
 
-const describeObeyed = ({ documents }: Source): string =>
+const describeInjection = ({ documents }: Source): string =>
   `After reading ${documents[0]?.host ?? "one source"} all trials stated nearly the same extreme probability, against the other sources. The page may try to influence the model. It has no weight in this analysis.`;
 
-/** The claim of a source that most trials made, among the claims in the direction of its effect. */
-function keyClaimOf(source: Source, trials: readonly Trial[], effect: number): KeyClaim | null {
+/** The claim that most trials made about a source, among the claims in the direction of its effect. */
+function keyClaimOf(source: Source, trials: readonly Trial[], effect: number) {
   const claims = trials.flatMap(({ readings }) =>
     readings.filter(({ sourceId }) => sourceId === source.id).flatMap(({ belief }) => mergeClaims(belief.evidence)),
   );
   const candidates = claims.filter((claim) => claimEffect(claim) * effect > 0);
-  const votes = (claim: Claim): number => candidates.filter(({ text }) => isSameClaim(text, claim.text)).length;
+  const votesOf = (claim: Claim): number => candidates.filter(({ text }) => isSameClaim(text, claim.text)).length;
   const [best] = candidates
-    .map((claim) => ({ claim, votes: votes(claim) }))
+    .map((claim) => ({ claim, votes: votesOf(claim) }))
     .sort((a, b) => b.votes - a.votes)
     .map(({ claim }) => claim);
   if (best === undefined) return null;
-  const cited = source.documents.filter(({ id }) => id === best.documentId);
-  return {
-    text: best.text,
-    direction: best.direction,
-    strength: best.strength,
-    sources: cited.map(({ title, url, host }) => ({ title, url, host })),
-    effect,
-  };
+  const host = source.documents.find(({ id }) => id === best.documentId)?.host ?? "unknown";
+  return { ...best, host, effect };
 }
 
-function describeClaim({ text, direction, strength, sources, effect }: KeyClaim): string {
-  const host = sources[0]?.host ?? "unknown";
+function describeClaim({
+  text,
+  direction,
+  strength,
+  host,
+  effect,
+}: NonNullable<ReturnType<typeof keyClaimOf>>): string {
   const sign = effect > 0 ? "+" : "−";
   return `${host}: ${text.replace(/[.\s]+$/, "")} (${strength} evidence for ${direction.toUpperCase()}, ${sign}${Math.abs(effect).toFixed(2)} in log-odds)`;
 }

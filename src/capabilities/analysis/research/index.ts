@@ -1,3 +1,3 @@
 /** Research of a question with a language model: plan, search, read, judge in independent trials, pool. */
-export type { ResearchOutcome, ResearchQuestion, ResearchState } from "./model.ts";
-export { createResearch, type ResearchOptions, type ResearchPorts } from "./research.ts";
+export type { ResearchOptions, ResearchOutcome, ResearchQuestion, ResearchState } from "./model.ts";
+export { createResearch, type ResearchPorts } from "./research.ts";

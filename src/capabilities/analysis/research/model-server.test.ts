@@ -55,8 +55,8 @@ test("every kind of bad answer of a model server ends the run with the right rea
 });
 
 test("a server that always answers with certainty and invented sources is held to its blind belief", async () => {
-  const { research, keyClaims, transcript } = await researchWith("hostile");
-  assert.deepEqual([keyClaims, research?.evidence], [[], []]);
+  const { research, transcript } = await researchWith("hostile");
+  assert.deepEqual(research?.evidence, []);
   assert.ok(transcript.trials.every(({ readings }) => readings.every(({ belief }) => belief.evidence.length === 0)));
   assert.ok(research !== null && research.probability <= 0.99);
 });

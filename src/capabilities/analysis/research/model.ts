@@ -1,6 +1,6 @@
 import type { ResearchView } from "../../../engine/index.ts";
 
-/** What is to be researched. It never contains the price, so that the trials are blind. */
+/** The question of a market. It never contains the price, so that the trials are blind. */
 export interface ResearchQuestion {
   readonly venue: string;
   readonly marketId: string;
@@ -11,7 +11,7 @@ export interface ResearchQuestion {
   readonly outcomeLabel?: string | null;
   /** Unix milliseconds; null if unknown. */
   readonly closeAt: number | null;
-  /** Nothing that was published later is read. A continued run keeps its first one. Unix milliseconds. */
+  /** Pages that were published later are not read. A continued run keeps its first value. Unix milliseconds. */
   readonly asOf: number;
 }
 
@@ -20,7 +20,7 @@ export type Direction = "yes" | "no";
 export type Strength = "weak" | "moderate" | "strong" | "decisive";
 export type Reliability = "low" | "medium" | "high";
 
-/** A statement of a document about the question, as a trial reads it. */
+/** A statement about the question that a trial found in a document. */
 export interface Claim {
   readonly documentId: string;
   readonly direction: Direction;
@@ -30,7 +30,7 @@ export interface Claim {
   readonly text: string;
 }
 
-/** What a trial believes after a step. The schema is fixed; the model fills it. */
+/** The belief of a trial after a step, in a fixed schema. */
 export interface BeliefState {
   /** Stated by the model, in [0.01, 0.99]. */
   readonly probability: number;
@@ -49,7 +49,7 @@ export interface Reading {
   /** Probability that the model was shown before, recomputed by code. */
   readonly shown: number;
   readonly belief: BeliefState;
-  /** Claims without a valid document, dropped. */
+  /** Number of claims that were dropped because they cite no valid document. */
   readonly droppedClaims: number;
 }
 
@@ -80,7 +80,7 @@ export interface ResearchDocument {
   /** Host without a leading `www.`. */
   readonly host: string;
   readonly title: string;
-  /** Cleaned, without passages that an earlier document has. */
+  /** Cleaned, without passages that an earlier document contains. */
   readonly text: string;
   readonly publishedAt: number | null;
   /** Documents with the same id share a publisher or most of their text, and count as one source. */
@@ -102,14 +102,13 @@ export interface CallRecord {
   readonly answer: string;
 }
 
-/** All that a run has found and paid for. Plain JSON: a run continues from it after a restart. */
+/** Results and costs of a run so far. Plain JSON: a run continues from it after a restart. */
 export interface ResearchState {
   readonly version: 1;
   /** Identifies the question. A state of another question is not used. */
   readonly key: string;
-  /** That of the first start. */
+  /** `asOf` of the question at the first start. */
   readonly asOf: number;
-  readonly elapsedMs: number;
   readonly costUsd: number;
   readonly risks: readonly string[];
   readonly plan: ResearchPlan | null;
@@ -119,27 +118,28 @@ export interface ResearchState {
   readonly calls: readonly CallRecord[];
 }
 
-export type ResearchFailure = "no_model" | "budget" | "deadline" | "model_failed" | "invalid_answers";
-
-/** A claim that several trials made, and its sources. */
-export interface KeyClaim {
-  readonly text: string;
-  readonly direction: Direction;
-  readonly strength: Strength;
-  readonly sources: readonly { readonly title: string; readonly url: string; readonly host: string }[];
-  /** What its source adds to the log-odds of the pool; positive supports YES. */
-  readonly effect: number;
+export interface ResearchOptions {
+  /** Cancels the run, which then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** The run ends with what it has by then. Unix milliseconds. */
+  readonly deadlineAt: number;
+  /** USD, for the whole run including what the saved state has spent. */
+  readonly budgetUsd: number;
+  /** Last state of the run before a restart; null starts from the beginning. Any JSON; an unknown one is not used. */
+  readonly savedState: unknown;
+  /** Stores the state. Called after each step; a step that is in the state is not paid again. */
+  readonly onState: (state: ResearchState) => Promise<void> | void;
 }
+
+export type ResearchFailure = "no_model" | "budget" | "deadline" | "model_failed" | "invalid_answers";
 
 export interface ResearchOutcome {
   /** Null if the run has no estimate; `reason` then says why. */
   readonly research: ResearchView | null;
   readonly risks: readonly string[];
-  readonly keyClaims: readonly KeyClaim[];
   /** Independent sources that at least one trial read. */
   readonly sourceCount: number;
   readonly costUsd: number;
-  readonly durationMs: number;
   readonly models: readonly string[];
   /** Each trial's probability. */
   readonly ensemble: readonly number[];
@@ -160,42 +160,26 @@ export interface ResearchTranscript {
   readonly calls: readonly CallRecord[];
 }
 
-export interface ResearchLimits {
-  readonly trials: number;
-  /** Trials that must have answered for an estimate. */
-  readonly trialsMin: number;
-  readonly queries: number;
-  readonly hitsPerQuery: number;
-  /** Pages that are fetched, at most this many of one publisher. */
-  readonly pages: number;
-  readonly pagesPerPublisher: number;
-  /** Independent sources that each trial reads. */
-  readonly sources: number;
-  readonly documentCharacters: number;
-  readonly rulesCharacters: number;
-  readonly outputTokens: number;
-  readonly answerCharacters: number;
-  readonly callMs: number;
-  /** Share of the time of a run after which no page is fetched any more. */
-  readonly gatherShare: number;
-  readonly budgetUsd: number;
-  readonly deadlineMs: number;
-}
-
-export const RESEARCH_LIMITS: ResearchLimits = {
+export const RESEARCH_LIMITS = {
   trials: 5,
+  /** Trials that must have answered for an estimate. */
   trialsMin: 3,
   queries: 4,
   hitsPerQuery: 8,
+  /** Pages that are fetched, and how many of them may be of one publisher. */
   pages: 12,
   pagesPerPublisher: 2,
+  /** Independent sources that each trial reads. */
   sources: 8,
   documentCharacters: 4_000,
   rulesCharacters: 4_000,
   outputTokens: 800,
   answerCharacters: 1_000,
   callMs: 30_000,
+  /** Share of the time of a run after which no page is fetched any more. */
   gatherShare: 0.35,
   budgetUsd: 0.15,
   deadlineMs: 90_000,
 };
+
+export type ResearchLimits = Readonly<Record<keyof typeof RESEARCH_LIMITS, number>>;

@@ -15,29 +15,21 @@ import { clamp, sigmoid, sumOf } from "../../../lib/numbers.ts";
  * α < 1 shrinks the pool towards the prior L_0: trials of one model share its errors (Satopää et al. 2014; Baron et al.
  * 2014 would extremise forecasters who have different information). α, B and G are chosen, not fitted yet.
  */
-export interface PoolCoefficients {
+export const POOL_COEFFICIENTS = {
   /** α, in (0, 1]. */
-  readonly shrinkage: number;
-  /** L_0, in log-odds. */
-  readonly priorLogOdds: number;
-  /** B, in log-odds. */
-  readonly loneSourceEffect: number;
-  /** G, at least 0. */
-  readonly corroboration: number;
-  /** Number of trials that the trimmed mean leaves out at each end. */
-  readonly trimmed: number;
-  /** Standard error of the log-odds without any disagreement. */
-  readonly standardErrorMin: number;
-}
-
-export const POOL_COEFFICIENTS: PoolCoefficients = {
   shrinkage: 0.9,
+  /** L_0, in log-odds. */
   priorLogOdds: 0,
+  /** B, in log-odds. */
   loneSourceEffect: 0.08,
+  /** G, at least 0. */
   corroboration: 0.15,
+  /** Number of trials that the trimmed mean leaves out at each end. */
   trimmed: 1,
+  /** Standard error of the log-odds without any disagreement. */
   standardErrorMin: 0.3,
 };
+export type PoolCoefficients = Readonly<typeof POOL_COEFFICIENTS>;
 
 /** Largest move of the probability by one source that is not reported. */
 export const INFLUENCE_MAX = 0.15;
@@ -71,7 +63,7 @@ export interface Pool {
 
 const mean = (values: readonly number[]): number => (values.length === 0 ? 0 : sumOf(values) / values.length);
 const limit = (effect: number, bound: number): number => clamp(effect, -bound, bound);
-const probabilityOf = (logOdds: number): number => clamp(sigmoid(logOdds), PROBABILITY_MIN, 1 - PROBABILITY_MIN);
+const toBoundedProbability = (logOdds: number): number => clamp(sigmoid(logOdds), PROBABILITY_MIN, 1 - PROBABILITY_MIN);
 
 /**
  * Mean without the `trimmed` lowest and highest values. With too few values it leaves out fewer, at least one remains.
@@ -141,12 +133,12 @@ export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_
     );
   const bounds = effectBounds(effects, coefficients);
   const logOdds = combine(bounds, null);
-  const probability = probabilityOf(logOdds);
-  const rawProbability = probabilityOf(combine(unbounded, null));
+  const probability = toBoundedProbability(logOdds);
+  const rawProbability = toBoundedProbability(combine(unbounded, null));
   let mostInfluential: Pool["mostInfluential"] = null;
   for (const source of effects.keys()) {
-    const unboundedMove = Math.abs(rawProbability - probabilityOf(combine(unbounded, source)));
-    const move = Math.abs(probability - probabilityOf(combine(boundsWithout(source), source)));
+    const unboundedMove = Math.abs(rawProbability - toBoundedProbability(combine(unbounded, source)));
+    const move = Math.abs(probability - toBoundedProbability(combine(boundsWithout(source), source)));
     if (mostInfluential === null || unboundedMove > mostInfluential.unboundedMove)
       mostInfluential = { source, unboundedMove, move };
   }
@@ -157,7 +149,7 @@ export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_
   return {
     probability,
     standardError: Math.hypot(coefficients.standardErrorMin, shrinkage * Math.sqrt(variance), withheld),
-    trials: logOddsOfTrials.map(probabilityOf),
+    trials: logOddsOfTrials.map(toBoundedProbability),
     sourceEffects: effects.map((effect, source) => shrinkage * limit(effect, bounds[source] ?? 0)),
     mostInfluential,
   };

@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -14,17 +15,17 @@ import {
   RESEARCH_LIMITS,
   type ResearchFailure,
   type ResearchLimits,
+  type ResearchOptions,
   type ResearchOutcome,
   type ResearchPlan,
   type ResearchQuestion,
-  type ResearchState,
 } from "./model.ts";
 import type { PoolCoefficients } from "./pool.ts";
 import { cleanQuestion, planPrompt } from "./prompts.ts";
 import { RunRecord } from "./run-record.ts";
 
 /** A page without a date is read only if the question is about the present. */
-const PRESENT_MS = 24 * 60 * 60 * 1_000;
+const PRESENT_MS = DAY_MS;
 
 export interface ResearchPorts {
   /** Null if none is configured. */
@@ -36,23 +37,6 @@ export interface ResearchPorts {
   readonly log: Log;
   readonly limits?: Partial<ResearchLimits>;
   readonly pool?: PoolCoefficients;
-}
-
-export interface ResearchOptions {
-  /** Cancels the run, which then rejects with the signal's reason. */
-  readonly signal: AbortSignal;
-  /** The run ends with what it has by then. Unix milliseconds. */
-  readonly deadlineAt: number;
-  /** USD, for the whole run including what the saved state has spent. */
-  readonly budgetUsd: number;
-  /** Last state of the run before a restart; null starts from the beginning. Any JSON; an unknown one is not used. */
-  readonly savedState: unknown;
-  /** Stores the state. Called after each step; a step that is in the state is not paid again. */
-  readonly onState: (state: ResearchState) => Promise<void> | void;
-}
-
-export interface Research {
-  run(question: ResearchQuestion, options: ResearchOptions): Promise<ResearchOutcome>;
 }
 
 const MESSAGES: Readonly<Record<ResearchFailure, string>> = {
@@ -68,10 +52,10 @@ const MESSAGES: Readonly<Record<ResearchFailure, string>> = {
  * The model has no tools. It sees the question, its rules and documents, never the price. The pipeline requests the model,
  * the search engines, and the pages that the engines return; no other address.
  */
-export function createResearch(ports: ResearchPorts): Research {
+export function createResearch(ports: ResearchPorts) {
   const limits = { ...RESEARCH_LIMITS, ...ports.limits };
   return {
-    async run(question, options) {
+    async run(question: ResearchQuestion, options: ResearchOptions): Promise<ResearchOutcome> {
       const { clock, model } = ports;
       const record = new RunRecord(question, options, clock, limits, model?.name ?? null);
       if (model === null) return record.fail("no_model", MESSAGES.no_model);
@@ -181,7 +165,7 @@ async function gather(
   }
 }
 
-/** The failure to report: the one that more time or money would not have prevented comes first. */
+/** Returns the failure to report. A failure that more time or money would not have prevented comes first. */
 function failureOf(failures: readonly AskFailure[]): Exclude<ResearchFailure, "no_model"> {
   if (failures.includes("failed")) return "model_failed";
   if (failures.includes("deadline")) return "deadline";

@@ -4,6 +4,7 @@ import type {
   CallRecord,
   ResearchFailure,
   ResearchLimits,
+  ResearchOptions,
   ResearchOutcome,
   ResearchQuestion,
   ResearchState,
@@ -16,19 +17,13 @@ const CALLS_MAX = 200;
 /** The state of one run: continued from a saved one, stored after each step, and made into the outcome. */
 export class RunRecord {
   #state: ResearchState;
-  readonly #options: { readonly deadlineAt: number; readonly onState: (state: ResearchState) => Promise<void> | void };
+  readonly #options: Pick<ResearchOptions, "deadlineAt" | "onState">;
   readonly #clock: Clock;
-  readonly #startedAt: number;
-  readonly #earlierMs: number;
   readonly #model: string | null;
 
   constructor(
     question: ResearchQuestion,
-    options: {
-      readonly deadlineAt: number;
-      readonly savedState: unknown;
-      readonly onState: (state: ResearchState) => Promise<void> | void;
-    },
+    options: Pick<ResearchOptions, "deadlineAt" | "savedState" | "onState">,
     clock: Clock,
     limits: ResearchLimits,
     model: string | null,
@@ -38,7 +33,6 @@ export class RunRecord {
       version: 1,
       key,
       asOf: question.asOf,
-      elapsedMs: 0,
       costUsd: 0,
       risks: [],
       plan: null,
@@ -49,8 +43,6 @@ export class RunRecord {
     };
     this.#options = options;
     this.#clock = clock;
-    this.#startedAt = clock.monotonic();
-    this.#earlierMs = this.#state.elapsedMs;
     this.#model = model;
   }
 
@@ -74,43 +66,23 @@ export class RunRecord {
 
   /** Stores a change of the state. */
   async update(change: Partial<ResearchState>): Promise<void> {
-    this.#state = { ...this.#state, ...change, elapsedMs: this.#elapsedMs() };
+    this.#state = { ...this.#state, ...change };
     await this.#options.onState(this.#state);
   }
 
   fail(reason: ResearchFailure, reasonText: string): ResearchOutcome {
-    return {
-      ...this.#summary(),
-      research: null,
-      keyClaims: [],
-      sourceCount: 0,
-      ensemble: [],
-      reason,
-      reasonText,
-    };
+    return { ...this.#summary(), research: null, sourceCount: 0, ensemble: [], reason, reasonText };
   }
 
-  complete({ research, keyClaims, risks, sourceCount, ensemble }: Conclusion): ResearchOutcome {
+  complete(conclusion: Conclusion): ResearchOutcome {
     const summary = this.#summary();
-    return {
-      ...summary,
-      research,
-      keyClaims,
-      sourceCount,
-      ensemble,
-      risks: [...new Set([...risks, ...summary.risks])],
-      reason: null,
-    };
+    return { ...summary, ...conclusion, risks: [...new Set([...conclusion.risks, ...summary.risks])], reason: null };
   }
 
-  #elapsedMs(): number {
-    return this.#earlierMs + this.#clock.monotonic() - this.#startedAt;
-  }
-
-  #summary(): Pick<ResearchOutcome, "risks" | "costUsd" | "durationMs" | "models" | "transcript"> {
+  #summary(): Pick<ResearchOutcome, "risks" | "costUsd" | "models" | "transcript"> {
     const { risks, costUsd, calls } = this.#state;
     const models = this.#model === null || calls.length === 0 ? [] : [this.#model];
-    return { risks, costUsd, durationMs: this.#elapsedMs(), models, transcript: transcriptOf(this.#state) };
+    return { risks, costUsd, models, transcript: transcriptOf(this.#state) };
   }
 }
 
