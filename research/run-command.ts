@@ -1,4 +1,4 @@
-/** What the commands of this folder share: options, errors and written files. */
+/** Options, error messages and output files of the commands in this folder. */
 import { writeFile } from "node:fs/promises";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 

@@ -3,6 +3,7 @@ import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SimulatedWorl
 import type { MarketStatus } from "../../src/domain/market.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import { venueOf } from "../engine/venues.ts";
+import { quoteAt } from "../sandbox/world-views.ts";
 
 /** Levels per side of a recorded book. */
 const LEVELS_MAX = 10;
@@ -74,22 +75,9 @@ function* marketFacts(world: SimulatedWorld, market: ListedMarket, at: number): 
   const { volume24hUsd, volumeUsd, liquidityUsd } = world.activity(market, at);
   const isAmm = market.mechanism === "amm";
   const isOpen = phase === "active";
-  const [bid, ask] = isAmm ? [] : [bids[0], asks[0]];
-  yield {
-    at,
-    venue,
-    kind: "quote",
-    marketId,
-    quote: {
-      bid: bid?.price ?? null,
-      ask: ask?.price ?? null,
-      bidSize: bid?.size ?? null,
-      askSize: ask?.size ?? null,
-      lastPrice: isAmm ? null : lastPrice,
-      indicativePrice: isAmm && isOpen ? world.probability(market, at) : null,
-      eventAt: null,
-    },
-  };
+  const { at: _, indicativePrice, ...best } = quoteAt(world, market, at);
+  const quote = { ...best, indicativePrice: isOpen ? indicativePrice : null, eventAt: null };
+  yield { at, venue, kind: "quote", marketId, quote };
   const amounts = { volume24hUsd, volumeTotalUsd: volumeUsd, liquidityUsd, openInterestUsd: null };
   yield { at, venue, kind: "activity", marketId, activity: amounts };
   if (isAmm || !isOpen) return;

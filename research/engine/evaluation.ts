@@ -2,11 +2,11 @@
 import type { EngineCoefficients } from "../../src/engine/index.ts";
 import { sigmoid } from "../../src/lib/numbers.ts";
 import { laterCases } from "./later-cases.ts";
-import { type LaterCase, type LaterScores, scoreLaterPrices } from "./later-price.ts";
+import { type LaterCase, scoreLaterPrices } from "./later-price.ts";
 import type { EngineFile } from "./rows.ts";
 import { createSamples, HORIZONS_DAYS, type Sample, type ScoredSample, scoreSamples } from "./samples.ts";
-import { type Comparison, compare, type Decomposition, decompose, type Forecast } from "./scores.ts";
-import { simulateTrading, type Trading } from "./trading.ts";
+import { type Comparison, compare, decompose, type Forecast } from "./scores.ts";
+import { simulateTrading } from "./trading.ts";
 import { toHistories } from "./views.ts";
 
 export interface NamedComparison {
@@ -14,19 +14,7 @@ export interface NamedComparison {
   readonly comparison: Comparison;
 }
 
-export interface Evaluation {
-  readonly kind: EngineFile["kind"];
-  readonly rows: number;
-  readonly all: Comparison;
-  readonly horizons: readonly { readonly days: number; readonly comparison: Comparison }[];
-  readonly venues: readonly NamedComparison[];
-  readonly categories: readonly NamedComparison[];
-  /** The prior changed by one factor alone. */
-  readonly factors: readonly NamedComparison[];
-  readonly decomposition: { readonly model: Decomposition | null; readonly market: Decomposition | null };
-  readonly trading: Trading;
-  readonly later: LaterScores;
-}
+export type Evaluation = ReturnType<typeof evaluateFile>;
 
 /** Scores the rows of a file. The coefficients may depend on the row, for scores out of fold. */
 export interface Scorer {
@@ -39,7 +27,7 @@ export const scorerOf = (coefficients: EngineCoefficients): Scorer => ({
   coefficientsOf: () => coefficients,
 });
 
-export function evaluateFile(file: EngineFile, scorer: Scorer): Evaluation {
+export function evaluateFile(file: EngineFile, scorer: Scorer) {
   const samples = file.kind === "resolved" ? createSamples(toHistories(file.rows)) : [];
   const scored = scorer.scoreSamples(samples);
   const partsBy = (nameOf: (sample: ScoredSample) => string): NamedComparison[] =>
@@ -57,6 +45,7 @@ export function evaluateFile(file: EngineFile, scorer: Scorer): Evaluation {
     })),
     venues: partsBy(({ venue }) => venue),
     categories: partsBy(({ history }) => history.row.category ?? "none"),
+    /** Scores of the prior plus the change of one factor. */
     factors: compareFactors(scored),
     decomposition: {
       model: decompose(forecasts),

@@ -109,7 +109,7 @@ function describeTrading({ trading }: Evaluation): Section {
   };
 }
 
-/** Errors against later prices, relative to those of the price. */
+/** Squared errors against later prices, divided by those of the current price. */
 export function describeLater({ model, parts }: LaterScores): Section {
   return {
     title: "Against later prices",

@@ -1,4 +1,5 @@
 /** Scores of probabilities against outcomes. */
+import { sumOf } from "../../src/lib/numbers.ts";
 import { logLoss as boundedLogLoss, squaredError } from "../../src/quant/calibration.ts";
 import { clusteredRatio, type Interval } from "../../src/quant/clustered-ratio.ts";
 
@@ -18,9 +19,8 @@ const BINS = 10;
 export const logLoss = (probability: number, outcome: number): number => boundedLogLoss(probability, outcome, 0.005);
 
 /** Mean of a list; null if it is empty. */
-function meanOf(values: readonly number[]): number | null {
-  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
-}
+const meanOf = (values: readonly number[]): number | null =>
+  values.length === 0 ? null : sumOf(values) / values.length;
 
 export interface Comparison {
   readonly n: number;
@@ -53,14 +53,8 @@ export function compare(forecasts: readonly Forecast[]): Comparison {
   };
 }
 
-export interface CalibrationBin {
-  readonly n: number;
-  readonly meanProbability: number;
-  readonly yesShare: number;
-}
-
 export interface Decomposition {
-  readonly bins: readonly CalibrationBin[];
+  readonly bins: readonly { readonly n: number; readonly meanProbability: number; readonly yesShare: number }[];
   /** Mean squared distance of the bins' shares of YES to their mean probabilities; 0 is best. */
   readonly reliability: number;
   /** Mean squared distance of the bins' shares of YES to the total share; more is better. */
@@ -81,14 +75,14 @@ export interface Decomposition {
 export function decompose(forecasts: readonly Pick<Forecast, "probability" | "outcome">[]): Decomposition | null {
   if (forecasts.length === 0) return null;
   const total = forecasts.length;
-  const base = forecasts.reduce((sum, { outcome }) => sum + outcome, 0) / total;
+  const base = sumOf(forecasts.map(({ outcome }) => outcome)) / total;
   const parts = Array.from({ length: BINS }, (_, index) =>
     forecasts.filter(({ probability }) => Math.min(BINS - 1, Math.floor(probability * BINS)) === index),
   ).filter((part) => part.length > 0);
   const sums = { reliability: 0, resolution: 0, withinBins: 0 };
   const bins = parts.map((part) => {
-    const meanProbability = part.reduce((sum, { probability }) => sum + probability, 0) / part.length;
-    const yesShare = part.reduce((sum, { outcome }) => sum + outcome, 0) / part.length;
+    const meanProbability = sumOf(part.map(({ probability }) => probability)) / part.length;
+    const yesShare = sumOf(part.map(({ outcome }) => outcome)) / part.length;
     sums.reliability += (part.length / total) * (meanProbability - yesShare) ** 2;
     sums.resolution += (part.length / total) * (yesShare - base) ** 2;
     for (const { probability, outcome } of part) {

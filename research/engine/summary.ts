@@ -1,4 +1,4 @@
-/** The scores as one JSON object, the last line that the commands print. */
+/** The scores as one JSON object, which is the last line of the output of a command. */
 
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import type { Evaluation } from "./evaluation.ts";

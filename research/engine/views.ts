@@ -101,7 +101,7 @@ export function createView(venue: string, marketId: string, asOf: number): Marke
 
 /**
  * The markets of an event in a file exclude each other: the files list the sides of a contest and the ranges of a
- * measure. Prices that sum to more than 1.25 contradict that, and then the event is left out. Prices that sum to less
+ * measure. Prices that sum to more than 1.25 contradict that, so the event is omitted. Prices that sum to less
  * than 0.9 show that an outcome is missing.
  */
 function eventOf({ event }: History, asOf: number): EventView | null {

@@ -1,4 +1,4 @@
-/** Writes docs/reports/matching.md: method, data, scores and coefficients. */
+/** Creates docs/reports/matching.md: method, data, scores and coefficients. */
 import {
   findEventVetoes,
   findMarketVetoes,

@@ -24,6 +24,6 @@ export function scoreAt(pairs: readonly Scored[], threshold: number): Score {
   return { n: pairs.length, precision, recall, f1 };
 }
 
-/** Pairs as forecasts of "same". Each pair is a group of its own. */
+/** Pairs as forecasts of "same". Each pair is a separate group. */
 export const toForecasts = (pairs: readonly Scored[]): readonly GroupedForecast[] =>
   pairs.map(({ probability, isSame }, group) => ({ probability, outcome: isSame ? 1 : 0, group }));

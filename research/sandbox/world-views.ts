@@ -54,7 +54,8 @@ function viewMarket(world: SimulatedWorld, market: ListedMarket, peers: readonly
   };
 }
 
-function quoteAt(world: SimulatedWorld, market: ListedMarket, at: number): QuotePoint {
+/** The best prices of a market; an automated market maker has an indicative price only. */
+export function quoteAt(world: SimulatedWorld, market: ListedMarket, at: number): QuotePoint {
   const { bids, asks, lastPrice } = world.book(market, at);
   const isAmm = market.mechanism === "amm";
   const [bid, ask] = isAmm ? [] : [bids[0], asks[0]];

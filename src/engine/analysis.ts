@@ -49,7 +49,7 @@ export interface Analysis {
   readonly scenarios: readonly Scenario[];
   readonly whatWouldChangeMind: readonly string[];
   readonly edgeAssessment: string;
-  /** Estimated probability if the calibration factor is left out, in [0.0001, 0.9999]. */
+  /** Estimated probability without the calibration factor, in [0.0001, 0.9999]. */
   readonly rawProbability: number;
   readonly calibrationApplied: boolean;
   /** True if research is part of the view. */

@@ -3,7 +3,7 @@ import { HOUR_MS } from "../lib/durations.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { MarketView, QuotePoint } from "./model.ts";
 
-/** What it costs to buy one contract of a side at the best price, and what the model expects to earn with it. */
+/** Cost of one contract of a side at the best price, and its expected profit. */
 export interface ExecutableEdge {
   readonly side: "yes" | "no";
   /** Price at which the side can be bought, in (0, 1). */
@@ -29,7 +29,7 @@ const QUOTE_AGE_MS_MAX = HOUR_MS;
 
 /**
  * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO: (1 - p) - ((1
- * - bid) + fee). A side without a quote is left out. Empty for play money, if the fee is unknown, and for a crossed
+ * - bid) + fee). A side without a quote is omitted. Empty for play money, if the fee is unknown, and for a crossed
  * book or a quote that was not confirmed for an hour, whose prices are not current.
  *
  * @param probability  estimated probability of YES, in [0, 1]

@@ -71,7 +71,7 @@ export interface LegView {
   readonly spread: number | null;
 }
 
-/** The event of the market: what the prices of its markets imply for each other. */
+/** The event of the market: the prices of its markets, and how their answers depend on each other. */
 export interface EventView {
   /** True if at most one market of the event resolves YES. */
   readonly isExclusive: boolean;
@@ -85,7 +85,7 @@ export interface EventView {
   readonly ladder: readonly string[] | null;
 }
 
-/** What agents report to have traded. */
+/** Consensus of the trades that agents reported. */
 export interface ConsensusView {
   /** When the reports were read, Unix milliseconds. None of them is later. */
   readonly at: number;
@@ -126,7 +126,7 @@ export interface ActivityView {
 
 /**
  * The known data of a market at one time. Plain data, so that it can be sent to a worker thread and stored. Everything
- * that changes has a time, and `viewAt` removes what is newer than `asOf`, so that no factor sees it.
+ * that changes has a time, and `viewAt` removes data newer than `asOf`, so that no factor sees it.
  */
 export interface MarketView {
   /** Unix milliseconds. */
@@ -199,7 +199,7 @@ export interface PriceGaps {
   readonly siblings: number;
 }
 
-/** What a factor finds in a view. */
+/** Result of a factor for one view. */
 export interface FactorReading {
   /** A sentence that contains the figures. */
   readonly claim: string;

@@ -67,7 +67,7 @@ export class BlockIndex {
   /**
    * Returns the rows of other venues that share the most weight with a query, best first.
    *
-   * @param venue  number of the venue whose rows are left out
+   * @param venue  number of the venue whose rows are excluded
    * @param shareMin  least share of the weight of the query that a result must have, in [0, 1]
    */
   find(

@@ -1,4 +1,4 @@
-/** The typed facts of an event: its title and what its markets have in common. */
+/** The typed facts of an event: those of its title, and those that all its markets share. */
 import { findDates, type Period } from "./facts/periods.ts";
 import { findPlaces } from "./facts/places.ts";
 import { findQuantities } from "./facts/quantities.ts";

@@ -1,4 +1,4 @@
-/** Says in sentences what speaks for a match. */
+/** Describes the evidence for a match in sentences. */
 import { DAY_MS } from "../lib/durations.ts";
 import { latest, type Period } from "./facts/periods.ts";
 import type { Quantity } from "./facts/quantities.ts";

@@ -44,7 +44,7 @@ export interface MarketComparison {
 interface Coverage {
   /** Share of the weight that has a counterpart, in [0, 1]. A similar stem counts by its similarity. */
   readonly share: number;
-  /** Weight without a counterpart, including what a similar stem lacks. */
+  /** Weight without a counterpart. A similar stem counts as 1 minus its similarity. */
   readonly unmatched: number;
   /** Largest weight of a stem without a counterpart. */
   readonly unmatchedMax: number;

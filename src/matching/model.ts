@@ -38,7 +38,7 @@ export interface MarketPair {
   readonly relation: MatchRelation;
   /** Calibrated probability that `relation` is right, in [0, 1]. */
   readonly confidence: number;
-  /** What speaks for the match and against it, in sentences. */
+  /** Evidence for and against the match, in sentences. */
   readonly evidence: readonly string[];
   readonly source: MatchSource;
 }

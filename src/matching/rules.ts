@@ -1,4 +1,4 @@
-/** Facts of resolution rules that tell apart two markets with the same title. */
+/** Facts of resolution rules that distinguish two markets with the same title. */
 import { DAY_MS } from "../lib/durations.ts";
 import { findTextDates, instantsOf } from "../text/text-dates.ts";
 import type { Veto } from "./decide.ts";
@@ -14,9 +14,9 @@ const INSTANT_TOLERANCE_MINUTES = 60;
 
 /** Whether extra playing time counts. */
 export type OvertimeRule = "regulation_only" | "included";
-/** What settles the market: that something happens, or that it is announced. */
+/** Event that settles the market: the occurrence itself, or its announcement. */
 export type TriggerRule = "occurrence" | "announcement";
-/** What a tie or a cancelled contest pays: half to each side, the stake back, or nothing to yes. */
+/** Payout of a tie or a cancelled contest: half to each side, the stake back, or nothing for YES. */
 export type SettlementRule = "split" | "refund" | "no";
 
 export interface RulesFacts {

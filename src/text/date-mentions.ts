@@ -153,8 +153,8 @@ function isPossible({ first: { year, month, day }, lastDay }: DateParts): boolea
 }
 
 /**
- * Finds what looks like a date in an English text, in its order, at most 40. Where two overlap, the earlier and longer is
- * kept. A day that does not exist and a numeric date such as 3/4/2026, whose order is unknown, are left out. No pattern
+ * Finds the dates of an English text, in its order, at most 40. Where two overlap, the earlier and longer is
+ * kept. A day that does not exist and a numeric date such as 3/4/2026, whose order is unknown, are omitted. No pattern
  * backtracks over more than a few words.
  */
 export function findDateMentions(text: string): readonly DateMention[] {

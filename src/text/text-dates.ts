@@ -25,7 +25,7 @@ export interface TextDate extends Span {
   readonly relation: DateRelation;
   /** Whether something is planned at the date ("scheduled for May 5"); never for `by`, `before` and `start`. */
   readonly isScheduled: boolean;
-  /** Whether the text says "end of" the period. */
+  /** Whether the text names the end of the period ("end of June"). */
   readonly isEndOf: boolean;
   /** Whether the month or year is part of a name ("the December 2026 meeting", "2026 World Cup"). Never true for a day. */
   readonly isName: boolean;
@@ -159,7 +159,7 @@ function yearFromNext(mention: DateMention, next: DateMention): number {
 
 /**
  * Finds the dates of an English text, at most 40, in its order. A day that does not exist, a date such as 3/4/2026, whose
- * order is unknown, and a date without a year if `reference` is null are left out. The caller bounds the text.
+ * order is unknown, and a date without a year if `reference` is null are omitted. The caller bounds the length of the text.
  *
  * @param sentences  the sentences of the text; a range and an inferred year do not reach over the end of one
  * @param reference  how to infer the year of a date without one; not used if a later date of the sentence has a year

@@ -1,4 +1,4 @@
-/** Unweighted evidence of each factor. */
+/** The evidence of each factor before its weight. */
 import { clampLambda } from "../../../src/engine/estimate.ts";
 import { FACTORS } from "../../../src/engine/factors/index.ts";
 import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../../src/engine/model.ts";

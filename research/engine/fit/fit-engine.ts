@@ -8,10 +8,10 @@ import { createSamples, type Sample, scoreSamples } from "../samples.ts";
 import { type Comparison, compare } from "../scores.ts";
 import { toHistories } from "../views.ts";
 import { exposureOf } from "./exposures.ts";
-import { fitDepth, type RecordingTrial, tryCrossVenue, tryFactor } from "./fit-recordings.ts";
+import { fitDepth, tryCrossVenue, tryFactor } from "./fit-recordings.ts";
 import { FOLDS, foldOf, splitByTime } from "./folds.ts";
-import { fitLeadership, type LeadershipFit } from "./recording-slopes.ts";
-import { type FittedWeights, fitWeights, toFitRows } from "./train.ts";
+import { fitLeadership } from "./recording-slopes.ts";
+import { fitWeights, toFitRows } from "./train.ts";
 
 export interface EngineData {
   readonly resolved: Extract<EngineFile, { kind: "resolved" }>;
@@ -19,36 +19,14 @@ export interface EngineData {
   readonly depth: Extract<EngineFile, { kind: "depth" }>;
 }
 
-/** Tail prices at least 30 days before the resolution. The fitted calibration depends on them. */
-export interface Tails {
-  readonly rows: number;
-  readonly groups: number;
-  /** Expected wins of the unlikely side: the sum of its prices. */
-  readonly expectedWins: number;
-  /** Wins of the unlikely side. */
-  readonly wins: number;
-}
-
-export interface EngineFit {
-  readonly tails: Tails;
-  readonly coefficients: EngineCoefficients;
-  readonly fitted: FittedWeights;
-  readonly leadership: LeadershipFit;
-  readonly recordingTrials: readonly RecordingTrial[];
-  readonly outOfFold: {
-    readonly resolved: Evaluation;
-    readonly byTime: Comparison;
-    readonly quotes: Evaluation;
-    readonly depth: Evaluation;
-  };
-}
+export type EngineFit = ReturnType<typeof fitEngine>;
 
 /** Fitted to recordings, because few resolved questions have peers and none has a book. */
 const RECORDING_FACTORS: readonly FactorName[] = ["cross_venue", "order_flow"];
 const CANDIDATES = FACTOR_NAMES.filter((name) => !RECORDING_FACTORS.includes(name));
 
 /** @param base  current coefficients; kept for factors to which no data applies */
-export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineCoefficients): EngineFit {
+export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineCoefficients) {
   const depthCases = [...laterCases(depth)];
   const quotesCases = [...laterCases(quotes)];
   const samples = createSamples(toHistories(resolved.rows));
@@ -83,13 +61,15 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
   };
 }
 
-function describeTails(samples: readonly Sample[], coefficients: EngineCoefficients): Tails {
+/** Counts tail prices at least 30 days before the resolution. The fitted calibration depends on them. */
+function describeTails(samples: readonly Sample[], coefficients: EngineCoefficients) {
   const tails = samples.filter(
     ({ days, view }) => days >= 30 && exposureOf(view, coefficients)?.exposures.calibration !== undefined,
   );
   return {
     rows: tails.length,
     groups: new Set(tails.map(({ group }) => group)).size,
+    /** Expected wins of the unlikely side: the sum of its prices. */
     expectedWins: tails.reduce((sum, { market }) => sum + Math.min(market, 1 - market), 0),
     wins: tails.filter(({ market, outcome }) => (market < 0.5 ? outcome === 1 : outcome === 0)).length,
   };
@@ -100,12 +80,21 @@ function scoreResolved(
   samples: readonly Sample[],
   fit: (train: readonly Sample[]) => EngineCoefficients,
 ): Evaluation {
-  const folds = Array.from({ length: FOLDS }, (_, fold) => fit(samples.filter(({ group }) => foldOf(group) !== fold)));
-  const coefficientsOf = ({ group }: { readonly group: string }) => folds[foldOf(group)] ?? fit(samples);
+  const coefficientsOf = fitFolds(samples, ({ group }: Pick<Sample, "group">) => group, fit);
   return evaluateFile(file, {
     scoreSamples: (all) => all.flatMap((sample) => scoreSamples([sample], coefficientsOf(sample))),
     coefficientsOf,
   });
+}
+
+/** Returns a function that gives the coefficients fitted without the fold of an item. */
+function fitFolds<Item, Key extends Partial<Item>>(
+  items: readonly Item[],
+  groupOf: (item: Item | Key) => string,
+  fit: (train: readonly Item[]) => EngineCoefficients,
+): (item: Item | Key) => EngineCoefficients {
+  const folds = Array.from({ length: FOLDS }, (_, fold) => fit(items.filter((item) => foldOf(groupOf(item)) !== fold)));
+  return (item) => folds[foldOf(groupOf(item))] ?? fit(items);
 }
 
 function compareByTime(samples: readonly Sample[], fit: (train: readonly Sample[]) => EngineCoefficients): Comparison {
@@ -121,34 +110,24 @@ function compareByTime(samples: readonly Sample[], fit: (train: readonly Sample[
 function scoreQuotes(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
   const events = new Set(cases.map(({ event }) => event));
   const fits = new Map(
-    [...events].map((event) => [
-      event,
-      fitLeadership(
+    [...events].map((event) => {
+      const { leadership } = fitLeadership(
         cases.filter((item) => item.event !== event),
         coefficients,
-      ),
-    ]),
+      );
+      return [event, { ...coefficients, leadership }];
+    }),
   );
   return evaluateFile(file, {
     scoreSamples: () => [],
-    coefficientsOf: ({ event }) => ({
-      ...coefficients,
-      leadership: fits.get(event)?.leadership ?? coefficients.leadership,
-    }),
+    coefficientsOf: ({ event }) => fits.get(event) ?? coefficients,
   });
 }
 
 function scoreDepth(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
-  const folds = Array.from(
-    { length: FOLDS },
-    (_, fold) =>
-      fitDepth(
-        cases.filter(({ event }) => foldOf(event) !== fold),
-        coefficients,
-      ).coefficients,
-  );
+  const fit = (train: readonly LaterCase[]) => fitDepth(train, coefficients).coefficients;
   return evaluateFile(file, {
     scoreSamples: () => [],
-    coefficientsOf: ({ event }) => folds[foldOf(event)] ?? coefficients,
+    coefficientsOf: fitFolds(cases, ({ event }) => event, fit),
   });
 }

@@ -28,21 +28,9 @@ interface Horizons {
 }
 
 /** Fits the share of the distance from the mid to the microprice, and with it the weight of the order flow. */
-export function fitDepth(
-  cases: readonly LaterCase[],
-  base: EngineCoefficients,
-): {
-  readonly microprice: RecordingTrial;
-  readonly orderFlow: RecordingTrial;
-  readonly coefficients: EngineCoefficients;
-} {
-  const events = byEvent(cases);
-  const microprice = toTrial(
-    "microprice",
-    { hour: micropricePoints(events, 1, base), day: micropricePoints(events, 24, base) },
-    atBothTimes,
-    "hour",
-  );
+export function fitDepth(cases: readonly LaterCase[], base: EngineCoefficients) {
+  const points = atHorizons((hours) => micropricePoints(byEvent(cases), hours, base));
+  const microprice = toTrial("microprice", points, atBothTimes, "hour");
   const moved = { ...base, micropriceShare: microprice.shipped };
   const orderFlow = tryFactor("order_flow", cases, moved);
   const weights = { ...base.weights, order_flow: orderFlow.shipped };
@@ -54,22 +42,22 @@ export function tryFactor(
   cases: readonly LaterCase[],
   base: EngineCoefficients,
 ): RecordingTrial {
-  const events = byEvent(cases);
-  const points = { hour: factorPoints(events, 1, name, base), day: factorPoints(events, 24, name, base) };
+  const points = atHorizons((hours) => factorPoints(byEvent(cases), hours, name, base));
   return toTrial(name, points, atBothTimes, "hour");
 }
 
 /** The weight is 1 or 0: `fitLeadership` fits the shares, and this tests whether they predict the price a day later. */
 export function tryCrossVenue(cases: readonly LaterCase[], base: EngineCoefficients): RecordingTrial {
   const whole = { ...base, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
-  const events = byEvent(cases);
-  const points = {
-    hour: factorPoints(events, 1, "cross_venue", whole),
-    day: factorPoints(events, 24, "cross_venue", whole),
-  };
+  const points = atHorizons((hours) => factorPoints(byEvent(cases), hours, "cross_venue", whole));
   const trial = toTrial("cross_venue", points, ({ day }) => slopeLowerBound(day), "day");
   return { ...trial, shipped: trial.shipped > 0 ? 1 : 0 };
 }
+
+const atHorizons = (pointsAfter: (hours: number) => readonly Point[]): Horizons => ({
+  hour: pointsAfter(1),
+  day: pointsAfter(24),
+});
 
 /** Groups by event, because contracts of one event are correlated. */
 const byEvent = (cases: readonly LaterCase[]): LaterCase[] => cases.map((later) => ({ ...later, group: later.event }));

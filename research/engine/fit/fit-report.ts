@@ -1,4 +1,4 @@
-/** Writes docs/reports/engine.md: data, method, scores, and alternatives that are not shipped. */
+/** Creates docs/reports/engine.md: data, method and scores. */
 import { FACTOR_NAMES } from "../../../src/engine/model.ts";
 import { formatInterval, formatNumber, table, toMarkdown } from "../../report.ts";
 import { describeEvaluation, describeLater } from "../report-text.ts";

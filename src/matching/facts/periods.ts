@@ -10,7 +10,7 @@ const OSCARS_PATTERN = /\b([0-9]{2})(?:st|nd|rd|th)(?= oscar)/g;
 /** Later years are more often quantities. */
 const NAMED_YEAR_MAX = 2099;
 
-/** What a date of a title means for a match: a range of days, as days since 1970-01-01. */
+/** A date of a title as a range of days, counted since 1970-01-01. */
 export interface Period {
   /** First day; null if only the last day is named ("by June 30"). */
   readonly from: CivilDate | null;
@@ -102,7 +102,7 @@ function rangeOf(first: TextDate, last: TextDate): Period | null {
 }
 
 /**
- * Returns what a date means; null if it is a number that looks like a year. "Before the 2026 midterms" is before 2026, so that
+ * Converts a date to a period; null if it is a number that looks like a year. "Before the 2026 midterms" is before 2026, so that
  * it conflicts with each deadline of that year: the day of the event is not known.
  */
 function periodOf({ unit, isName, isEndOf, relation, time, firstDay, lastDay }: TextDate): Period | null {

@@ -191,7 +191,7 @@ const STRICT_DIMENSIONS: ReadonlySet<ScopeDimension> = new Set([
   "part",
   "seat",
 ]);
-/** Dimensions that describe a fixture ("World Cup, Group A") and do not change what is asked about it. */
+/** Dimensions that describe a fixture ("World Cup, Group A") and do not change the question about it. */
 const FIXTURE_DESCRIPTIONS: ReadonlySet<ScopeDimension> = new Set(["group", "district", "trigger", "number"]);
 
 /** How the scopes of two questions differ. Counts are numbers of dimensions; polarity is not counted. */

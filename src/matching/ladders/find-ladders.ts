@@ -1,4 +1,4 @@
-/** Which markets form a ladder: the same question with another threshold or deadline. */
+/** Finds ladders: markets with the same question and another threshold or deadline. */
 import type { MarketListing } from "../../domain/market.ts";
 import { hashText } from "../../lib/text-hash.ts";
 import { type ParsedQuestion, parseMarketQuestion, type Slot, skeletonOf } from "./parse-question.ts";
@@ -14,7 +14,7 @@ interface Rung {
 /**
  * Finds the ladders among markets: the same question and rules with different thresholds or deadlines. Each ladder goes from
  * the widest market to the narrowest, and each market implies the one before. Markets may belong to different events of one
- * venue. Whatever is doubtful belongs to no ladder.
+ * venue. A doubtful market belongs to no ladder.
  */
 export function findMarketLadders<Market extends { readonly listing: MarketListing }>(
   markets: readonly Market[],
@@ -97,7 +97,7 @@ const parsedQuestions = new WeakMap<MarketListing, { readonly question: ParsedQu
 /** Hashes of rules without their numbers and dates. */
 const rulesTexts = new WeakMap<MarketListing, string>();
 
-/** The question of a market with its venue, taken apart; null if title or rules are too long. */
+/** The parsed question of a market, with its venue; null if title or rules are too long. */
 function questionOf(listing: MarketListing): ParsedQuestion | null {
   const parsed = parsedQuestions.get(listing);
   if (parsed !== undefined) return parsed.question;

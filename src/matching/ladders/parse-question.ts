@@ -1,4 +1,4 @@
-/** Takes a question apart into its thresholds and deadlines and the text around them. */
+/** Parses a question into its thresholds, its deadlines and the remaining text. */
 import { DAY_MS } from "../../lib/durations.ts";
 import type { TextDate } from "../../text/text-dates.ts";
 import { findDates, type Period } from "../facts/periods.ts";
@@ -108,7 +108,7 @@ function simplify(text: string): string {
     .trim();
 }
 
-/** Takes dates and times out of a text. `kinds` describes them in words, so that only equal kinds are compared. */
+/** Removes dates and times from a text. `kinds` describes them in words, so that only equal kinds are compared. */
 function extractDates(text: string, closeAt: number | null): { rest: string; slots: Slot[]; kinds: string } {
   const { periods, dates, times, untimed, rest } = findDates(text, closeAt);
   const open = periods.filter(isOpen);

@@ -42,7 +42,7 @@ const COMPARATOR_PATTERN =
 const SIGN_PATTERN = /[<>≤≥]=?/g;
 
 /**
- * Reads the facts of a text.
+ * Extracts the facts of a text.
  *
  * @param near  when the market closes, Unix milliseconds; decides whether "ET" is summer time
  */
@@ -81,7 +81,7 @@ export function parseFacts(original: string, near: number | null): TextFacts {
   };
 }
 
-/** Takes the months out of a text. The days and years beside them stay, as numbers. */
+/** Removes the months from a text. The days and years beside them stay, as numbers. */
 function takeMonths(text: string): { months: ReadonlySet<number>; undated: string } {
   const months = new Set<number>();
   let undated = "";

@@ -1,4 +1,4 @@
-/** Finds out whether a market answers a question in free text. */
+/** Checks whether a market answers a question in free text. */
 import { MONTH_NAMES } from "../../text/months.ts";
 import { comparePeriods, findDates, latest } from "../facts/periods.ts";
 import { isClose, type Quantity } from "../facts/quantities.ts";
@@ -66,7 +66,7 @@ const BASE_LENGTH_MIN = 4;
 const ENDINGS = /(?:ations?|at(?:ed?|ing|or)|ions?|ing|ed|e[re]s?|ors?|ments?|al|ly|es?|s|at)$/;
 
 /**
- * Reads a question in free text.
+ * Parses a question in free text.
  *
  * @param now  Unix milliseconds; "next month" refers to it
  * @returns  null if the text asks for nothing
@@ -214,7 +214,7 @@ function compareDeadlines(question: string, market: string, endAt: number | null
   const found = findDates(market, endAt).periods;
   if (latest(asked, "deadline") === null || latest(found, "deadline") === null) return "unknown";
   const { relation, daysApart } = comparePeriods(asked, found);
-  // With several dates, the others would have to be compared, too.
+  // With several dates, all of them would have to be compared.
   if (relation === "same") return asked.length === 1 && found.length === 1 ? "same" : "unknown";
   return daysApart !== null && Math.abs(daysApart) > DEADLINE_DAYS_MAX ? "conflict" : "unknown";
 }

@@ -40,7 +40,7 @@ export function createAnalyses(ports: AnalysesPorts) {
   const scheduled = createScheduledAnalyses({ ...ports, latest, estimates, request: runs.requestScheduled });
   return {
     service: createAnalysesService({ ...ports, runs, latest, estimates }),
-    /** What the latest analysis of each market adds to its price, in memory. */
+    /** The latest analysis of each market, in memory. */
     latest,
     /**
      * Our estimate of a market at its current price. Null if there is none, if it has expired, and if the market has a result

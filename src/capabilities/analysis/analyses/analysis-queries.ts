@@ -191,7 +191,7 @@ export async function sumCosts(
   return row ?? { totalUsd: 0, customerUsd: 0 };
 }
 
-/** Deletes what a deleted customer started or joined from its list. The analyses stay: they belong to the market. */
+/** Deletes the list of a deleted customer. The analyses stay, because they belong to the market. */
 export async function deleteParticipant(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query("delete from analysis_participants where customer_id = $1", [customerId]);
   await transaction.query("update analysis_runs set customer_id = null where customer_id = $1", [customerId]);

@@ -39,8 +39,8 @@ interface OwnEstimate {
 }
 
 /**
- * Our estimates at the current prices: what the latest analysis adds to the price, made to agree with the estimates of the
- * same event. In memory only, so that lists of a hundred markets can show them.
+ * Our estimates at the current prices. An estimate is the price plus the change of the latest analysis, adjusted to the
+ * estimates of the same event. In memory only, so that lists of a hundred markets can show them.
  */
 export class CurrentEstimates {
   readonly #ports: CurrentEstimatesPorts;
@@ -86,11 +86,11 @@ export class CurrentEstimates {
       recommendation: recommend(executableEdges(this.#offerOf(market, now), probability)),
       freshness: own.freshness,
       analysedAt: latest.analysedAt,
-      at: momentOf(market, latest.analysedAt, now),
+      at: timeOf(market, latest.analysedAt, now),
     };
   }
 
-  /** Returns a stored analysis at the price of `market`, or of its own moment if the market has a result or no price. */
+  /** Returns a stored analysis at the price of `market`; as it was stored if the market has a result or no price. */
   move(stored: StoredAnalysis, market: BoardMarket | null): CurrentAnalysis {
     const now = this.#ports.clock.now();
     const { analysis } = stored.result;
@@ -112,11 +112,11 @@ export class CurrentEstimates {
       result: { ...stored.result, analysis: current ?? analysis },
       original: analysis,
       freshness: own.freshness,
-      at: momentOf(market, stored.analysedAt, now),
+      at: timeOf(market, stored.analysedAt, now),
     };
   }
 
-  /** Whether the latest analysis of a market cannot be used any more; false without one. */
+  /** Whether the latest analysis of a market has expired; false without one. */
   isExpired(market: BoardMarket): boolean {
     const latest = this.#ports.latest.find(market.listing.venue, market.listing.marketId);
     if (latest === null) return false;
@@ -153,10 +153,10 @@ const priceView = (market: BoardMarket, now: number) => ({
   prices: [],
 });
 
-const momentOf = ({ updatedAt }: BoardMarket, analysedAt: number, now: number): number =>
+const timeOf = ({ updatedAt }: BoardMarket, analysedAt: number, now: number): number =>
   Math.min(now, Math.max(updatedAt, analysedAt));
 
-/** What is kept in memory of a stored analysis. */
+/** Converts a stored analysis to the form that is kept in memory. */
 export const toLatest = ({
   venue,
   marketId,

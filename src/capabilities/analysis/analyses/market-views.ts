@@ -46,11 +46,11 @@ export interface MarketViewPorts {
 
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
-/** Collects what the service knows of a market into the view that the engine reads. */
+/** Creates the views of markets that the engine reads. */
 export function createMarketViews(ports: MarketViewPorts) {
   const { board, traitsOf } = ports;
   const views = {
-    /** How fees and peers of a venue are read. */
+    /** The traits of a venue on which fees and peers depend. */
     traitsOf,
 
     /** The same question at other venues, at their current prices. */
@@ -133,7 +133,7 @@ export function createMarketViews(ports: MarketViewPorts) {
     if (markets.length < 2 || markets.length > LEGS_MAX) return null;
     const isOpen = ({ listing, yesPrice }: BoardMarket) => listing.status === "active" && yesPrice !== null;
     const open = markets.filter(isOpen);
-    // A bound says nothing about the other markets.
+    // A one-sided quote (`isBound`) is no evidence about the other markets.
     const isLeg = (market: BoardMarket) =>
       isOpen(market) && (market.listing.marketId === marketId || !isBound(market.quote));
     const ladder = event.mutuallyExclusive

@@ -44,7 +44,7 @@ export interface ResearchSummary {
   readonly view: ResearchView | null;
   /** True if an earlier analysis of the market paid for the research. */
   readonly isReused: boolean;
-  /** Sentence that says why the analysis contains no research; null if it does. */
+  /** Sentence that explains why the analysis contains no research; null if it contains research. */
   readonly missingReason: string | null;
   readonly risks: readonly string[];
   readonly sourceCount: number;
@@ -117,7 +117,7 @@ export interface CurrentEstimate {
 
 /** A stored analysis at the current price: `result.analysis` is recomputed for it. */
 export interface CurrentAnalysis extends StoredAnalysis {
-  /** The analysis at the price of its own time. */
+  /** The analysis as it was stored. */
   readonly original: Analysis;
   readonly freshness: Freshness;
   /** Time of `result.analysis`, as in `CurrentEstimate`. */
@@ -129,7 +129,7 @@ export interface RunResearchOutcome extends Omit<ResearchOutcome, "transcript"> 
   readonly transcript: unknown;
 }
 
-/** Research, and what one run may cost. Its state is stored as it is. */
+/** Research and its limits. The state of a run is stored unchanged. */
 export interface ResearchRunner {
   /** Highest cost of one run. */
   readonly budgetUsd: number;

@@ -57,7 +57,7 @@ async function queueFollower(transaction: Transaction, queue: JobQueue, analysis
 
 /**
  * Returns a function that runs one analysis to its end. It rejects if the run must be tried again, or was taken over by
- * another worker; the run is then unchanged, except for what its research has stored.
+ * another worker; the run is then unchanged, except for the state of its research.
  */
 export function createRunPerformer(ports: PerformPorts) {
   const { database, clock, log, queue, eventLog } = ports;

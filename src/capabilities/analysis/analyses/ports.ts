@@ -5,7 +5,7 @@ import type { MarketViews } from "./market-views.ts";
 import type { EndedRun, ResearchRunner } from "./model.ts";
 import type { QueueLimits } from "./run-queries.ts";
 
-/** What the analyses depend on. Each part picks what it uses. */
+/** Dependencies of the analyses. Each part picks those that it uses. */
 export interface AnalysesPorts extends Omit<AreaPorts, "venues">, Pick<Pipeline, "board" | "eventLog"> {
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];

@@ -36,7 +36,7 @@ function describeMethod({ view, isReused, missingReason }: ResearchSummary): str
   return isReused ? `${method} The research is that of an analysis of ${new Date(view.at).toISOString()}.` : method;
 }
 
-/** How the analysis was made, with the values of its own moment. */
+/** The method of an analysis, and its figures as they were stored. */
 export function presentMeta({ original: analysis, result: { research, durationMs } }: CurrentAnalysis) {
   return {
     method: describeMethod(research),

@@ -21,7 +21,7 @@ const CUSTOMER_BUDGET_SPENT =
 
 export interface FoundResearch {
   readonly summary: ResearchSummary;
-  /** JSON; null without research of its own. */
+  /** JSON; null if this run did no research. */
   readonly transcript: string | null;
 }
 

@@ -108,7 +108,7 @@ export class RunWorker {
     } catch (error) {
       if (!(error instanceof LeaseLostError) && !this.#stop.signal.aborted)
         log.warn({ analysis_id: analysisId, err: error }, "an analysis failed and will be tried again");
-      // If this fails, too, another worker takes the job when it has not been renewed for some seconds.
+      // If this also fails, another worker takes the job after some seconds without a renewal.
       await queue.giveBack(job).catch(() => {});
     }
   }

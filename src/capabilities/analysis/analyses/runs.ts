@@ -20,7 +20,7 @@ import {
   upgradeRun,
 } from "./run-queries.ts";
 
-/** Number of base32 characters in the random part of an id: 130 bits. Whoever knows an id may read the analysis. */
+/** Number of base32 characters in the random part of an id: 130 bits. The id alone gives access to the analysis. */
 const ID_LENGTH = 26;
 const ID_PATTERN = /^plx-[a-z2-7]{26}$/;
 const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };

@@ -33,8 +33,8 @@ export function mergeClaims(claims: readonly Claim[]): Claim[] {
 }
 
 /**
- * What one source adds to the log-odds of one trial. The claims are added by document and bounded by document and by
- * source. The model must agree: the result has the direction of its own move and is no larger than that move.
+ * Effect of one source on the log-odds of one trial. The claims are added by document, and bounded by document and by
+ * source. The effect has the direction of the move that the model stated, and is not larger than that move.
  *
  * @param shown  probability that the model was shown before it read the source
  */

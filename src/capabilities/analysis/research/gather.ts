@@ -32,7 +32,7 @@ export interface SearchOutcome {
   readonly failedEngines: readonly string[];
 }
 
-/** Asks every engine every query, and merges the hits by rank. Pages newer than `asOf` are left out. */
+/** Asks every engine every query, and merges the hits by rank. Omits pages newer than `asOf`. */
 export async function searchPages(
   engines: readonly WebSearch[],
   queries: readonly string[],
@@ -77,7 +77,7 @@ export async function searchPages(
   return { found: [...found.values()], failedEngines };
 }
 
-/** Reads the pages side by side. Pages that fail, or have not arrived when the signal aborts, are left out. */
+/** Reads the pages concurrently. Omits pages that fail or have not arrived when the signal aborts. */
 export async function readPages(
   pages: WebPages,
   found: readonly FoundPage[],
@@ -104,7 +104,7 @@ export async function readPages(
 
 /**
  * Turns pages into documents: cleaned, without copied passages, grouped by publisher. A page that instructs its reader, and
- * a copy, are excluded. Pages newer than `asOf` are left out.
+ * a copy, are excluded. Omits pages newer than `asOf`.
  *
  * @param requiresDate  true if `asOf` is in the past: a page without a date may then contain what happened later
  */

@@ -71,7 +71,7 @@ export function findInstruction(text: string): string | null {
   return sentences.find(isFound) ?? null;
 }
 
-/** Removes the sentences that instruct. For texts that cannot be left out, such as the rules of a market. */
+/** Removes the sentences that instruct. For texts that must be used, such as the rules of a market. */
 export function removeInstructions(text: string): { readonly text: string; readonly removed: number } {
   const sentences = splitSentences(text);
   const kept = sentences.filter((sentence) => !isInstruction(sentence));

@@ -121,9 +121,9 @@ export interface ResearchState {
 export interface ResearchOptions {
   /** Cancels the run, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** The run ends with what it has by then. Unix milliseconds. */
+  /** Unix milliseconds. The run then ends with the evidence that it has. */
   readonly deadlineAt: number;
-  /** USD, for the whole run including what the saved state has spent. */
+  /** USD for the whole run, including the costs in the saved state. */
   readonly budgetUsd: number;
   /** Last state of the run before a restart; null starts from the beginning. Any JSON; an unknown one is not used. */
   readonly savedState: unknown;
@@ -134,7 +134,7 @@ export interface ResearchOptions {
 export type ResearchFailure = "no_model" | "budget" | "deadline" | "model_failed" | "invalid_answers";
 
 export interface ResearchOutcome {
-  /** Null if the run has no estimate; `reason` then says why. */
+  /** Null if the run has no estimate; `reason` is then set. */
   readonly research: ResearchView | null;
   readonly risks: readonly string[];
   /** Independent sources that at least one trial read. */

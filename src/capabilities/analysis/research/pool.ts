@@ -24,7 +24,7 @@ export const POOL_COEFFICIENTS = {
   loneSourceEffect: 0.08,
   /** G, at least 0. */
   corroboration: 0.15,
-  /** Number of trials that the trimmed mean leaves out at each end. */
+  /** Number of trials that the trimmed mean omits at each end. */
   trimmed: 1,
   /** Standard error of the log-odds without any disagreement. */
   standardErrorMin: 0.3,
@@ -66,7 +66,7 @@ const limit = (effect: number, bound: number): number => clamp(effect, -bound, b
 const toBoundedProbability = (logOdds: number): number => clamp(sigmoid(logOdds), PROBABILITY_MIN, 1 - PROBABILITY_MIN);
 
 /**
- * Mean without the `trimmed` lowest and highest values. With too few values it leaves out fewer, at least one remains.
+ * Mean without the `trimmed` lowest and highest values. With few values it omits fewer, so that at least one remains.
  *
  * @throws RangeError without values
  * @example trimmedMean([0, 1, 2, 3, 100], 1); // 2
@@ -115,7 +115,7 @@ function trialLogOdds(
 
 /**
  * Pools trials as described above. The standard error is the standard deviation of the trials, which is not divided by
- * their number because they share a model, together with a minimum and half of what the bounds took away.
+ * their number because they share a model, together with a minimum and half of the effect that the bounds removed.
  *
  * @throws RangeError without trials
  */
@@ -145,10 +145,10 @@ export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_
   const logOddsOfTrials = trialLogOdds(trials, bounds, effects, null);
   const center = mean(logOddsOfTrials);
   const variance = mean(logOddsOfTrials.map((value) => (value - center) ** 2));
-  const withheld = (combine(unbounded, null) - logOdds) / 2;
+  const removed = (combine(unbounded, null) - logOdds) / 2;
   return {
     probability,
-    standardError: Math.hypot(coefficients.standardErrorMin, shrinkage * Math.sqrt(variance), withheld),
+    standardError: Math.hypot(coefficients.standardErrorMin, shrinkage * Math.sqrt(variance), removed),
     trials: logOddsOfTrials.map(toBoundedProbability),
     sourceEffects: effects.map((effect, source) => shrinkage * limit(effect, bounds[source] ?? 0)),
     mostInfluential,

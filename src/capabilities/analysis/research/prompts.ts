@@ -117,7 +117,7 @@ ${BELIEF_SCHEMA}`,
   };
 }
 
-/** Describes what a belief found in its source, in typed values. */
+/** Describes the evidence of a reading by its direction and strength. */
 export function summariseReading({ sourceId, belief }: Reading): ReadSource {
   const [first] = belief.evidence;
   return { sourceId, direction: first?.direction ?? "none", strength: first?.strength ?? "none" };

@@ -1,6 +1,6 @@
 import { toLogOdds } from "../../../engine/index.ts";
 
-/** What one trial stated after it read a source. */
+/** Probabilities of one trial before and after it read a source. */
 export interface StatedMove {
   /** Probability before and after, in (0, 1). */
   readonly shown: number;
@@ -14,9 +14,9 @@ const MOVE_MIN = Math.log(10);
 const STATED_RANGE_MAX = 0.03;
 
 /**
- * Whether the effect of a source looks like obedience: every trial moves further than decisive evidence warrants, all state
+ * Whether a source seems to have instructed the model: every trial moves further than decisive evidence warrants, all state
  * nearly the same probability, and the other sources together do not point in that direction. A lone report of great news
- * looks the same; it loses little, because a lone source counts little anyway.
+ * has the same effect. It loses little, because a lone source has little weight.
  *
  * @param otherEffects  mean effects of the other sources on the log-odds
  */
