@@ -1,5 +1,5 @@
 /** Estimates the probability of a market from its price and other factors. Pure: all data is in the view. */
-export { type Analysis, analyse, type CausalFactor } from "./analysis.ts";
+export { type Analysis, analyse } from "./analysis.ts";
 export { type Estimate, estimate, type LogOddsChange } from "./estimate.ts";
 export { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps } from "./event-logic.ts";
 export { EDGE_MIN, executableEdges, recommend } from "./executable-edge.ts";
