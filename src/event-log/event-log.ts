@@ -1,6 +1,10 @@
+import { AppError } from "../domain/errors.ts";
+import { AsyncEvent } from "../lib/async-event.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import { deleteInBatches } from "../lib/delete-in-batches.ts";
+import { encodeJson } from "../lib/round-numbers.ts";
 import type { Bus } from "../ports/bus.ts";
+import type { Clock } from "../ports/clock.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import {
   EVENT_KEY_LENGTH_MAX,
@@ -8,18 +12,9 @@ import {
   EVENT_TYPES,
   type EventFilter,
   type EventPage,
+  type LoggedEvent,
   type NewEvent,
 } from "./model.ts";
-import {
-  advanceDroppedThrough,
-  deleteEpochsThrough,
-  deleteEventsThrough,
-  insertEvents,
-  raiseLastId,
-  selectEventsAfter,
-  selectLatestId,
-  selectStartOfNewest,
-} from "./queries.ts";
 
 /** Bus topic on which `announce` wakes the readers. */
 export const EVENTS_TOPIC = "events";
@@ -29,6 +24,36 @@ const MARKETS_PER_FILTER_MAX = 1_000;
 const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 200;
 const MICROSECONDS_PER_MS = 1_000;
+/** Maximum number of ids that one read scans, which bounds a read with a selective filter. */
+const SCAN_IDS_MAX = 10_000;
+/** The server ends a transaction that is idle this long after its append, because an append blocks all writers. */
+const IDLE_WRITER_MS_MAX = 5_000;
+/** Polling interval. If a wake-up is lost, events are delayed by at most this time. */
+const POLL_INTERVAL_MS = 1_000;
+const BATCH_SIZE_DEFAULT = 200;
+
+/**
+ * Ids come from a row instead of a sequence. The row lock is held until the commit, so writers commit in the order of
+ * their ids, a rolled-back append uses no ids, and a reader gets the last id from the same snapshot as the events. The
+ * append is a single statement, which keeps the lock time short.
+ */
+const APPEND_EVENTS = `
+with bound as materialized (
+  select set_config('idle_in_transaction_session_timeout', '${IDLE_WRITER_MS_MAX}', true)
+), head as (
+  insert into event_log_head (last_id, dropped_through) select cardinality($1::text[]), 0 from bound
+  on conflict (is_only) do update set last_id = event_log_head.last_id + excluded.last_id
+  returning last_id - cardinality($1::text[]) as before
+), added as (
+  insert into event_log (id, event_key, type, venue, market_id, occurred_at, payload)
+  select head.before + event.ordinal, event.event_key, event.type, event.venue, event.market_id,
+    to_timestamp(event.occurred_ms / 1000), event.payload
+  from head, unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[], $6::text[]) with ordinality
+    as event (event_key, type, venue, market_id, occurred_ms, payload, ordinal)
+  order by event.ordinal
+  on conflict (event_key) do nothing
+  returning 1
+) select count(*) as count from added`;
 
 /**
  * Appends events in the transaction of the change they describe, so that both are committed or neither. Call it last in
@@ -41,7 +66,17 @@ const MICROSECONDS_PER_MS = 1_000;
 export async function appendEvents(transaction: Transaction, events: readonly NewEvent[]): Promise<number> {
   const rows = events.map((event) => ({ ...event, payload: encodePayload(event) }));
   let addedCount = 0;
-  for (const chunk of chunksOf(rows, EVENTS_PER_STATEMENT_MAX)) addedCount += await insertEvents(transaction, chunk);
+  for (const chunk of chunksOf(rows, EVENTS_PER_STATEMENT_MAX)) {
+    const [countRow] = await transaction.query<{ count: number }>(APPEND_EVENTS, [
+      chunk.map(({ key }) => key),
+      chunk.map(({ type }) => type),
+      chunk.map(({ venue }) => venue),
+      chunk.map(({ marketId }) => marketId),
+      chunk.map(({ occurredAt }) => occurredAt),
+      chunk.map(({ payload }) => payload),
+    ]);
+    addedCount += countRow?.count ?? 0;
+  }
   return addedCount;
 }
 
@@ -67,8 +102,82 @@ function encodePayload({ type, key, payload }: NewEvent): string {
  * @returns the last id, which all later ids exceed
  */
 export function startEpoch(database: Database, now: number): Promise<number> {
-  return database.transaction((transaction) => raiseLastId(transaction, now * MICROSECONDS_PER_MS));
+  const firstId = now * MICROSECONDS_PER_MS;
+  return database.transaction(async (transaction) => {
+    await transaction.query(
+      "insert into event_log_head (last_id, dropped_through) values (0, 0) on conflict (is_only) do nothing",
+    );
+    const [head] = await transaction.query<{ last_id: number }>("select last_id from event_log_head for update");
+    const lastId = head?.last_id ?? 0;
+    if (lastId >= firstId) return lastId;
+    // Each start stores a separate range of unassigned ids: readers may have continued to the last id before an earlier
+    // range, which must stay a valid position.
+    await transaction.query("insert into event_log_epochs (first_id, previous_id) values ($2::int8, $1::int8)", [
+      lastId,
+      firstId,
+    ]);
+    await transaction.query("update event_log_head set last_id = $1::int8", [firstId]);
+    return firstId;
+  });
 }
+
+const SELECT_HEAD = `
+select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) as dropped_through from event_log_head`;
+
+/**
+ * Reads the head row and the events from the same snapshot, so no event up to the head is missing. The scan begins at
+ * the next event, so that ids without events cost nothing. It never ends within a range of unassigned ids, because a
+ * reader that continues from there would be told that it has missed events.
+ */
+const READ_AFTER = `
+with head as (${SELECT_HEAD}), start as (
+  select head.*, coalesce(
+    (select id - 1 from event_log where id > greatest($1::int8, dropped_through) order by id limit 1), last_id) as after,
+    exists (select from event_log_epochs where $1::int8 > previous_id and $1::int8 < first_id) as "isUnassigned"
+  from head
+), scan as (
+  select start.*, least(last_id, coalesce(
+    (select first_id from event_log_epochs
+     where previous_id < start.after + ${SCAN_IDS_MAX} and first_id > start.after + ${SCAN_IDS_MAX}
+     order by first_id limit 1), start.after + ${SCAN_IDS_MAX})) as through
+  from start
+)
+select scan.through, scan.last_id as "lastId", scan.dropped_through as "droppedThrough", scan.after, scan."isUnassigned",
+  event.id, event.type, event.venue, event.market_id as "marketId", event.occurred_at as "occurredAt", event.payload
+from scan left join lateral (
+  select * from event_log
+  where id > scan.after and id <= scan.through
+    and ($3::text[] is null or type = any($3::text[]))
+    and ($4::text[] is null or (venue, market_id) in (
+      select * from unnest($4::text[], $5::text[]) as market (venue, market_id)))
+  order by id limit $2
+) event on true order by event.id`;
+
+type LoggedRow = Omit<LoggedEvent, "occurredAt" | "payload"> & { readonly occurredAt: Date; readonly payload: string };
+type ReadRow = { lastId: number; droppedThrough: number; after: number; through: number; isUnassigned: boolean } & (
+  | LoggedRow
+  | { id: null }
+);
+
+/**
+ * Advances the retention boundary to the first event that is not older than $1 days, and returns the id before it. Uses
+ * the database clock, which also set `appended_at`, so a node whose clock is ahead deletes nothing early.
+ */
+const ADVANCE_DROPPED_THROUGH = `
+with horizon as (
+  select coalesce((
+    select id - 1 from event_log where appended_at >= clock_timestamp() - $1::float8 * interval '1 day'
+    order by id limit 1), last_id) as id
+  from event_log_head
+)
+update event_log_head set dropped_through = greatest(dropped_through, horizon.id) from horizon
+returning dropped_through`;
+
+const DELETE_EVENTS = `
+with old as (
+  delete from event_log where id = any(array(select id from event_log where id <= $1 order by id limit $2))
+  returning 1
+) select count(*) as count from old`;
 
 /**
  * Events in commit order. Ids become visible in ascending order even with concurrent writers, so a reader that stores
@@ -102,15 +211,129 @@ export function createEventLog({ database, bus }: { readonly database: Database;
       }
       return selectEventsAfter(database, after, limit, filter);
     },
-    latestId: () => selectLatestId(database),
-    startOfNewest: (count) => selectStartOfNewest(database, count),
+    async latestId() {
+      const [head] = await database.query<{ last_id: number }>(SELECT_HEAD);
+      return head?.last_id ?? 0;
+    },
+    async startOfNewest(count) {
+      const [row] = await database.query<{ position: number }>(
+        `select coalesce((select id - 1 from event_log order by id desc offset $1 limit 1), dropped_through) as position
+         from (${SELECT_HEAD}) as head`,
+        [count - 1],
+      );
+      return row?.position ?? 0;
+    },
     announce: () => bus.publish(EVENTS_TOPIC),
     async applyRetention(days) {
-      const throughId = await advanceDroppedThrough(database, days);
-      await deleteEpochsThrough(database, throughId);
-      return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, () =>
-        deleteEventsThrough(database, throughId, DELETE_ROWS_MAX),
-      );
+      const [head] = await database.query<{ dropped_through: number }>(ADVANCE_DROPPED_THROUGH, [days]);
+      const throughId = head?.dropped_through ?? 0;
+      await database.query("delete from event_log_epochs where first_id <= $1", [throughId]);
+      return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
+        const [row] = await database.query<{ count: number }>(DELETE_EVENTS, [throughId, DELETE_ROWS_MAX]);
+        return row?.count ?? 0;
+      });
     },
   };
+}
+
+async function selectEventsAfter(
+  database: Database,
+  after: number,
+  limit: number,
+  filter: EventFilter,
+): Promise<EventPage> {
+  const rows = await database.query<ReadRow>(READ_AFTER, [
+    after,
+    limit,
+    filter.types ?? null,
+    filter.markets?.map(({ venue }) => venue) ?? null,
+    filter.markets?.map(({ marketId }) => marketId) ?? null,
+  ]);
+  const [head] = rows;
+  if (head === undefined) throw new Error("The event log query returned no head row");
+  const events = rows.flatMap((row) => (row.id === null ? [] : [toEvent(row)]));
+  const isFull = events.length >= limit;
+  return {
+    events,
+    through: isFull ? (events.at(-1)?.id ?? head.after) : head.through,
+    hasGap: after < head.droppedThrough || after > head.lastId || head.isUnassigned,
+    latestId: head.lastId,
+  };
+}
+
+/** Returns the events with these keys, in no particular order. Keys that are not in the log are left out. */
+export async function selectEventsByKey(
+  database: Pick<Database, "query">,
+  keys: readonly string[],
+): Promise<LoggedEvent[]> {
+  if (keys.length === 0) return [];
+  const rows = await database.query<LoggedRow>(
+    `select id, type, venue, market_id as "marketId", occurred_at as "occurredAt", payload
+     from event_log where event_key = any($1::text[])`,
+    [keys],
+  );
+  return rows.map(toEvent);
+}
+
+function toEvent({ id, type, occurredAt, venue, marketId, payload }: LoggedRow): LoggedEvent {
+  if (!EVENT_TYPES.includes(type)) throw new Error(`The event log contains an event of unknown type: ${type}`);
+  return { id, type, occurredAt: occurredAt.getTime(), venue, marketId, payload: JSON.parse(payload) };
+}
+
+/** A batch of events. Resume from `through` after it has been processed. */
+export type EventBatch = Omit<EventPage, "latestId">;
+
+/**
+ * Follows the log after the id `after` until the signal aborts: yields existing events, then waits for new events. It
+ * reads the next batch after the consumer has processed the previous one. If the database is unavailable, it retries;
+ * any other error is thrown.
+ */
+export async function* followEvents(options: {
+  readonly log: Pick<EventLog, "readAfter">;
+  readonly bus: Pick<Bus, "subscribe">;
+  readonly clock: Clock;
+  readonly after: number;
+  readonly filter?: EventFilter;
+  /** Maximum number of events in a batch, 1 to 1,000. */
+  readonly batchMax?: number;
+  readonly signal: AbortSignal;
+}): AsyncGenerator<EventBatch, void, void> {
+  const { log, bus, clock, filter, batchMax = BATCH_SIZE_DEFAULT, signal } = options;
+  let after = options.after;
+  const wakeUp = new AsyncEvent();
+  const unsubscribe = bus.subscribe(EVENTS_TOPIC, () => wakeUp.set());
+  const onAbort = () => wakeUp.set();
+  signal.addEventListener("abort", onAbort);
+  try {
+    while (!signal.aborted) {
+      wakeUp.reset();
+      const page = await log.readAfter(after, { limit: batchMax, filter }).catch((error: unknown) => {
+        if (error instanceof AppError && error.code === "store_unavailable") return null;
+        throw error;
+      });
+      if (signal.aborted) return;
+      if (page === null) {
+        // Ignore wake-ups; otherwise a burst of them would cause retries at a high rate.
+        await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => {});
+        continue;
+      }
+      after = page.through;
+      if (page.events.length > 0 || page.hasGap) {
+        yield { events: page.events, through: page.through, hasGap: page.hasGap };
+      }
+      // The read may not include the event of a wake-up that was received during the read.
+      if (page.through >= page.latestId && !signal.aborted) await wakeUp.wait(clock, POLL_INTERVAL_MS);
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    unsubscribe();
+  }
+}
+
+/**
+ * The JSON of an event as streams and webhooks send it: `id` (a decimal string that increases with every event),
+ * `type`, `timestamp` (ISO 8601), and the fields of its payload. Numbers are rounded as in responses.
+ */
+export function formatEvent({ id, type, occurredAt, payload }: LoggedEvent): string {
+  return encodeJson({ id: String(id), type, timestamp: new Date(occurredAt).toISOString(), ...payload });
 }

@@ -2,8 +2,14 @@
  * Append-only event log for streams and webhooks. Events are written in the transaction of the change they describe,
  * and streams and webhooks send only events from the log.
  */
-export { appendEvents, createEventLog, EVENTS_TOPIC, type EventLog, startEpoch } from "./event-log.ts";
-export { followEvents } from "./follow-events.ts";
-export { formatEvent } from "./format-event.ts";
+export {
+  appendEvents,
+  createEventLog,
+  EVENTS_TOPIC,
+  type EventLog,
+  followEvents,
+  formatEvent,
+  selectEventsByKey,
+  startEpoch,
+} from "./event-log.ts";
 export { EVENT_TYPES, type EventPage, type EventType, type LoggedEvent, type NewEvent } from "./model.ts";
-export { selectEventsByKey } from "./queries.ts";
