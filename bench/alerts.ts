@@ -14,8 +14,8 @@ import type { ListedMarket } from "../sandbox/world/types.ts";
 import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { type BoardMarket, MarketBoard } from "../src/board/index.ts";
 import { DEFAULT_ALERT_LIMITS } from "../src/capabilities/events/market-alerts/index.ts";
+import { classifyShift } from "../src/capabilities/events/market-alerts/log-alerts.ts";
 import { PriceShiftDetector } from "../src/capabilities/events/market-alerts/price-shift-detector.ts";
-import { judge } from "../src/capabilities/events/market-alerts/shift-alerts.ts";
 import { yesPrice as displayedPrice } from "../src/domain/market.ts";
 import { LiveFeed } from "../src/ingest/live-feed.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
@@ -78,7 +78,7 @@ function replay(
     const [candidate] = watch.peek(1);
     if (candidate === undefined) return null;
     const recent = shifts.filter((shift) => Math.floor(at / HOUR_MS) - Math.floor(shift.at / HOUR_MS) <= 1);
-    const judgement = judge(candidate, closes, recent, LIMITS);
+    const judgement = classifyShift(candidate, closes, recent, LIMITS);
     watch.settle([judgement]);
     if (judgement.event === null || judgement.lastShift === null) return null;
     shifts.push(judgement.lastShift);
@@ -156,7 +156,7 @@ function measureTicks(count: number, hasDetectors: boolean): number {
     live.observe({
       onStart: () => {},
       onPrice: (market, previous, at) => watch.add(market, previous, at),
-      onTrade: () => false,
+      onTrade() {},
     });
   const now = systemClock.now();
   for (let index = 0; index < count; index++)

@@ -2,7 +2,7 @@ import type { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket, WorldTrade } from "../../sandbox/world/types.ts";
 import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
 import { DEFAULT_ALERT_LIMITS } from "../../src/capabilities/events/market-alerts/index.ts";
-import { classifyWhale } from "../../src/capabilities/events/market-alerts/whale-alerts.ts";
+import { classifyWhale } from "../../src/capabilities/events/market-alerts/log-alerts.ts";
 import { WhaleDetector } from "../../src/capabilities/events/market-alerts/whale-detector.ts";
 import type { Trade } from "../../src/domain/trade.ts";
 import { DAY_MS, MINUTE_MS } from "../../src/lib/durations.ts";
@@ -53,7 +53,7 @@ export function replayTrades(
   const end = Math.min(market.closeAt, world.genesis) - 1;
   const from = Math.max(market.openAt, end - days * DAY_MS);
   if (end <= from) return;
-  const watch = new WhaleDetector(LIMITS);
+  const watch = new WhaleDetector(LIMITS, () => {});
   const history = world.trades(market, from - 7 * DAY_MS, end);
   const weekBefore = (at: number) => history.filter((trade) => trade.at < at && trade.at >= at - 7 * DAY_MS);
   const volumeAt = (at: number) => world.activity(market, at).volume24hUsd;

@@ -7,7 +7,7 @@ import { Follower } from "./follower.ts";
 import { createLeaseStore } from "./lease-store.ts";
 import { Leases } from "./leases.ts";
 import { parseHealthReport, type VenueHealth, type VenueStatusReport } from "./venue-health.ts";
-import type { VenueReaders } from "./venue-readers.ts";
+import type { VenueReaders } from "./venue-ingest.ts";
 
 const MAINTENANCE_LEASE = "job:maintenance";
 /** The bus topic on which a node announces that it has stored changes of markets. */

@@ -1,5 +1,5 @@
 /** Ingest: reads the venues and keeps the board and the store up to date. */
-import type { MarketBoard } from "../board/index.ts";
+import type { BoardMarket, MarketBoard } from "../board/index.ts";
 import type { MarketListing, VenueId } from "../domain/market.ts";
 import type { EventLog } from "../event-log/index.ts";
 import { currentCaller } from "../lib/current-caller.ts";
@@ -37,7 +37,7 @@ import { createUnknownMarketStore, type UnknownMarketStore } from "./on-demand/u
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 import { StoreWriter } from "./store-writer.ts";
 import type { VenueStatusReport } from "./venue-health.ts";
-import { VenueReaders } from "./venue-readers.ts";
+import { VenueReaders } from "./venue-ingest.ts";
 
 export type { NodeSettings } from "./cluster.ts";
 export type { LiveObserver } from "./live-feed.ts";
@@ -94,8 +94,10 @@ export interface Ingest {
   detailsOf(listing: MarketListing): ListingDetails | null;
   readonly lastHours: Pick<LastHours, "find">;
   readonly pastPrices: PastPrices & MissingHistory;
-  /** Reports live prices and trades of the venues that this node reads, from the next message on. */
+  /** Reports live prices and trades of the venues that this node reads to the observer, from the next message on. */
   observe(observer: LiveObserver): void;
+  /** Requests the takers of a market's latest trades, if only the venue's trade list names them. */
+  requestTakers(market: BoardMarket): void;
   readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: readonly string[];
@@ -222,6 +224,7 @@ export function createIngest(options: IngestOptions): Ingest {
     pastPrices,
     lastHours,
     observe: (observer) => live.observe(observer),
+    requestTakers: ({ listing }) => readers.find(listing.venue)?.requestTakers(listing.marketId),
     get counters() {
       return storeWriter.counters;
     },
@@ -255,7 +258,8 @@ function createOnDemandReads({
   readonly store: MarketStore;
   readonly unknownMarkets: UnknownMarketStore;
 }) {
-  const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) => readers.bookOf(venue, marketId);
+  const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) =>
+    readers.find(venue)?.bookOf(marketId) ?? null;
   return {
     books: new BookReader({ venues, trackedBookOf, requests, clock }),
     trades: new TradeHistory({ venues, store, requests, clock }),

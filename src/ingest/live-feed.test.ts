@@ -5,6 +5,7 @@ import { openIngestWith, openScriptedVenue } from "../../test/support/venues/ing
 import { VenueError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
 import { MINUTE_MS } from "../lib/durations.ts";
+import type { VenueProfile } from "../ports/venue.ts";
 import type { LiveObserver } from "./live-feed.ts";
 
 const tradeAt = (executedAt: number, tradeId = `t${executedAt}`, size = 10): Trade => ({
@@ -15,13 +16,12 @@ const tradeAt = (executedAt: number, tradeId = `t${executedAt}`, size = 10): Tra
   takerSide: "yes",
 });
 
-/** Creates an observer that records its calls as text. `onPrice` returns `confirms` and `onTrade` returns `needsTakers`. */
-function recordingObserver(): LiveObserver & { readonly lines: string[]; confirms: boolean; needsTakers: boolean } {
+/** Creates an observer that records its calls as text. `onPrice` returns `confirms`. */
+function recordingObserver(requestTakers: (marketId: string) => void = () => {}) {
   const lines: string[] = [];
-  return {
+  const observer: LiveObserver & { readonly lines: string[]; confirms: boolean } = {
     lines,
     confirms: false,
-    needsTakers: false,
     onStart: (venue) => lines.push(`start ${venue}`),
     onPrice({ listing, yesPrice }, previous, at) {
       lines.push(`${listing.marketId} ${previous?.yesPrice ?? "new"} to ${yesPrice} at ${at - SAMPLE_AT}`);
@@ -30,9 +30,10 @@ function recordingObserver(): LiveObserver & { readonly lines: string[]; confirm
     onTrade({ listing }, { tradeId, size, taker }, isRepeated) {
       const by = taker === undefined ? "" : ` by ${taker}`;
       lines.push(`${listing.marketId} ${isRepeated ? "again" : "trade"} ${tradeId} of ${size}${by}`);
-      return this.needsTakers;
+      requestTakers(listing.marketId);
     },
   };
+  return observer;
 }
 
 const quoteOf = (bid: number, ask: number) => ({ bid, ask, eventAt: null });
@@ -106,17 +107,27 @@ test("a trade of the stream is reported again, once, when the trade list names i
   assert.deepEqual(observer.lines, ["m trade a of 25", "m again a of 25 by x", "m again a of 30 by x"]);
 });
 
-/** Share of a market's trade lists among all that are read while its stream sends trades whose takers an observer needs. */
+/** Opens a venue whose observer requests the takers of every trade after `isRequesting` is set. */
+function openRequestingVenue(profile: Partial<VenueProfile>) {
+  const harness = openScriptedVenue({ profile });
+  const state = { isRequesting: false };
+  harness.live.observe(
+    recordingObserver((marketId) => {
+      if (state.isRequesting) harness.requestTakers(marketId);
+    }),
+  );
+  return { ...harness, state };
+}
+
+/** Share of a market's trade lists among all that are read while the takers of its streamed trades are requested. */
 async function shareOfReads(takersFromTrades: boolean): Promise<number> {
-  const { venue, clock, live, start } = openScriptedVenue({ profile: { takersFromTrades } });
+  const { venue, clock, start, state } = openRequestingVenue({ takersFromTrades });
   venue.setMarkets(
     ...["large", "small", "m"].map((id, index) => sampleMarket(id, { activity: { volume24hUsd: 9 - index } })),
   );
-  const observer = recordingObserver();
-  live.observe(observer);
   await start();
   await clock.advance(5_000);
-  observer.needsTakers = true;
+  state.isRequesting = true;
   const earlierReads = venue.callsOf("listTrades").length;
   for (let index = 0; index < 300; index++) {
     const trade = tradeAt(clock.now(), `t${index}`);
@@ -127,18 +138,16 @@ async function shareOfReads(takersFromTrades: boolean): Promise<number> {
   return reads.filter(({ marketIds }) => marketIds.includes("m")).length / reads.length;
 }
 
-test("if an observer needs takers that only the trade list names, every second read is of that market", async () => {
+test("if takers are requested that only the trade list names, every second read is of that market", async () => {
   assert.ok(Math.abs((await shareOfReads(true)) - (1 / 2 + 1 / 6)) < 0.02);
   assert.ok(Math.abs((await shareOfReads(false)) - 1 / 3) < 0.02);
 });
 
 test("the trades of the last three minutes are read once for a request, and further requests than 100 are ignored", async () => {
   const profile = { takersFromTrades: true, streamMarketsMax: 150 };
-  const { venue, clock, live, start } = openScriptedVenue({ profile });
+  const { venue, clock, start, state } = openRequestingVenue(profile);
+  state.isRequesting = true;
   venue.setMarkets(...Array.from({ length: 150 }, (_, index) => sampleMarket(`m${index}`)));
-  const observer = recordingObserver();
-  observer.needsTakers = true;
-  live.observe(observer);
   await start();
   await clock.advance(60_000);
   const at = clock.now();
@@ -154,11 +163,9 @@ test("the trades of the last three minutes are read once for a request, and furt
 });
 
 test("a request whose read fails is repeated", async () => {
-  const { venue, clock, live, start } = openScriptedVenue({ profile: { takersFromTrades: true, streamMarketsMax: 1 } });
+  const { venue, clock, start, state } = openRequestingVenue({ takersFromTrades: true, streamMarketsMax: 1 });
+  state.isRequesting = true;
   venue.setMarkets(sampleMarket("m"));
-  const observer = recordingObserver();
-  observer.needsTakers = true;
-  live.observe(observer);
   await start();
   await clock.advance(5_000);
   venue.failing.set("listTrades", new VenueError("timeout", "no response", { retryable: true }));
@@ -172,6 +179,21 @@ test("a request whose read fails is repeated", async () => {
     (call, index) => venue.tradesSince[earlierReads + index]?.[1] === call.at - 3 * MINUTE_MS,
   );
   assert.equal(requested.length, 1);
+});
+
+test("polled trades without takers do not request takers", async () => {
+  const { venue, clock, start, state } = openRequestingVenue({ takersFromTrades: true, streamMarketsMax: 1 });
+  state.isRequesting = true;
+  venue.setMarkets(sampleMarket("m"));
+  await start();
+  for (let second = 0; second < 60; second++) {
+    venue.trades.set("m", [tradeAt(clock.now(), `t${second}`)]);
+    await clock.advance(1_000);
+  }
+  const requestedReads = venue
+    .callsOf("listTrades")
+    .filter((call, index) => venue.tradesSince[index]?.[1] === call.at - 3 * MINUTE_MS);
+  assert.deepEqual(requestedReads, []);
 });
 
 test("trades from before this node read the venue, older than an hour or from the future are not reported", async () => {

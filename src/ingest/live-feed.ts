@@ -11,7 +11,9 @@ const SEEN_TRADES_MAX = 50_000;
 /** Maximum number of markets whose price must be confirmed. */
 const AWAITED_MARKETS_MAX = 10_000;
 
-/** Receives live prices and trades of the venues that this node reads. Ingest calls it synchronously, so it must be fast. */
+/**
+ * Receives live prices and trades of the venues that this node reads. Ingest calls it synchronously, so it must be fast.
+ */
 export interface LiveObserver {
   /** Called when this node begins to read the venue. Another node may have read it before. */
   onStart(venue: VenueId): void;
@@ -27,18 +29,18 @@ export interface LiveObserver {
    * Called when a trade was executed, or when more of its fills or its taker became known.
    *
    * @param isRepeated  whether the trade was reported before, without these fills or this taker
-   * @returns whether the observer needs the takers of the market's latest trades
    */
-  onTrade(market: BoardMarket, trade: Trade, isRepeated: boolean): boolean;
+  onTrade(market: BoardMarket, trade: Trade, isRepeated: boolean): void;
 }
 
 /**
- * Reports live prices and trades of the venues that this node reads. Not reported: restored markets, backfilled history, changes made by
- * other nodes, repeated trades, trades from before this node read the venue, and trades that are older than an hour.
+ * Reports live prices and trades of the venues that this node reads to one observer. Not reported: restored markets,
+ * backfilled history, changes made by other nodes, repeated trades, trades from before this node read the venue, and
+ * trades that are older than an hour.
  */
 export class LiveFeed {
   readonly #clock: Clock;
-  readonly #observers: LiveObserver[] = [];
+  #observer: LiveObserver | null = null;
   /** When this node began to read each venue, Unix milliseconds. */
   readonly #startedAt = new Map<VenueId, number>();
   /** What was reported of each trade, oldest trade first. */
@@ -51,13 +53,13 @@ export class LiveFeed {
   }
 
   observe(observer: LiveObserver): void {
-    this.#observers.push(observer);
+    this.#observer = observer;
   }
 
   /** Called when this node begins to read a venue. */
   start(venue: VenueId): void {
     this.#startedAt.set(venue, this.#clock.now());
-    for (const observer of this.#observers) observer.onStart(venue);
+    this.#observer?.onStart(venue);
   }
 
   /**
@@ -67,24 +69,21 @@ export class LiveFeed {
    * @returns whether the market must be read again
    */
   reportPrice({ market, previous }: BoardChange, at = market.updatedAt): boolean {
-    if (this.#observers.length === 0 || market.yesPrice === null) return false;
+    if (this.#observer === null || market.yesPrice === null) return false;
     const isAwaited = this.#awaited.delete(market.row);
     if (previous?.yesPrice === market.yesPrice && !isAwaited) return false;
     const heldAt = Math.min(this.#clock.now(), Math.max(market.updatedAt, at));
-    let mustConfirm = false;
-    for (const observer of this.#observers) if (observer.onPrice(market, previous, heldAt)) mustConfirm = true;
+    const mustConfirm = this.#observer.onPrice(market, previous, heldAt);
     if (!mustConfirm || this.#awaited.size >= AWAITED_MARKETS_MAX) return false;
     this.#awaited.add(market.row);
     return true;
   }
 
-  /** @returns whether the market's trades must be read with their takers */
-  reportTrades(market: BoardMarket, trades: readonly Trade[]): boolean {
-    if (this.#observers.length === 0) return false;
+  reportTrades(market: BoardMarket, trades: readonly Trade[]): void {
+    if (this.#observer === null) return;
     const now = this.#clock.now();
     const { venue, marketId } = market.listing;
     const since = Math.max(this.#startedAt.get(venue) ?? now, now - TRADE_AGE_MS_MAX);
-    let mustReadTakers = false;
     for (const trade of trades) {
       if (trade.executedAt < since || trade.executedAt > now + VENUE_CLOCK_AHEAD_MS_MAX) continue;
       const key = `${venue}\n${marketId}\n${trade.tradeId}`;
@@ -93,10 +92,8 @@ export class LiveFeed {
       if (seen !== undefined && trade.size <= seen.size && taker === seen.taker) continue;
       const reported = taker === undefined ? trade : { ...trade, taker, size: Math.max(trade.size, seen?.size ?? 0) };
       this.#remember(key, reported);
-      const isRepeated = seen !== undefined;
-      for (const observer of this.#observers) if (observer.onTrade(market, reported, isRepeated)) mustReadTakers = true;
+      this.#observer.onTrade(market, reported, seen !== undefined);
     }
-    return mustReadTakers;
   }
 
   #remember(key: string, { size, taker }: Trade): void {

@@ -12,26 +12,21 @@ export class StreamReader {
   readonly #refreshQueue: RefreshQueue;
   readonly #announced: AnnouncedMarkets;
   readonly #requestResync: () => void;
-  readonly #readTakers: (marketId: string) => void;
   #stream: VenueStream | null = null;
   #isUp = false;
   #wasUp = false;
 
-  /**
-   * @param actions.requestResync  called when messages were lost or contradict each other
-   * @param actions.readTakers  called when the takers of a market's latest trades are needed
-   */
+  /** @param requestResync  called when messages were lost or contradict each other */
   constructor(
     context: VenueContext,
     refreshQueue: RefreshQueue,
     announced: AnnouncedMarkets,
-    actions: { readonly requestResync: () => void; readonly readTakers: (marketId: string) => void },
+    requestResync: () => void,
   ) {
     this.#context = context;
     this.#refreshQueue = refreshQueue;
     this.#announced = announced;
-    this.#requestResync = actions.requestResync;
-    this.#readTakers = actions.readTakers;
+    this.#requestResync = requestResync;
   }
 
   get isUp(): boolean {
@@ -111,7 +106,7 @@ export class StreamReader {
       return;
     }
     storeWriter.queueTrades(market, [trade]);
-    if (live.reportTrades(market, [trade]) && venue.profile.takersFromTrades) this.#readTakers(marketId);
+    live.reportTrades(market, [trade]);
     const change = board.applyTrade(market, { ...trade, yesPrice: lastPrice });
     if (change !== null) this.#publish(change, trade.executedAt);
   }

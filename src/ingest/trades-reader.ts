@@ -1,4 +1,5 @@
 import type { BoardMarket } from "../board/index.ts";
+import type { Trade } from "../domain/trade.ts";
 import { cacheMostTraded, type VenueContext } from "./context.ts";
 import { RollingVolume } from "./rolling-volume.ts";
 
@@ -25,6 +26,8 @@ export class TradesReader {
   /** Markets whose trades are read next, in the order of the requests. */
   readonly #requested = new Set<string>();
   #wasRequested = false;
+  /** Market whose polled trades are being reported; null at other times. */
+  #reportedId: string | null = null;
   #hasReadAll = false;
 
   /** @param confirm  reads a market again */
@@ -42,9 +45,14 @@ export class TradesReader {
     return this.#hasReadAll;
   }
 
-  /** Requests a read of the market's latest trades. */
-  request(marketId: string): void {
-    if (this.#requested.size < REQUESTED_MAX) this.#requested.add(marketId);
+  /**
+   * Requests a read of the market's latest trades with their takers. Ignored while polled trades of the market are
+   * reported: another read of those that have no taker would not find one.
+   */
+  requestTakers(marketId: string): void {
+    const { takersFromTrades } = this.#context.venue.profile;
+    if (!takersFromTrades || marketId === this.#reportedId || this.#requested.size >= REQUESTED_MAX) return;
+    this.#requested.add(marketId);
   }
 
   forget(marketId: string): void {
@@ -63,7 +71,7 @@ export class TradesReader {
       try {
         return await this.#readLatest(requested);
       } catch (error) {
-        this.request(requested.listing.marketId);
+        this.requestTakers(requested.listing.marketId);
         throw error;
       }
     }
@@ -72,12 +80,11 @@ export class TradesReader {
   }
 
   async #readLatest(market: BoardMarket): Promise<void> {
-    const { venue, storeWriter, live, clock, health, signal } = this.#context;
+    const { venue, clock, health, signal } = this.#context;
     const sinceMs = clock.now() - REQUESTED_MS;
     const trades = await venue.listTrades(market.listing, sinceMs, TRADES_PER_READ_MAX, signal);
     health.succeeded();
-    storeWriter.queueTrades(market, trades);
-    live.reportTrades(market, trades);
+    this.#report(market, trades);
   }
 
   async #read(market: BoardMarket): Promise<void> {
@@ -91,8 +98,7 @@ export class TradesReader {
     const trades = await venue.listTrades(market.listing, sinceMs, TRADES_PER_READ_MAX, signal);
     health.succeeded();
     volume.add(trades, sinceMs, trades.length < TRADES_PER_READ_MAX, clock.now());
-    storeWriter.queueTrades(market, trades);
-    live.reportTrades(market, trades);
+    this.#report(market, trades);
     if (!venue.profile.volumeFromTrades) return;
     storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
     // Without a price, an older trade than those of the last day is read as well.
@@ -102,6 +108,13 @@ export class TradesReader {
     if (change === null || lastTrade === undefined) return;
     storeWriter.queueChange(change);
     if (live.reportPrice(change, lastTrade.executedAt)) this.#confirm(marketId);
+  }
+
+  #report(market: BoardMarket, trades: readonly Trade[]): void {
+    this.#context.storeWriter.queueTrades(market, trades);
+    this.#reportedId = market.listing.marketId;
+    this.#context.live.reportTrades(market, trades);
+    this.#reportedId = null;
   }
 
   /** Active markets that have traded but have no price, because their last trade is unknown. Scans the whole board. */

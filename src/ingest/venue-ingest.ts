@@ -1,12 +1,13 @@
 import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
+import type { VenueId } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import { PeriodicJob } from "../lib/periodic-job.ts";
 import type { ListingPage } from "../ports/venue.ts";
 import { AnnouncedMarkets } from "./announced-markets.ts";
 import { Backfill } from "./backfill.ts";
 import { ChangesReader } from "./changes-reader.ts";
-import { listMostTraded, type VenueContext } from "./context.ts";
+import { type IngestContext, listMostTraded, type VenueContext } from "./context.ts";
 import { LoopRunner } from "./loop-runner.ts";
 import { RefreshQueue } from "./refresh-queue.ts";
 import { StreamReader } from "./stream-reader.ts";
@@ -58,10 +59,7 @@ export class VenueIngest {
     this.#changes = new ChangesReader(this.#context);
     this.#trades = new TradesReader(this.#context, (marketId) => this.#refreshQueue.add(marketId));
     this.#backfill = new Backfill(this.#context);
-    this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, {
-      requestResync,
-      readTakers: (marketId) => this.#trades.request(marketId),
-    });
+    this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, requestResync);
     const { clock, health } = options;
     this.#probing = new PeriodicJob({
       clock,
@@ -117,6 +115,11 @@ export class VenueIngest {
   /** Returns the order book that the venue's stream tracks, or null if it tracks none that is current. */
   bookOf(marketId: string): OrderBook | null {
     return this.#stream.bookOf(marketId);
+  }
+
+  /** Requests the takers of a market's latest trades. */
+  requestTakers(marketId: string): void {
+    this.#trades.requestTakers(marketId);
   }
 
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
@@ -176,5 +179,71 @@ export class VenueIngest {
     const page = await venue.findMarket(market.listing.marketId, signal);
     if (page !== null) this.applyPage(page);
     this.#loops.wakeFailing();
+  }
+}
+
+/** The venues that this process currently reads. */
+export class VenueReaders {
+  readonly #context: IngestContext;
+  readonly #readers = new Map<VenueId, VenueIngest>();
+
+  constructor(context: IngestContext) {
+    this.#context = context;
+  }
+
+  has(venue: VenueId): boolean {
+    return this.#readers.has(venue);
+  }
+
+  /** Returns whether the first sweep of every venue that this process reads has completed or failed. */
+  areFirstSweepsOver(): boolean {
+    const { venues } = this.#context;
+    return [...this.#readers.keys()].every((venue) => venues.get(venue)?.health.isSettled === true);
+  }
+
+  start(id: VenueId): void {
+    const { adapter: venue, health } = this.#context.venues.get(id) ?? {};
+    if (venue === undefined || health === undefined) return;
+    const areFirstSweepsOver = () => this.areFirstSweepsOver();
+    const reader = new VenueIngest({ ...this.#context, venue, health, areFirstSweepsOver });
+    this.#readers.set(id, reader);
+    reader.start();
+  }
+
+  /** Stops reading a venue. `has` returns true until `finish`, which stores the queued rows, has resolved. */
+  async stop(venue: VenueId, finish: () => Promise<void>): Promise<void> {
+    const reader = this.#readers.get(venue);
+    await reader?.stop();
+    await finish();
+    if (this.#readers.get(venue) === reader) this.#readers.delete(venue);
+  }
+
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#readers.values()].map((reader) => reader.stop()));
+  }
+
+  /** Returns the reader of a venue; null if another node reads it. */
+  find(venue: VenueId): VenueIngest | null {
+    return this.#readers.get(venue) ?? null;
+  }
+
+  /** Applies a market that was looked up to the board. */
+  applyPage(venue: VenueId, page: ListingPage): void {
+    const reader = this.#readers.get(venue);
+    if (reader !== undefined) {
+      reader.applyPage(page);
+      return;
+    }
+    // Another node reads this venue and its data takes precedence, so only markets that are not on the board are added.
+    const { board, storeWriter } = this.#context;
+    for (const event of page.events) {
+      const changed = board.applyEvent(event);
+      if (changed !== null) storeWriter.queueEvent(changed);
+    }
+    for (const snapshot of page.markets) {
+      const { listing } = snapshot;
+      if (board.find(listing.venue, listing.marketId) === null)
+        storeWriter.queueChange(board.apply(snapshot, page.requestedAt));
+    }
   }
 }

@@ -52,6 +52,7 @@ export function createEventsArea(
     log,
     venues: tradingVenuesOf(ports),
     limits: ports.alertLimits ?? DEFAULT_ALERT_LIMITS,
+    requestTakers: (market) => ingest.requestTakers(market),
   });
   ingest.observe(alerts.observer);
   const streaming =

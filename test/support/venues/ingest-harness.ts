@@ -1,6 +1,6 @@
+import assert from "node:assert/strict";
 import { afterEach } from "node:test";
 import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
-import type { MarketStatus } from "../../../src/domain/market.ts";
 import type { OrderBook } from "../../../src/domain/order-book.ts";
 import { LiveFeed } from "../../../src/ingest/live-feed.ts";
 import { StoreWriter } from "../../../src/ingest/store-writer.ts";
@@ -13,30 +13,9 @@ import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "../memory-stores.
 import { quietLog } from "../quiet-log.ts";
 import { ScriptedVenue } from "./scripted-venue.ts";
 
-export interface IngestHarness {
-  readonly clock: FakeClock;
-  readonly board: MarketBoard;
-  readonly store: MemoryMarketStore;
-  readonly ticks: MemoryTicks;
-  readonly history: MemoryHistory;
-  readonly storeWriter: StoreWriter;
-  readonly pastPrices: StoredPastPrices;
-  readonly venues: readonly ScriptedVenue[];
-  readonly live: LiveFeed;
-  health(venue: ScriptedVenue): VenueHealth;
-  /** Starts the store writer and the ingest of every venue, and waits for the first responses. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  market(marketId: string, venue?: string): BoardMarket | null;
-  /** Returns the order book that the venue's stream tracks. */
-  bookOf(venue: string, marketId: string): OrderBook | null;
-  /** Returns the status changes in the store, for example "active to closed". */
-  statusChanges(): string[];
-}
-
-const startedHarnesses = new Set<IngestHarness>();
+const stopsOfStarted = new Set<() => Promise<void>>();
 afterEach(async () => {
-  for (const harness of startedHarnesses) await harness.stop();
+  for (const stop of stopsOfStarted) await stop();
 });
 
 /**
@@ -45,7 +24,7 @@ afterEach(async () => {
  */
 export function openIngestHarness(
   makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],
-): IngestHarness {
+) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const store = new MemoryMarketStore();
@@ -63,7 +42,7 @@ export function openIngestHarness(
   const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
   const health = (venue: ScriptedVenue): VenueHealth => {
     const venueHealth = healths.get(venue);
-    if (venueHealth === undefined) throw new Error(`${venue.id} is not part of this harness`);
+    assert.ok(venueHealth !== undefined, `${venue.id} is not part of this harness`);
     return venueHealth;
   };
   const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
@@ -71,7 +50,12 @@ export function openIngestHarness(
   const sharedPorts = { board, storeWriter, pastPrices, live, areFirstSweepsOver, clock, log: quietLog };
   const ingests = venues.map((venue) => new VenueIngest({ ...sharedPorts, venue, health: health(venue) }));
   const ingestOf = new Map(venues.map((venue, index) => [venue.id, ingests[index]]));
-  const harness: IngestHarness = {
+  const stop = async (): Promise<void> => {
+    stopsOfStarted.delete(stop);
+    await Promise.all(ingests.map((ingest) => ingest.stop()));
+    await storeWriter.close();
+  };
+  return {
     clock,
     board,
     store,
@@ -82,32 +66,28 @@ export function openIngestHarness(
     venues,
     live,
     health,
-    async start() {
-      startedHarnesses.add(harness);
+    /** Starts the store writer and the ingest of every venue, and waits for the first responses. */
+    async start(): Promise<void> {
+      stopsOfStarted.add(stop);
       storeWriter.start();
       for (const ingest of ingests) ingest.start();
       await clock.settle();
     },
-    async stop() {
-      startedHarnesses.delete(harness);
-      await Promise.all(ingests.map((ingest) => ingest.stop()));
-      await storeWriter.close();
-    },
-    bookOf: (venue, marketId) => ingestOf.get(venue)?.bookOf(marketId) ?? null,
-    market: (marketId, venue = "alpha") => board.find(venue, marketId),
-    statusChanges: () =>
-      store.statusChanges.map(({ from, to }: { from: string | null; to: MarketStatus }) => `${from} to ${to}`),
+    stop,
+    /** Returns the order book that the venue's stream tracks. */
+    bookOf: (venue: string, marketId: string): OrderBook | null => ingestOf.get(venue)?.bookOf(marketId) ?? null,
+    requestTakers: (marketId: string) => ingests[0]?.requestTakers(marketId),
+    market: (marketId: string, venue = "alpha"): BoardMarket | null => board.find(venue, marketId),
+    /** Returns the status changes in the store, for example "active to closed". */
+    statusChanges: () => store.statusChanges.map(({ from, to }) => `${from} to ${to}`),
   };
-  return harness;
 }
 
 /** Creates a harness with one venue, "alpha". */
-export function openScriptedVenue(
-  options: ConstructorParameters<typeof ScriptedVenue>[2] = {},
-): IngestHarness & { readonly venue: ScriptedVenue } {
+export function openScriptedVenue(options: ConstructorParameters<typeof ScriptedVenue>[2] = {}) {
   const harness = openIngestHarness((clock) => [new ScriptedVenue("alpha", clock, options)]);
   const [venue] = harness.venues;
-  if (venue === undefined) throw new Error("the harness has no venue");
+  assert.ok(venue !== undefined);
   return { ...harness, venue };
 }
 

@@ -34,7 +34,15 @@ async function openAlerts(database: Database, parts: SampleParts = {}) {
   );
   const events = async () => (await eventLog.readAfter(0, { limit: 1_000 })).events;
   const start = (limits = DEFAULT_ALERT_LIMITS) => {
-    const alerts = createMarketAlerts({ database, eventLog, clock, log: quietLog, venues: ["alpha"], limits });
+    const alerts = createMarketAlerts({
+      database,
+      eventLog,
+      clock,
+      log: quietLog,
+      venues: ["alpha"],
+      limits,
+      requestTakers() {},
+    });
     alerts.observer.onStart("alpha");
     alerts.start();
     return alerts;

@@ -8,10 +8,17 @@ import {
   shiftSigmas,
 } from "../../../quant/alerts/price-shift.ts";
 import { type PricePoint, PriceWindow } from "../../../quant/alerts/price-window.ts";
-import { CANDIDATES_MAX, type ShiftCandidate } from "./model.ts";
+import { CANDIDATES_MAX } from "./model.ts";
 
 /** Limit of markets whose price changed in the last hour. Further markets are not watched until others are removed. */
 const WATCHED_MARKETS_MAX = 100_000;
+
+/** A move of a price that a second observation confirmed. */
+export interface ShiftCandidate {
+  readonly market: BoardMarket;
+  readonly old: PricePoint;
+  readonly latest: PricePoint;
+}
 
 /** State of a market whose price changed in the last hour. */
 interface Watched {

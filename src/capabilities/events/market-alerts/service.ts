@@ -7,10 +7,9 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
 import { EVENT_MARKET_ID_LENGTH_MAX } from "../../../storage/index.ts";
+import { logPriceShifts, logWhales } from "./log-alerts.ts";
 import type { AlertLimits } from "./model.ts";
 import { PriceShiftDetector } from "./price-shift-detector.ts";
-import { logPriceShifts } from "./shift-alerts.ts";
-import { logWhales } from "./whale-alerts.ts";
 import { WhaleDetector } from "./whale-detector.ts";
 
 /** Time in which candidates are collected into one batch. */
@@ -26,6 +25,8 @@ export interface MarketAlertsOptions {
   /** Venues whose markets have alerts. */
   readonly venues: readonly VenueId[];
   readonly limits: AlertLimits;
+  /** Requests the takers of a market's latest trades. */
+  readonly requestTakers: (market: BoardMarket) => void;
 }
 
 /** Counts since the start: logged events, and observations that were dropped because of a limit. */
@@ -35,29 +36,20 @@ export interface AlertFigures {
   readonly watchedMarkets: number;
 }
 
-export interface MarketAlerts {
-  /** Receives live prices and trades. */
-  readonly observer: LiveObserver;
-  readonly figures: AlertFigures;
-  start(): void;
-  /** Logs the queued alerts with one attempt, and ends. */
-  stop(): Promise<void>;
-}
-
 /** Detects price shifts and exceptionally large trades in live data, and writes them to the event log. */
-export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
+export function createMarketAlerts(options: MarketAlertsOptions) {
   const { database, eventLog, clock, log, limits } = options;
   const venues = new Set(options.venues);
   const prices = new PriceShiftDetector(limits.priceShift);
-  const whales = new WhaleDetector(limits.whale);
+  const whales = new WhaleDetector(limits.whale, options.requestTakers);
   let logged = 0;
   let isRunning = false;
   let isStopped = true;
   let cancelRun: () => void = () => {};
-  let judging: Promise<void> = Promise.resolve();
+  let writing: Promise<void> = Promise.resolve();
 
   const hasCandidates = () => prices.candidateCount + whales.candidateCount > 0;
-  const judge = async () => {
+  const write = async () => {
     const added =
       (await logPriceShifts(prices, database, limits.priceShift)) +
       (await logWhales(whales, { database, clock }, limits.whale));
@@ -68,7 +60,7 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
     if (isRunning || isStopped || !hasCandidates()) return;
     isRunning = true;
     cancelRun = clock.setTimeout(() => {
-      judging = judge()
+      writing = write()
         .then(() => COLLECT_MS)
         .catch((err: unknown) => {
           log.warn({ err }, "alerts could not be written and will be retried");
@@ -89,39 +81,41 @@ export function createMarketAlerts(options: MarketAlertsOptions): MarketAlerts {
   const isWatched = ({ listing: { venue, marketId, status } }: BoardMarket) =>
     venues.has(venue) && status === "active" && marketId.length <= EVENT_MARKET_ID_LENGTH_MAX;
 
-  return {
-    observer: {
-      onStart(venue) {
-        prices.forget(venue);
-        whales.forget(venue);
-      },
-      onPrice(market, previous, at) {
-        if (!isWatched(market)) return false;
-        const mustConfirm = prices.add(market, previous, at);
-        schedule(COLLECT_MS);
-        return mustConfirm;
-      },
-      onTrade(market, trade, isRepeated) {
-        if (!isWatched(market)) return false;
-        const needsTakers = whales.add(market, trade, isRepeated, clock.now());
-        schedule(COLLECT_MS);
-        return needsTakers;
-      },
+  /** Receives live prices and trades. */
+  const observer: LiveObserver = {
+    onStart(venue) {
+      prices.forget(venue);
+      whales.forget(venue);
     },
-    get figures() {
+    onPrice(market, previous, at) {
+      if (!isWatched(market)) return false;
+      const mustConfirm = prices.add(market, previous, at);
+      schedule(COLLECT_MS);
+      return mustConfirm;
+    },
+    onTrade(market, trade, isRepeated) {
+      if (!isWatched(market)) return;
+      whales.add(market, trade, isRepeated, clock.now());
+      schedule(COLLECT_MS);
+    },
+  };
+  return {
+    observer,
+    get figures(): AlertFigures {
       return { logged, dropped: prices.dropped + whales.dropped, watchedMarkets: prices.size };
     },
-    start() {
+    start(): void {
       isStopped = false;
       pruning.start();
       schedule(COLLECT_MS);
     },
-    async stop() {
+    /** Logs the queued alerts with one attempt, and ends. */
+    async stop(): Promise<void> {
       isStopped = true;
       cancelRun();
-      await Promise.all([pruning.stop(), judging]);
+      await Promise.all([pruning.stop(), writing]);
       if (!hasCandidates()) return;
-      await judge().catch((err: unknown) =>
+      await write().catch((err: unknown) =>
         log.warn({ err }, "alerts could not be written before the service stopped"),
       );
     },

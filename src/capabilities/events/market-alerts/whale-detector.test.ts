@@ -5,16 +5,18 @@ import { MarketBoard } from "../../../board/index.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { MINUTE_MS, SECOND_MS } from "../../../lib/durations.ts";
 import { DEFAULT_ALERT_LIMITS } from "./index.ts";
-import { LiveVolume } from "./live-volume.ts";
-import { WhaleDetector } from "./whale-detector.ts";
+import { LiveVolume, WhaleDetector } from "./whale-detector.ts";
 
 /** A watch of one market, whose 24-hour volume is 20,000 USD unless given. */
 function openWatch(volume24hUsd: number | null = 20_000) {
-  const watch = new WhaleDetector(DEFAULT_ALERT_LIMITS.whale);
+  let requests = 0;
+  const watch = new WhaleDetector(DEFAULT_ALERT_LIMITS.whale, () => {
+    requests += 1;
+  });
   const snapshot = sampleMarket("m", { activity: { volume24hUsd } });
   const { market } = new MarketBoard(() => SAMPLE_AT).apply(snapshot, SAMPLE_AT);
   let count = 0;
-  /** Adds a trade of `usd`, `seconds` after the start, at 0.4 for the side NO. */
+  /** Adds a trade of `usd`, `seconds` after the start, at 0.4 for the side NO. Returns whether takers were requested. */
   const add = (usd: number, seconds: number, parts: Partial<Trade> = {}, isRepeated = false) => {
     const trade: Trade = {
       tradeId: `t${count++}`,
@@ -24,7 +26,9 @@ function openWatch(volume24hUsd: number | null = 20_000) {
       takerSide: "no",
       ...parts,
     };
-    return watch.add(market, trade, isRepeated, SAMPLE_AT + seconds * SECOND_MS);
+    const earlierRequests = requests;
+    watch.add(market, trade, isRepeated, SAMPLE_AT + seconds * SECOND_MS);
+    return requests > earlierRequests;
   };
   const candidates = () => watch.peek(10_000).map(({ usd, trades }) => [Math.round(usd), trades.length]);
   return { watch, market, add, candidates };
@@ -80,13 +84,13 @@ test("a large trade whose taker becomes known waits once, with the taker's other
   assert.deepEqual(candidates(), [[3_500, 2]]);
 });
 
-test("a trade is part of one announcement, though its taker becomes known or trades more while it is judged", () => {
+test("a trade is part of one announcement, though its taker becomes known or trades more while it is compared", () => {
   const { watch, add, candidates } = openWatch();
   add(3_000, 0, { tradeId: "a" });
-  const judged = watch.peek(1);
+  const compared = watch.peek(1);
   add(500, 1, { taker: "x" });
   add(3_000, 0, { tradeId: "a", taker: "x" }, true);
-  watch.settle(judged, new Set(judged));
+  watch.settle(compared, new Set(compared));
   assert.deepEqual(candidates(), []);
   add(600, 2, { taker: "x" });
   assert.deepEqual(candidates(), [[1_100, 2]], "only the trades that were not announced");
@@ -96,18 +100,18 @@ test("a trade is part of one announcement, though its taker becomes known or tra
   assert.deepEqual(candidates(), [[1_200, 3]], "a candidate that was not announced can grow");
 });
 
-test("a candidate that grows while it is judged is judged again", () => {
+test("a candidate that grows while it is compared is compared again", () => {
   const { watch, add, candidates } = openWatch();
   add(1_500, 0, { tradeId: "a" });
-  const judged = watch.peek(1);
+  const compared = watch.peek(1);
   add(2_500, 1, { tradeId: "a" }, true);
-  watch.settle(judged, new Set());
+  watch.settle(compared, new Set());
   assert.deepEqual(candidates(), [[2_500, 1]]);
 });
 
-test("takers are needed if the trades of unknown takers would be large together", () => {
+test("requests takers if the trades of unknown takers would be large together", () => {
   const { add } = openWatch();
-  assert.equal(add(1_990, 0), false, "one trade is judged without its taker");
+  assert.equal(add(1_990, 0), false, "one trade is classified without its taker");
   assert.equal(add(1, 1, { takerSide: "yes", yesPrice: 0.4 }), false, "the other side");
   assert.equal(add(20, 2), true, "a tenth of the volume");
   assert.equal(add(1_990, 70), false, "the sum of a minute");
@@ -168,8 +172,8 @@ test("a candidate stays while it waits for the store, though its trades are no l
   add(50_000, 0, { taker: "x" });
   add(20, 400, { taker: "x" });
   assert.deepEqual(candidates(), [[50_000, 1]]);
-  const judged = watch.peek(1);
-  watch.settle(judged, new Set(judged));
+  const compared = watch.peek(1);
+  watch.settle(compared, new Set(compared));
   assert.deepEqual(candidates(), []);
 });
 

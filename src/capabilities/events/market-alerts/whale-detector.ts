@@ -3,9 +3,7 @@ import type { VenueId } from "../../../domain/market.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { largestBurst, TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
-import { LiveVolume } from "./live-volume.ts";
-import { CANDIDATES_MAX, type WhaleCandidate } from "./model.ts";
-import { marketKeyOf, type RecentTrade, RecentTrades } from "./recent-trades.ts";
+import { CANDIDATES_MAX } from "./model.ts";
 
 /** Limit of markets whose trade sizes are in memory, about 5 kB each; the least recently used are read again when needed. */
 const SIZED_MARKETS_MAX = 1_000;
@@ -13,6 +11,35 @@ const SIZED_MARKETS_MAX = 1_000;
 const SIZES_AGE_MS_MAX = 6 * HOUR_MS;
 /** One taker's trades are added up if their times differ by at most this. */
 const BURST_MS = 60_000;
+/**
+ * How long a trade is kept after it arrived. Trade lists are read about once a minute. Trades are kept longer, so that one
+ * taker's trades are added up across two reads.
+ */
+const KEPT_MS = 3 * 60_000;
+/** Limit of kept trades, about 0.5 kB each. The oldest are removed first. */
+const TRADES_MAX = 20_000;
+/** Limit of markets whose live volume is kept, about 0.2 kB each; those whose last trade is the oldest are removed first. */
+const VOLUMES_MAX = 10_000;
+
+/** A trade, or one taker's trades on one side of a market within a minute, large enough for one of the rules. */
+export interface WhaleCandidate {
+  readonly key: string;
+  readonly market: BoardMarket;
+  /** Oldest first, at least one. */
+  readonly trades: readonly RecentTrade[];
+  /** When the first trade was executed, Unix milliseconds. */
+  readonly startedAt: number;
+  /** When the last trade was executed, Unix milliseconds. */
+  readonly executedAt: number;
+  /** The side that the taker bought; null if unknown. */
+  readonly side: "yes" | "no" | null;
+  /** Average price of that side per contract, in (0, 1); of YES if the side is unknown. */
+  readonly price: number;
+  /** Sum of price times size, USD. */
+  readonly usd: number;
+  /** 24-hour volume before the trades, USD; null if unknown. */
+  readonly volume24hUsd: number | null;
+}
 
 interface StoredSizes {
   readonly sizes: TradeSizes;
@@ -29,6 +56,7 @@ interface StoredSizes {
  */
 export class WhaleDetector {
   readonly #limits: WhaleLimits;
+  readonly #requestTakers: (market: BoardMarket) => void;
   readonly #amountMin: number;
   /** By market, the least recently used first. */
   readonly #sizes = new Map<string, StoredSizes>();
@@ -38,8 +66,10 @@ export class WhaleDetector {
   readonly #candidates = new Map<string, WhaleCandidate>();
   #dropped = 0;
 
-  constructor(limits: WhaleLimits) {
+  /** @param requestTakers  called if trades of unknown takers would be large if one taker had made all of them */
+  constructor(limits: WhaleLimits, requestTakers: (market: BoardMarket) => void) {
     this.#limits = limits;
+    this.#requestTakers = requestTakers;
     this.#amountMin = Math.min(limits.minUsd, limits.shareMinUsd);
   }
 
@@ -76,19 +106,18 @@ export class WhaleDetector {
   /**
    * @param isRepeated  whether the trade was added before, without these fills or this taker
    * @param now  Unix milliseconds
-   * @returns whether the trades of unknown takers would be large if one taker had made all of them
    */
-  add(market: BoardMarket, trade: Trade, isRepeated: boolean, now: number): boolean {
+  add(market: BoardMarket, trade: Trade, isRepeated: boolean, now: number): void {
     const price = trade.takerSide === "no" ? 1 - trade.yesPrice : trade.yesPrice;
     const usd = price * trade.size;
-    if (!Number.isFinite(usd) || usd <= 0) return false;
+    if (!Number.isFinite(usd) || usd <= 0) return;
     const earlierUsd = isRepeated ? this.#recent.usdOf(market, trade.tradeId) : 0;
     const added = isRepeated ? this.#recent.update(market, trade, usd) : this.#recent.add(market, trade, usd, now);
-    if (added === null) return false;
+    if (added === null) return;
     this.#volume.add(market, usd - earlierUsd);
     if (added.group.hasTaker) this.#candidates.delete(added.key);
     this.#collect(added);
-    return !added.group.hasTaker && this.#couldBeLarge(added);
+    if (!added.group.hasTaker && this.#couldBeLarge(added)) this.#requestTakers(market);
   }
 
   /** Returns the first candidates, at most `limit`. They stay queued until `settle`. */
@@ -184,7 +213,7 @@ export class WhaleDetector {
 
   /**
    * Whether the trade and others of its group would be large together by the rules, without the percentile, which needs the
-   * store. False for the trade alone, which is judged without its taker.
+   * store. False for the trade alone, which is classified without its taker.
    */
   #couldBeLarge({ executedAt, group: { market, trades } }: RecentTrade): boolean {
     const near = trades.filter((other) => !other.isAnnounced && Math.abs(other.executedAt - executedAt) <= BURST_MS);
@@ -198,3 +227,158 @@ export class WhaleDetector {
 
 const sumOf = (trades: readonly RecentTrade[], field: "usd" | "size") =>
   trades.reduce((sum, trade) => sum + trade[field], 0);
+
+/** A trade of the last minutes. */
+interface RecentTrade {
+  readonly key: string;
+  readonly tradeId: string;
+  /** Unix milliseconds. */
+  readonly executedAt: number;
+  /** The side that the taker bought; null if unknown. */
+  readonly side: "yes" | "no" | null;
+  /** Unix milliseconds. */
+  readonly arrivedAt: number;
+  /** Contracts. */
+  size: number;
+  /** USD. */
+  usd: number;
+  group: TradeGroup;
+  isAnnounced: boolean;
+}
+
+/** The kept trades of one taker, or of all unknown takers, on one side of a market. */
+interface TradeGroup {
+  readonly key: string;
+  readonly hasTaker: boolean;
+  market: BoardMarket;
+  /** Oldest first. */
+  readonly trades: RecentTrade[];
+}
+
+/** Keeps the trades of the last minutes, grouped by market, side and taker. */
+class RecentTrades {
+  readonly #onRemove: (trade: RecentTrade) => void;
+  /** By market and trade id, in the order of arrival. */
+  readonly #trades = new Map<string, RecentTrade>();
+  readonly #groups = new Map<string, TradeGroup>();
+
+  /** @param onRemove  called for a trade that is no longer kept */
+  constructor(onRemove: (trade: RecentTrade) => void) {
+    this.#onRemove = onRemove;
+  }
+
+  get size(): number {
+    return this.#trades.size;
+  }
+
+  get groupCount(): number {
+    return this.#groups.size;
+  }
+
+  /** @param usd  amount of the trade, USD */
+  add(market: BoardMarket, trade: Trade, usd: number, now: number): RecentTrade {
+    this.#prune(now);
+    const { tradeId, executedAt, takerSide: side, size } = trade;
+    const key = `${marketKeyOf(market)}\n${tradeId}`;
+    const group = this.#openGroup(market, trade);
+    const added = { key, tradeId, executedAt, side, arrivedAt: now, size, usd, group, isAnnounced: false };
+    this.#trades.set(key, added);
+    insertByTime(group.trades, added);
+    return added;
+  }
+
+  /** Returns the amount of a trade in USD; 0 if it is not kept. */
+  usdOf(market: BoardMarket, tradeId: string): number {
+    return this.#trades.get(`${marketKeyOf(market)}\n${tradeId}`)?.usd ?? 0;
+  }
+
+  /** Updates the size, the amount and the taker of a trade. Returns null if the trade is no longer kept. */
+  update(market: BoardMarket, trade: Trade, usd: number): RecentTrade | null {
+    const known = this.#trades.get(`${marketKeyOf(market)}\n${trade.tradeId}`);
+    if (known === undefined) return null;
+    known.size = trade.size;
+    known.usd = usd;
+    const group = this.#openGroup(market, trade);
+    if (known.group !== group) {
+      this.#leaveGroup(known);
+      known.group = group;
+      insertByTime(group.trades, known);
+    }
+    return known;
+  }
+
+  #openGroup(market: BoardMarket, { taker, takerSide }: Trade): TradeGroup {
+    const key = `${marketKeyOf(market)}\n${takerSide}\n${taker ?? ""}`;
+    const group = this.#groups.get(key) ?? { key, hasTaker: taker !== undefined, market, trades: [] };
+    group.market = market;
+    this.#groups.set(key, group);
+    return group;
+  }
+
+  #prune(now: number): void {
+    for (const trade of this.#trades.values()) {
+      if (now - trade.arrivedAt <= KEPT_MS && this.#trades.size < TRADES_MAX) break;
+      this.#trades.delete(trade.key);
+      this.#leaveGroup(trade);
+      this.#onRemove(trade);
+    }
+  }
+
+  #leaveGroup(trade: RecentTrade): void {
+    const { key, trades } = trade.group;
+    trades.splice(trades.indexOf(trade), 1);
+    if (trades.length === 0) this.#groups.delete(key);
+  }
+}
+
+function marketKeyOf({ listing: { venue, marketId } }: BoardMarket): string {
+  return `${venue}\n${marketId}`;
+}
+
+function insertByTime(trades: RecentTrade[], trade: RecentTrade): void {
+  const index = trades.findLastIndex(({ executedAt }) => executedAt <= trade.executedAt);
+  trades.splice(index + 1, 0, trade);
+}
+
+interface TradedSince {
+  /** The 24-hour volume that the venue published, USD; null if unknown. */
+  readonly volume24hUsd: number | null;
+  /** USD of the trades since it changed. */
+  usd: number;
+}
+
+/** The 24-hour volume of markets between two publications of the venue, which can be half an hour apart. */
+export class LiveVolume {
+  /** By market, the oldest last trade first. */
+  readonly #markets = new Map<string, TradedSince>();
+
+  get size(): number {
+    return this.#markets.size;
+  }
+
+  /** @param usd  amount of a new trade, or of the further fills of a known one, USD */
+  add(market: BoardMarket, usd: number): void {
+    const key = marketKeyOf(market);
+    const { volume24hUsd } = market.activity;
+    const known = this.#markets.get(key);
+    const since = known?.volume24hUsd === volume24hUsd ? known : { volume24hUsd, usd: 0 };
+    since.usd += usd;
+    this.#markets.delete(key);
+    this.#markets.set(key, since);
+    for (const oldest of this.#markets.keys()) {
+      if (this.#markets.size <= VOLUMES_MAX) break;
+      this.#markets.delete(oldest);
+    }
+  }
+
+  /**
+   * Returns the volume that the venue published last plus the trades since, without `usd` of them; null if unknown. It is
+   * not below the published volume.
+   */
+  before(market: BoardMarket, usd: number): number | null {
+    const { volume24hUsd } = market.activity;
+    if (volume24hUsd === null) return null;
+    const since = this.#markets.get(marketKeyOf(market));
+    return volume24hUsd + (since?.volume24hUsd === volume24hUsd ? Math.max(0, since.usd - usd) : 0);
+  }
+}

@@ -6,7 +6,7 @@ import { MarketBoard } from "../../../board/index.ts";
 import { EVENT_TYPES, type EventType, formatEvent, type NewEvent } from "../../../event-log/index.ts";
 import { createMarketResolvedEvent } from "../../../storage/market-resolved.ts";
 import { createCompletionEvent, createErrorEvent } from "../../analysis/analyses/completion-event.ts";
-import { createPriceShiftEvent, createWhaleEvent } from "../market-alerts/events.ts";
+import { createPriceShiftEvent, createWhaleEvent } from "../market-alerts/log-alerts.ts";
 import { createEventSchemas } from "./event-schema.ts";
 
 const VENUES = ["alpha", "beta"];

@@ -6,8 +6,8 @@ import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { createMarketStore } from "../../../storage/index.ts";
 import { DEFAULT_ALERT_LIMITS } from "./index.ts";
+import { logPriceShifts } from "./log-alerts.ts";
 import { PriceShiftDetector } from "./price-shift-detector.ts";
-import { logPriceShifts } from "./shift-alerts.ts";
 
 const LIMITS = DEFAULT_ALERT_LIMITS.priceShift;
 const FULL_HOUR = SAMPLE_AT + HOUR_MS;
