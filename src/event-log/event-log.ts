@@ -337,3 +337,76 @@ export async function* followEvents(options: {
 export function formatEvent({ id, type, occurredAt, payload }: LoggedEvent): string {
   return encodeJson({ id: String(id), type, timestamp: new Date(occurredAt).toISOString(), ...payload });
 }
+
+interface NewestEventsOptions<Entry> {
+  readonly countMax: number;
+  readonly sizeMax: number;
+  readonly sizeOf: (entry: Entry) => number;
+}
+
+/** The newest entries of the log in memory, in ascending order of ids, bounded by their number and total size. */
+export class NewestEvents<Entry extends { readonly id: number }> {
+  readonly #options: NewestEventsOptions<Entry>;
+  #entries: (Entry | undefined)[] = [];
+  /** Index of the oldest entry in `#entries`. */
+  #start = 0;
+  #size = 0;
+  #floor = 0;
+  #through = 0;
+
+  constructor(options: NewestEventsOptions<Entry>) {
+    this.#options = options;
+  }
+
+  /** Every event after this id and up to `through` is in memory. */
+  get floor(): number {
+    return this.#floor;
+  }
+
+  get through(): number {
+    return this.#through;
+  }
+
+  /** Removes all entries. The next ones follow the id `position`. */
+  reset(position: number): void {
+    this.#entries = [];
+    this.#start = 0;
+    this.#size = 0;
+    this.#floor = position;
+    this.#through = position;
+  }
+
+  /** Adds a batch. @param through  the last id that was scanned, at least the id of the last entry */
+  add(entries: readonly Entry[], through: number): void {
+    const { countMax, sizeMax, sizeOf } = this.#options;
+    for (const entry of entries) {
+      this.#entries.push(entry);
+      this.#size += sizeOf(entry);
+    }
+    this.#through = through;
+    while (this.#entries.length - this.#start > countMax || this.#size > sizeMax) {
+      const oldest = this.#entries[this.#start] as Entry;
+      this.#size -= sizeOf(oldest);
+      this.#floor = oldest.id;
+      // Releases the entry before the array is shortened.
+      this.#entries[this.#start++] = undefined;
+    }
+    // The array is shortened rarely, because removing its first element moves all others.
+    if (this.#start > countMax) {
+      this.#entries = this.#entries.slice(this.#start);
+      this.#start = 0;
+    }
+  }
+
+  /** Yields the entries after `position`, which must be at least `floor`. Must not be interrupted by `add` or `reset`. */
+  *after(position: number): Generator<Entry, void, void> {
+    let low = this.#start;
+    let high = this.#entries.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#entries[middle] as Entry).id <= position) low = middle + 1;
+      else high = middle;
+    }
+    for (let index = low; index < this.#entries.length; index++) yield this.#entries[index] as Entry;
+  }
+}

@@ -9,6 +9,7 @@ export {
   type EventLog,
   followEvents,
   formatEvent,
+  NewestEvents,
   selectEventsByKey,
   startEpoch,
 } from "./event-log.ts";

@@ -2,7 +2,7 @@ import { DeliveryWorker, type DeliveryWorkerPorts } from "../../../src/capabilit
 import type { Target } from "../../../src/capabilities/events/webhooks/model.ts";
 import type { DeliveryState, WebhookState } from "../../../src/capabilities/events/webhooks/node-queries.ts";
 import { OWNERSHIP_CHECK_MS } from "../../../src/capabilities/events/webhooks/ownership-checks.ts";
-import { RecentEvents } from "../../../src/capabilities/events/webhooks/recent-events.ts";
+import { RecentEvents, toRecentEvent } from "../../../src/capabilities/events/webhooks/recent-events.ts";
 import { ResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
 import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
 import { FairSemaphore } from "../../../src/lib/fair-semaphore.ts";
@@ -169,7 +169,7 @@ export function openWorker(options: DeliveryWorkerHarnessOptions = {}) {
       }));
       logged.push(...events);
       if (isOld) recent.reset(logged.length);
-      else recent.add(events, logged.length);
+      else recent.add(events.map(toRecentEvent), logged.length);
     },
   };
 }

@@ -2,8 +2,7 @@ import { AppError } from "../../../domain/errors.ts";
 import { EVENT_TYPES, type EventLog, type EventPage } from "../../../event-log/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { collectChunk, type FanOut } from "./fan-out.ts";
-import { encodeFrame, encodeReset } from "./frame.ts";
-import { bitOf, type StreamFilter } from "./model.ts";
+import { bitOf, encodeFrame, encodeReset, type StreamFilter } from "./frame.ts";
 import type { StreamClient } from "./stream-client.ts";
 
 /** Maximum number of concurrent reads of the log for clients that resume. */

@@ -1,12 +1,10 @@
-import type { LoggedEvent } from "../../../event-log/index.ts";
+import { type LoggedEvent, NewestEvents } from "../../../event-log/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import { encodeFrame, encodeReset, type Frame, matches } from "./frame.ts";
-import { FrameRing } from "./frame-ring.ts";
-import type { StreamFilter } from "./model.ts";
+import { encodeFrame, encodeReset, type Frame, matches, type StreamFilter } from "./frame.ts";
 import type { StreamClient } from "./stream-client.ts";
-import { SubscriptionIndex } from "./subscription-index.ts";
 
-const RING_BYTES_MAX = 8 * 1024 * 1024;
+/** Limit of the bytes of the newest events in memory. */
+const FRAME_BYTES_MAX = 8 * 1024 * 1024;
 /** Size of a write of older events. The next one waits until the kernel has accepted it. */
 const CHUNK_BYTES_MAX = 32 * 1024;
 /** Number of clients that are written to between two yields to the event loop. */
@@ -17,7 +15,7 @@ export class FanOut {
   readonly #clock: Clock;
   readonly #disconnect: (client: StreamClient) => void;
   readonly #live = new SubscriptionIndex();
-  readonly #ring: FrameRing;
+  readonly #newest: NewestEvents<Frame>;
 
   /**
    * @param options.eventsMax  newest events in memory
@@ -30,28 +28,32 @@ export class FanOut {
   }) {
     this.#clock = options.clock;
     this.#disconnect = options.disconnect;
-    this.#ring = new FrameRing({ countMax: options.eventsMax, bytesMax: RING_BYTES_MAX, position: 0 });
+    this.#newest = new NewestEvents({
+      countMax: options.eventsMax,
+      sizeMax: FRAME_BYTES_MAX,
+      sizeOf: ({ bytes }) => bytes.length,
+    });
   }
 
   /** Id of the last event that was read from the log. */
   get through(): number {
-    return this.#ring.through;
+    return this.#newest.through;
   }
 
   /** Events after this id are in memory. */
   get floor(): number {
-    return this.#ring.floor;
+    return this.#newest.floor;
   }
 
   /** Sets the position after which events are read. Must be called before the first batch. */
   begin(position: number): void {
-    this.#ring.reset(position);
+    this.#newest.reset(position);
   }
 
   /** Stores a batch for clients that resume, without sending it. */
   store(events: readonly LoggedEvent[], through: number): readonly Frame[] {
     const frames = events.map(encodeFrame);
-    this.#ring.add(frames, through);
+    this.#newest.add(frames, through);
     return frames;
   }
 
@@ -78,7 +80,7 @@ export class FanOut {
 
   /** Reports a gap that ends at `position` to the live clients. Other clients detect the gap when they read the log. */
   async sendReset(position: number): Promise<void> {
-    this.#ring.reset(position);
+    this.#newest.reset(position);
     const bytes = encodeReset(position);
     const pause = this.#createPause();
     for (const client of this.#live.clients()) {
@@ -94,10 +96,10 @@ export class FanOut {
    * @param onSent  called when the kernel has accepted the events, unless the client is live
    */
   resume(client: StreamClient, onSent: () => void): void {
-    const { through } = this.#ring;
+    const { through } = this.#newest;
     client.position ??= through;
     if (client.position < through) {
-      const chunk = collectChunk(client.request.filter, this.#ring.after(client.position));
+      const chunk = collectChunk(client.request.filter, this.#newest.after(client.position));
       if (!chunk.isComplete) {
         this.write(client, chunk.bytes, chunk.through, onSent);
         return;
@@ -158,4 +160,57 @@ export function collectChunk(filter: StreamFilter, frames: Iterable<Frame>): Chu
     through = frame.id;
   }
   return { bytes: Buffer.concat(chunk), through, isComplete: true };
+}
+
+/** The live clients, indexed by their filters. A live client has received all events so far. */
+class SubscriptionIndex {
+  /** Clients without a market filter, by their set of event types. There are few different sets. */
+  readonly #byTypes = new Map<number, Set<StreamClient>>();
+  /** Clients with a market filter, by the name of each of their markets. */
+  readonly #byMarket = new Map<string, Set<StreamClient>>();
+
+  add(client: StreamClient): void {
+    const { types, markets } = client.request.filter;
+    if (markets === null) addTo(this.#byTypes, types, client);
+    else for (const market of markets) addTo(this.#byMarket, market, client);
+  }
+
+  remove(client: StreamClient): void {
+    const { types, markets } = client.request.filter;
+    if (markets === null) removeFrom(this.#byTypes, types, client);
+    else for (const market of markets) removeFrom(this.#byMarket, market, client);
+  }
+
+  /** Yields groups of clients without a market filter, each with the frames of a batch that match its event types. */
+  *groups(batch: readonly Frame[]): Generator<readonly [Iterable<StreamClient>, readonly Frame[]], void, void> {
+    for (const [types, clients] of this.#byTypes) {
+      const frames = batch.filter(({ typeBit }) => (types & typeBit) !== 0);
+      if (frames.length > 0) yield [clients, frames];
+    }
+  }
+
+  /** Yields all clients. A client that selected several markets is yielded once for each. */
+  *clients(): Generator<StreamClient, void, void> {
+    for (const clients of this.#byTypes.values()) yield* clients;
+    for (const clients of this.#byMarket.values()) yield* clients;
+  }
+
+  /** Yields the clients that selected both the market and the type of a frame. */
+  *followersOf({ market, typeBit }: Frame): Generator<StreamClient, void, void> {
+    if (market === null) return;
+    for (const client of this.#byMarket.get(market) ?? [])
+      if ((client.request.filter.types & typeBit) !== 0) yield client;
+  }
+}
+
+function addTo<Key>(index: Map<Key, Set<StreamClient>>, key: Key, client: StreamClient): void {
+  const clients = index.get(key);
+  if (clients === undefined) index.set(key, new Set([client]));
+  else clients.add(client);
+}
+
+function removeFrom<Key>(index: Map<Key, Set<StreamClient>>, key: Key, client: StreamClient): void {
+  const clients = index.get(key);
+  clients?.delete(client);
+  if (clients?.size === 0) index.delete(key);
 }

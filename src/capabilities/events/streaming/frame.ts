@@ -1,5 +1,12 @@
-import { formatEvent, type LoggedEvent } from "../../../event-log/index.ts";
-import { bitOf, marketNameOf, type StreamFilter } from "./model.ts";
+import { EVENT_TYPES, type EventType, formatEvent, type LoggedEvent } from "../../../event-log/index.ts";
+
+/** The events that a stream receives. */
+export interface StreamFilter {
+  /** Set of event types as bits, see `bitOf`. */
+  readonly types: number;
+  /** Names of markets, see `marketNameOf`; null for all events, including those without a market. */
+  readonly markets: readonly string[] | null;
+}
 
 /** An event in the format of Server-Sent Events, encoded once for all clients. */
 export interface Frame {
@@ -45,3 +52,10 @@ export const encodeRetry = (retryMs: number): Buffer => Buffer.from(`retry: ${Ma
 export function matches({ types, markets }: StreamFilter, { typeBit, market }: Frame): boolean {
   return (types & typeBit) !== 0 && (markets === null || (market !== null && markets.includes(market)));
 }
+
+/** Returns the bit of an event type in a set of types. */
+export const bitOf = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type);
+
+export const typesOf = (types: readonly EventType[]): number => types.reduce((set, type) => set | bitOf(type), 0);
+
+export const marketNameOf = (venue: string, marketId: string): string => `${venue}/${marketId}`;

@@ -8,9 +8,10 @@ import { sendDirect } from "../../../http/response/direct-body.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
 import { createEventSchemas } from "./event-schema.ts";
-import { marketNameOf, type StreamRequest, typesOf } from "./model.ts";
+import { marketNameOf, typesOf } from "./frame.ts";
 import { createStreamResponse, streamHeaders, streamQuery } from "./schema.ts";
 import type { Streaming } from "./service.ts";
+import type { StreamRequest } from "./stream-client.ts";
 
 const HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",

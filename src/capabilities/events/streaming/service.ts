@@ -10,10 +10,8 @@ import { CatchUp, startOf } from "./catch-up.ts";
 import { FanOut } from "./fan-out.ts";
 import { DURATION_REACHED, encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
 import { checkKeys, type ReadPlans } from "./key-check.ts";
-import { STREAM_LIMITS, type StreamLimits, type StreamRequest } from "./model.ts";
-import { OpenClients } from "./open-clients.ts";
-import { StreamClient } from "./stream-client.ts";
-import { StreamSlots } from "./stream-slots.ts";
+import { OpenClients, StreamClient, type StreamRequest } from "./stream-client.ts";
+import { STREAM_LIMITS, type StreamLimits, StreamSlots } from "./stream-slots.ts";
 
 /** Newest events in memory, from which most clients resume. */
 const EVENTS_IN_MEMORY_MAX = 10_000;

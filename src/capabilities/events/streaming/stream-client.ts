@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
+import type { Plan } from "../../../domain/plan.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import type { StreamRequest } from "./model.ts";
+import type { StreamFilter } from "./frame.ts";
 
 /** A client is disconnected above this number of unsent bytes. */
 const UNSENT_BYTES_MAX = 64 * 1024;
@@ -9,6 +10,19 @@ const UNSENT_MS_MAX = 20_000;
 
 /** Maximum duration of a stream without an API key. Its caller pays once per connection, so it must end. */
 const KEYLESS_MS_MAX = HOUR_MS;
+
+/** A request for a stream. */
+export interface StreamRequest {
+  /** Counts against the limit per key: the id of the API key, or of a caller without one. */
+  readonly caller: string;
+  /** The key to check again while the stream is open; null for callers without an API key. */
+  readonly key: { readonly keyId: string; readonly plan: Plan } | null;
+  /** Address of the client. */
+  readonly address: string;
+  readonly filter: StreamFilter;
+  /** Id of the last event that the client has received; Infinity if above 2^53. If null, the stream begins with the next event. */
+  readonly lastEventId: number | null;
+}
 
 /** One open stream. Writes to its connection, and detects a client that does not keep up. */
 export class StreamClient {
@@ -79,5 +93,31 @@ export class StreamClient {
 
   destroy(): void {
     this.#socket.destroy();
+  }
+}
+
+/** The open streams, in groups that get their heartbeat at different ticks, so that one tick does not write to all. */
+export class OpenClients {
+  readonly #groups: readonly Set<StreamClient>[];
+  #nextGroup = 0;
+
+  constructor(groupCount: number) {
+    this.#groups = Array.from({ length: groupCount }, () => new Set());
+  }
+
+  /** Adds a client. Returns a function that removes it. */
+  add(client: StreamClient): () => void {
+    const group = this.#groups[this.#nextGroup++ % this.#groups.length];
+    group?.add(client);
+    return () => group?.delete(client);
+  }
+
+  all(): IteratorObject<StreamClient> {
+    return this.#groups.values().flatMap((group) => group.values());
+  }
+
+  /** Returns the clients that get a heartbeat at this tick. */
+  dueAt(tick: number): Iterable<StreamClient> {
+    return this.#groups[tick % this.#groups.length] ?? [];
   }
 }

@@ -1,6 +1,14 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
 import { addressBlock } from "../../../lib/ip-prefix.ts";
-import type { StreamLimits } from "./model.ts";
+
+/** Maximum number of open streams of one key, of one address block, and of the process. */
+export interface StreamLimits {
+  readonly perKey: number;
+  readonly perAddress: number;
+  readonly total: number;
+}
+
+export const STREAM_LIMITS: StreamLimits = { perKey: 5, perAddress: 20, total: 12_000 };
 
 const RETRY_AFTER_MS = 5_000;
 

@@ -19,7 +19,7 @@ import {
   writeResults,
 } from "./node-queries.ts";
 import { OwnershipChecks } from "./ownership-checks.ts";
-import { RecentEvents } from "./recent-events.ts";
+import { RecentEvents, toRecentEvent } from "./recent-events.ts";
 import { ResultWriter } from "./result-writer.ts";
 
 /** Time after which the webhooks of a killed node are taken over. */
@@ -173,24 +173,16 @@ export class Dispatcher {
   async #follow(signal: AbortSignal): Promise<void> {
     const { bus, clock, eventLog } = this.#options;
     const after = await eventLog.latestId();
-    this.#resetRecent(after);
+    // The workers read earlier events from the log.
+    this.#recent.reset(after);
     // This task does not return while it succeeds.
     this.#follower.reportSuccess();
     const options = { log: eventLog, bus, clock, after, batchMax: FOLLOW_BATCH, signal };
     for await (const { events, through, hasGap } of followEvents(options)) {
-      if (hasGap) this.#resetRecent(through);
-      else this.#recent.add(events, through);
-      this.#wakeWorkers();
+      if (hasGap) this.#recent.reset(through);
+      else this.#recent.add(events.map(toRecentEvent), through);
+      for (const worker of this.#workers.values()) worker.wake();
     }
-  }
-
-  /** Keeps only events after `position` in memory. The workers read earlier ones from the log. */
-  #resetRecent(position: number): void {
-    this.#recent.reset(position);
-  }
-
-  #wakeWorkers(): void {
-    for (const worker of this.#workers.values()) worker.wake();
   }
 
   async #renew(): Promise<void> {

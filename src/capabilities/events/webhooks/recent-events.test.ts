@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { EventType, LoggedEvent } from "../../../event-log/index.ts";
-import { RecentEvents } from "./recent-events.ts";
+import type { EventType } from "../../../event-log/index.ts";
+import { type RecentEvent, RecentEvents } from "./recent-events.ts";
 
-const event = (id: number, type: EventType = "price_shift", title = ""): LoggedEvent => ({
-  id,
-  type,
-  occurredAt: 0,
-  venue: "alpha",
-  marketId: "m",
-  payload: { title },
-});
+const event = (id: number, type: EventType = "price_shift", body = ""): RecentEvent => ({ id, type, body });
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 const find = (recent: RecentEvents, position: number, limit = 100, types: EventType[] = ["price_shift"]) => {
   const { events, through } = recent.find(position, types, limit);
@@ -52,20 +45,20 @@ test("keeps the newest 5,000 events; the floor is the last id that was removed",
 
 test("keeps at most 16 Mi characters of bodies, also after a reset", () => {
   const recent = new RecentEvents();
-  const title = "x".repeat(1024 * 1024);
+  const body = "x".repeat(1024 * 1024 + 1);
   recent.add(
-    range(1, 15).map((id) => event(id, "price_shift", title)),
+    range(1, 15).map((id) => event(id, "price_shift", body)),
     15,
   );
   assert.equal(recent.floor, 0);
   recent.add(
-    range(16, 17).map((id) => event(id, "price_shift", title)),
+    range(16, 17).map((id) => event(id, "price_shift", body)),
     17,
   );
   assert.equal(recent.floor, 2);
   recent.reset(20);
   recent.add(
-    range(21, 35).map((id) => event(id, "price_shift", title)),
+    range(21, 35).map((id) => event(id, "price_shift", body)),
     35,
   );
   assert.equal(recent.floor, 20);
