@@ -19,7 +19,7 @@ import type { WhaleCandidate, WhaleDetector } from "./whale-detector.ts";
 
 const TITLE_LENGTH_MAX = 1_000;
 /** Maximum number of price shifts of a market in a clock hour. */
-export const SHIFTS_PER_HOUR_MAX = 10;
+const SHIFTS_PER_HOUR_MAX = 10;
 /** Time for which hourly closes are read. With a half-life of 48 hours, earlier hours would have 9% of the weight. */
 const CLOSES_MS = 168 * HOUR_MS;
 const HALF_LIFE_HOURS = 48;
