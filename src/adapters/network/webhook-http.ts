@@ -1,5 +1,14 @@
 import http from "node:http";
 import https from "node:https";
+import {
+  BODY_BYTES_MAX,
+  BODY_HEAD_BYTES_MAX,
+  HEADER_BYTES_MAX,
+  RUNNING_MAX,
+  RUNNING_PER_CUSTOMER_MAX,
+  SLOT_MS_MAX,
+  TURN_WAIT_MS_MAX,
+} from "../../domain/webhook-limits.ts";
 import { FairSemaphore, type Release } from "../../lib/fair-semaphore.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type {
@@ -27,22 +36,6 @@ import { parseRetryAfter } from "./webhook-retry-after.ts";
 import { createCheckWebhookUrl } from "./webhook-url.ts";
 
 const USER_AGENT = "parallax/1.0";
-const BODY_BYTES_MAX = 16 * 1_024;
-const BODY_HEAD_BYTES_MAX = 1_024;
-const HEADER_BYTES_MAX = 16 * 1_024;
-/** Longest wait for the rate of the host and for a slot, together. As long as an attempt. */
-const TURN_WAIT_MS_MAX = 10_000;
-/**
- * A request to a receiver that is not known to be slow frees its slot after this time and continues. So a long request
- * delays others to the same host for at most this time.
- */
-const SLOT_MS_MAX = 100;
-/**
- * Requests that wait or run, in total and of one customer. The webhooks of a customer have at most 40 attempts at a
- * time.
- */
-const RUNNING_MAX = 2_048;
-const RUNNING_PER_CUSTOMER_MAX = 128;
 /** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
 const LIMITS: HostSemaphoreLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
 /** Slots of requests to receivers that answer slowly. */

@@ -1,25 +1,18 @@
+import {
+  ADDRESS_FACTOR,
+  BUCKETS_MAX,
+  UNHEALTHY_SHARE,
+  WAITING_PER_CUSTOMER_MAX,
+  WAITING_PER_HOST_MAX,
+} from "../../domain/webhook-limits.ts";
 import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { limitedBlocks } from "../../lib/ip-prefix.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ReceiverHealth } from "../../ports/webhook-out.ts";
 
-/** Several hosts can share an address, so it may receive this multiple of the limit of a host name. */
-const ADDRESS_FACTOR = 4;
-/**
- * Share of the rate of a host name that its slow receivers get, and that its failing ones get, but at least one request
- * per second each. Healthy receivers get at least the rest.
- */
-const UNHEALTHY_SHARE = 0.25;
 /** A bucket contains the requests of this time, so a bucket that was not used for this time is full. */
 const FULL_AFTER_MS = 1_000;
-/** Limits the memory to about 10 MB. Further hosts and addresses in one second are refused. */
-const BUCKETS_MAX = 65_536;
-/**
- * Requests that wait for a token in one queue of a host name, in total and of one customer. Further ones are refused.
- */
-const WAITING_PER_HOST_MAX = 256;
-const WAITING_PER_CUSTOMER_MAX = 4;
 /**
  * Tokens that a customer may get in a row if it used less than its share before, for example for the events of one
  * moment.

@@ -1,4 +1,5 @@
-const DELAY_MS_MAX = 24 * 60 * 60 * 1_000;
+import { RETRY_AFTER_MS_MAX } from "../../domain/webhook-limits.ts";
+
 const SECONDS_PATTERN = /^\d{1,10}$/;
 /** The form of HTTP dates that senders must use: Sun, 06 Nov 1994 08:49:37 GMT. */
 const DATE_PATTERN = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
@@ -16,5 +17,5 @@ export function parseRetryAfter(header: string | undefined, now: number): number
     : DATE_PATTERN.test(text)
       ? Date.parse(text)
       : Number.NaN;
-  return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + DELAY_MS_MAX);
+  return Number.isNaN(at) ? null : Math.min(Math.max(at, now), now + RETRY_AFTER_MS_MAX);
 }

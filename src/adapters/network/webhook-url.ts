@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
+import { WEBHOOK_URL_LENGTH_MAX } from "../../domain/webhook-limits.ts";
 import { isLoopbackHost } from "../../lib/loopback.ts";
 import type { CheckWebhookUrl } from "../../ports/webhook-out.ts";
 import { isPublicAddress } from "./guarded-address.ts";
 
-const URL_CHARACTERS_MAX = 2_048;
 /**
  * URL parsers remove or replace these characters, so that the customer would see another URL than the registered one.
  */
@@ -23,7 +23,8 @@ const invalid = (problem: string) => ({ kind: "invalid", problem }) as const;
  */
 export function createCheckWebhookUrl(options: { readonly allowsLoopback: boolean }): CheckWebhookUrl {
   return (text) => {
-    if (text.length > URL_CHARACTERS_MAX) return invalid(`The URL is longer than ${URL_CHARACTERS_MAX} characters.`);
+    if (text.length > WEBHOOK_URL_LENGTH_MAX)
+      return invalid(`The URL is longer than ${WEBHOOK_URL_LENGTH_MAX} characters.`);
     if (REWRITTEN_CHARACTERS.test(text))
       return invalid("The URL contains a space, a backslash or a control character.");
     if (!URL.canParse(text)) return invalid("This is not a valid URL.");
@@ -40,7 +41,7 @@ function findProblem(url: URL, allowsLoopback: boolean): string | null {
     return "The URL must begin with https://.";
   if (url.username !== "" || url.password !== "") return "The URL must not contain a user name or a password.";
   // Percent-encoding can make the parsed URL longer than the text.
-  if (url.href.length > URL_CHARACTERS_MAX) return `The URL is longer than ${URL_CHARACTERS_MAX} characters.`;
+  if (url.href.length > WEBHOOK_URL_LENGTH_MAX) return `The URL is longer than ${WEBHOOK_URL_LENGTH_MAX} characters.`;
   if (isAllowedLoopback) return url.port === "0" ? "The port must not be 0." : null;
   return findHostProblem(url.hostname) ?? (PORTS.includes(url.port) ? null : "The port must be 443 or 8443.");
 }

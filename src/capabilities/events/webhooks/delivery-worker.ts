@@ -1,3 +1,10 @@
+import {
+  ATTEMPT_MS_MAX,
+  ATTEMPTS_MAX,
+  RETRIES_MAX,
+  UNSETTLED_MAX,
+  UNWRITTEN_MAX,
+} from "../../../domain/webhook-limits.ts";
 import type { EventLog } from "../../../event-log/index.ts";
 import { AsyncEvent } from "../../../lib/async-event.ts";
 import { FairSemaphore, type Release } from "../../../lib/fair-semaphore.ts";
@@ -13,7 +20,7 @@ import type {
   WebhookRequest,
 } from "../../../ports/webhook-out.ts";
 import { LogPosition } from "./log-position.ts";
-import { ATTEMPT_MS_MAX, type FailureStreak, type Message, type Target } from "./model.ts";
+import type { FailureStreak, Message, Target } from "./model.ts";
 import { classifyAttempt, isDelivered } from "./outcome.ts";
 import type { OwnershipCheck, OwnershipChecks } from "./ownership-checks.ts";
 import { ReceiverLatency, SLOW_MS } from "./receiver-latency.ts";
@@ -21,16 +28,11 @@ import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-eve
 import type { ResultWriter } from "./result-writer.ts";
 import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
 
-/** Attempts at the same time, and those of them that may be retries. */
-const ATTEMPTS_MAX = 4;
 /**
  * The next event is sent when all earlier ones were answered, or this time after the previous one was sent. So a slow
  * answer delays later events little, and they still arrive in order.
  */
 const OVERLAP_AFTER_MS = 250;
-/** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
-const UNSETTLED_MAX = 1_000;
-const RETRIES_MAX = 2;
 const RETRIES_PER_READ = 50;
 /**
  * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that become
@@ -41,8 +43,6 @@ const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
 /** Wait of a message that the connector did not send. The wait varies by half of it, so that no worker is always late. */
 const UNAVAILABLE_RETRY_MS = 500;
-/** First attempts wait while this many results are not written. */
-const UNWRITTEN_MAX = 2_000;
 
 /** What became of a message. Only `attempted` messages were sent. */
 type AttemptResult = "attempted" | "not_owned" | "paused" | "unavailable";

@@ -1,3 +1,12 @@
+import {
+  DELIVERY_DAYS,
+  FAILING_ATTEMPTS_MAX,
+  HEALTHY_ATTEMPTS_MAX,
+  LATE_ATTEMPTS_MAX,
+  READS_MAX,
+  RETRY_DELAYS_MS,
+  SLOW_ATTEMPTS_MAX,
+} from "../../../domain/webhook-limits.ts";
 import { type EventLog, followEvents } from "../../../event-log/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { FairSemaphore } from "../../../lib/fair-semaphore.ts";
@@ -5,7 +14,7 @@ import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DeliveryPorts, DeliveryWorker, type DeliveryWorkerPorts } from "./delivery-worker.ts";
-import { DELIVERY_DAYS, RETRY_DELAYS_MS, type Target, WEBHOOKS_TOPIC } from "./model.ts";
+import { type Target, WEBHOOKS_TOPIC } from "./model.ts";
 import {
   claimWebhooks,
   countWaiting,
@@ -26,16 +35,6 @@ import { ResultWriter } from "./result-writer.ts";
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 const WAITING_COUNT_MS = 30_000;
-// Limits of the attempts that a node runs at the same time. One customer uses at most half of each.
-/** Attempts to receivers whose last attempt succeeded in time. */
-const HEALTHY_ATTEMPTS_MAX = 256;
-/** Attempts to receivers whose average response time is above a second. */
-const SLOW_ATTEMPTS_MAX = 128;
-/** Attempts to healthy receivers that have run for more than a second. */
-const LATE_ATTEMPTS_MAX = 512;
-/** Attempts to receivers whose last attempt failed. */
-const FAILING_ATTEMPTS_MAX = 256;
-const READS_MAX = 4;
 const shareOf = (slots: number) => ({ slots, perKey: Math.ceil(slots / 2) });
 const FOLLOW_BATCH = 200;
 /** Time after which a task that failed runs again. */

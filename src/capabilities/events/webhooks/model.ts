@@ -1,27 +1,8 @@
 import type { EventType } from "../../../event-log/index.ts";
-import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { DeliveryFailure } from "../../../ports/webhook-out.ts";
 
-export const WEBHOOKS_PER_CUSTOMER_MAX = 10;
-export const URL_LENGTH_MAX = 2_048;
-export const SECRET_LENGTH_MAX = 256;
-/** Time for which a replaced secret still signs. */
-export const SECRET_OVERLAP_MS = DAY_MS;
-/** Time between two test deliveries of a webhook. */
-export const TEST_INTERVAL_MS = 10_000;
-/** Longest time of an attempt. */
-export const ATTEMPT_MS_MAX = 10_000;
-export const DELIVERIES_PER_PAGE_MAX = 100;
-/** Days for which deliveries that wait for no retry are kept. */
-export const DELIVERY_DAYS = 3;
 /** Bus topic that announces new, changed and released webhooks. */
 export const WEBHOOKS_TOPIC = "webhooks";
-
-/** Delays before the retries, milliseconds. */
-export const RETRY_DELAYS_MS: readonly number[] = [
-  ...[5, 5 * 60, 30 * 60].map((seconds) => seconds * 1_000),
-  ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
-];
 
 /** What the customer sees of a webhook. */
 export interface Webhook {

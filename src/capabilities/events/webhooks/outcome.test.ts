@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { RETRY_DELAYS_MS } from "../../../domain/webhook-limits.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
-import { type FailureStreak, type Message, RETRY_DELAYS_MS } from "./model.ts";
+import type { FailureStreak, Message } from "./model.ts";
 import { classifyAttempt } from "./outcome.ts";
 
 const NO_FAILURES: FailureStreak = { count: 0, since: null, lastAt: null };

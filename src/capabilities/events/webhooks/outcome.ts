@@ -1,14 +1,8 @@
-import { HOUR_MS } from "../../../lib/durations.ts";
+import { DISABLE_AFTER_MS, PAUSE_MS_MAX, RETRY_AFTER_MS_MAX, STREAK_GAP_MS } from "../../../domain/webhook-limits.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
 import type { Delivery, FailureStreak, Message } from "./model.ts";
 
-const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
-/** Failures further apart belong to different streaks. Longer than the longest delay between two attempts. */
-const STREAK_GAP_MS = 30 * HOUR_MS;
-const RETRY_AFTER_MS_MAX = 24 * HOUR_MS;
-/** A `Retry-After` delays all deliveries of the webhook for at most this time. */
-const PAUSE_MS_MAX = HOUR_MS;
 /** A delay is lengthened by up to this share, so that deliveries that failed together are not repeated together. */
 const JITTER = 0.1;
 const GONE = 410;

@@ -1,7 +1,5 @@
+import { RECENT_CHARACTERS_MAX, RECENT_EVENTS_MAX } from "../../../domain/webhook-limits.ts";
 import { type EventType, formatEvent, type LoggedEvent, NewestEvents } from "../../../event-log/index.ts";
-
-const COUNT_MAX = 5_000;
-const CHARACTERS_MAX = 16 * 1024 * 1024;
 
 /** An event with its body, which is formatted once for all webhooks. */
 export interface RecentEvent {
@@ -19,7 +17,7 @@ export const toRecentEvent = (event: LoggedEvent): RecentEvent => ({
 /** The newest events of the log in memory. */
 export class RecentEvents extends NewestEvents<RecentEvent> {
   constructor() {
-    super({ countMax: COUNT_MAX, sizeMax: CHARACTERS_MAX, sizeOf: ({ body }) => body.length });
+    super({ countMax: RECENT_EVENTS_MAX, sizeMax: RECENT_CHARACTERS_MAX, sizeOf: ({ body }) => body.length });
   }
 
   /** Returns at most `limit` events of these types after `position`, and the last id that was looked at. */

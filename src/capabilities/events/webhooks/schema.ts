@@ -1,9 +1,13 @@
 import Type from "typebox";
+import {
+  DELIVERIES_PER_PAGE_MAX,
+  WEBHOOK_SECRET_LENGTH_MAX,
+  WEBHOOK_URL_LENGTH_MAX,
+} from "../../../domain/webhook-limits.ts";
 import { EVENT_TYPES } from "../../../event-log/index.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { nullableString, nullableTimestamp, oneOf, timestamp } from "../../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../../http/validation/index.ts";
-import { DELIVERIES_PER_PAGE_MAX, SECRET_LENGTH_MAX, URL_LENGTH_MAX } from "./model.ts";
 
 const CURSOR_LENGTH_MAX = 2_048;
 const DELIVERY_STATUSES = ["delivered", "retrying", "failed", "canceled"] as const;
@@ -13,7 +17,8 @@ const events = Type.Array(oneOf(EVENT_TYPES), {
   maxItems: 20,
   description: "Event types to deliver.",
 });
-const secret = (description: string) => Type.String({ minLength: 1, maxLength: SECRET_LENGTH_MAX, description });
+const secret = (description: string) =>
+  Type.String({ minLength: 1, maxLength: WEBHOOK_SECRET_LENGTH_MAX, description });
 
 const webhookFields = {
   webhook_id: Type.String({ description: "Identifies the webhook." }),
@@ -54,7 +59,7 @@ export const ChangedWebhook = Type.Object(
 export const registrationBody = Type.Object({
   url: Type.String({
     minLength: 1,
-    maxLength: URL_LENGTH_MAX,
+    maxLength: WEBHOOK_URL_LENGTH_MAX,
     description: "URL to which events are sent: https, at a public address.",
   }),
   events,

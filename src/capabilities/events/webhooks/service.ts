@@ -1,4 +1,10 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
+import {
+  ATTEMPT_MS_MAX,
+  SECRET_OVERLAP_MS,
+  TEST_INTERVAL_MS,
+  WEBHOOKS_PER_CUSTOMER_MAX,
+} from "../../../domain/webhook-limits.ts";
 import type { EventType } from "../../../event-log/index.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import type { Bus } from "../../../ports/bus.ts";
@@ -8,15 +14,7 @@ import type { Random } from "../../../ports/random.ts";
 import type { SecretBox } from "../../../ports/secret-box.ts";
 import type { CheckWebhookUrl, WebhookAnswer, WebhookOut } from "../../../ports/webhook-out.ts";
 import { lockCustomerRow } from "../../accounts/customers/index.ts";
-import {
-  ATTEMPT_MS_MAX,
-  type Delivery,
-  SECRET_OVERLAP_MS,
-  TEST_INTERVAL_MS,
-  WEBHOOKS_PER_CUSTOMER_MAX,
-  WEBHOOKS_TOPIC,
-  type Webhook,
-} from "./model.ts";
+import { type Delivery, WEBHOOKS_TOPIC, type Webhook } from "./model.ts";
 import { OWNERSHIP_CHECK_MS } from "./ownership-checks.ts";
 import {
   countWebhooks,
