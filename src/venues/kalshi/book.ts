@@ -1,6 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import { isCrossed, type OrderBook } from "../../domain/order-book.ts";
-import { parsePrice } from "../shared/parse-price.ts";
+import { parsePrice } from "../shared/parse-values.ts";
 import { BOOK_BODY_BYTES_MAX } from "../shared/venue-client.ts";
 import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
@@ -27,7 +27,7 @@ export class BookReader {
    * Returns null for settled markets. For unknown markets and markets settled since, the venue returns an empty book,
    * so an empty book does not mean that the market exists.
    */
-  async get(listing: Pick<MarketListing, "marketId" | "status">, signal: AbortSignal): Promise<OrderBook | null> {
+  async getBook(listing: Pick<MarketListing, "marketId" | "status">, signal: AbortSignal): Promise<OrderBook | null> {
     if (listing.status === "finalized") return null;
     const path = `/markets/${encodeURIComponent(listing.marketId)}`;
     if (this.#ports.clock.now() < this.#refusedUntil) return this.#getTop(path, signal);

@@ -24,7 +24,7 @@ function choosePeriodMs(intervalMs: number): number {
 /**
  * Returns candlesticks as price history, oldest first. Candlesticks of settled markets may be in the historical tier.
  */
-export async function fetchHistory(
+export async function getHistory(
   client: KalshiClient,
   { countDrop, driftDetectors }: Pick<KalshiPorts, "countDrop" | "driftDetectors">,
   listing: Pick<MarketListing, "marketId" | "eventId" | "venueKeys" | "openAt">,

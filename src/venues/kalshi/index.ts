@@ -2,12 +2,12 @@
  * Kalshi: order books in US dollars, polled over REST. With the operator's key, quotes and trades are also streamed.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
+import { withoutUnknown } from "../shared/parse-values.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { withoutUnknown } from "../shared/without-unknown.ts";
 import { BookReader } from "./book.ts";
 import { KalshiClient, type KalshiPorts, limitsOf } from "./client.ts";
 import { EventCache } from "./event-cache.ts";
-import { fetchHistory } from "./history.ts";
+import { getHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { FEE_ROUNDING } from "./parse-event.ts";
 import { createSigner } from "./sign.ts";
@@ -74,9 +74,9 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(listing, sinceMs, signal),
     getMarkets: (listings, signal) => getMarkets(listing, listings, signal),
     findMarket: (marketId, signal) => findMarket(listing, marketId, signal),
-    getBook: (market, signal) => books.get(market, signal),
-    listTrades: (market, sinceMs, limit, signal) => trades.list(market.marketId, sinceMs, limit, signal),
-    getHistory: (market, range, signal) => fetchHistory(client, ports, market, range, signal),
+    getBook: (market, signal) => books.getBook(market, signal),
+    listTrades: (market, sinceMs, limit, signal) => trades.listTrades(market.marketId, sinceMs, limit, signal),
+    getHistory: (market, range, signal) => getHistory(client, ports, market, range, signal),
     openStream: (handlers) =>
       signer === null ? null : openStream({ ports, wsUrl, signer, handlers, marketsMax: STREAM_MARKETS_MAX }),
   };

@@ -1,7 +1,7 @@
 import { type BookLevel, normaliseBook } from "../../domain/order-book.ts";
 import { complement } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice } from "../shared/parse-price.ts";
+import { parsePrice } from "../shared/parse-values.ts";
 import { parseSize } from "./parse-values.ts";
 import type { OrderbookWire } from "./wire.ts";
 

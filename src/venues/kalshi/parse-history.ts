@@ -2,7 +2,7 @@ import { yesPrice } from "../../domain/market.ts";
 import { isCrossed } from "../../domain/order-book.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice } from "../shared/parse-price.ts";
+import { parsePrice } from "../shared/parse-values.ts";
 import { contractsToUsd } from "./parse-values.ts";
 import type { CandleWire } from "./wire.ts";
 

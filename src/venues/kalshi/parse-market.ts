@@ -11,7 +11,7 @@ import { isCrossed } from "../../domain/order-book.ts";
 import { isPriceGrid } from "../../domain/order-rules.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice } from "../shared/parse-price.ts";
+import { parsePrice } from "../shared/parse-values.ts";
 import { type ParsedEvent, takerFeeOf } from "./parse-event.ts";
 import { contractsToUsd, parseSize, parseTime } from "./parse-values.ts";
 import { isPriceRange, type MarketWire } from "./wire.ts";

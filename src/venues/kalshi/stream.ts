@@ -1,5 +1,5 @@
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
-import { parsePrice } from "../shared/parse-price.ts";
+import { parsePrice } from "../shared/parse-values.ts";
 import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
 import type { KalshiPorts } from "./client.ts";

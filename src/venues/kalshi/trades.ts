@@ -21,7 +21,7 @@ export class TradeReader {
   }
 
   /** Returns trades at or after `sinceMs`, newest first, at most `limit`. */
-  async list(ticker: string, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]> {
+  async listTrades(ticker: string, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]> {
     const tradesById = new Map<string, Trade>();
     await this.#collect("/markets/trades", ticker, sinceMs, limit, tradesById, signal);
     // The cutoff costs a request, so it is read only if the live tier may not hold all the trades.

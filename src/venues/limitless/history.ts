@@ -42,7 +42,7 @@ interface Page {
  * confirmed that the venue honours `from` and `to`. If a page has no older point than the pages before it, the rest of
  * the range is read from the window that ends now and contains it.
  */
-export async function fetchHistory(
+export async function getHistory(
   context: LimitlessContext,
   listing: MarketListing,
   range: Range & { readonly intervalMs: number },

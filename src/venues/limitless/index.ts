@@ -4,15 +4,15 @@
  */
 import type { SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
+import { withoutUnknown } from "../shared/parse-values.ts";
 import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { withoutUnknown } from "../shared/without-unknown.ts";
 import { getBook } from "./book.ts";
 import { LIMITS, LimitlessClient, type LimitlessContext } from "./client.ts";
-import { fetchHistory } from "./history.ts";
+import { getHistory } from "./history.ts";
 import { isAmm } from "./ids.ts";
 import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
-import { openLimitlessStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { listTrades } from "./trades.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
@@ -55,9 +55,9 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     findMarket: (marketId, signal) => findMarket(context, marketId, signal),
     getBook: (listing, signal) => getBook(context, listing, signal),
     listTrades: (listing, sinceMs, limit, signal) => listTrades(context, listing, sinceMs, limit, signal),
-    getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
+    getHistory: (listing, range, signal) => getHistory(context, listing, range, signal),
     openStream: (handlers) =>
-      openLimitlessStream(
+      openStream(
         { socketIo, wsUrl, marketsMax: PROFILE.streamMarketsMax, log, clock, countDrop, driftDetectors },
         handlers,
       ),

@@ -1,8 +1,8 @@
 import type { Quote } from "../../domain/market.ts";
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice } from "../shared/parse-price.ts";
-import { parseRawSize, parseTime, withoutPlaceholders } from "./parse-values.ts";
+import { parsePrice } from "../shared/parse-values.ts";
+import { parseSize, parseTime, withoutPlaceholders } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
 /** The quote fields that a frame contains. Other fields keep their values. */
@@ -38,7 +38,7 @@ function parseLevels(rows: readonly unknown[], countDrop: DropCounter): BookLeve
       continue;
     }
     const price = parsePrice(row.price, countDrop);
-    const size = parseRawSize(row.size);
+    const size = parseSize(row.size);
     if (price !== null && size !== null) levels.push({ price, size });
     else if (size === null) countDrop("bad_book_level");
   }

@@ -1,10 +1,9 @@
 import { complement, fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { parsePrice } from "../shared/parse-price.ts";
-import { takerKeyOf } from "../shared/taker-key.ts";
+import { parsePrice, takerKeyOf } from "../shared/parse-values.ts";
 import type { LimitlessContext } from "./client.ts";
-import { parseRawSize, parseTime } from "./parse-values.ts";
+import { parseSize, parseTime } from "./parse-values.ts";
 import { isFeedEvent, isTradeEvent } from "./wire.ts";
 
 type Counters = Pick<LimitlessContext, "countDrop" | "driftDetectors">;
@@ -34,7 +33,7 @@ export function parseTrades(
     }
     const executedAt = parseTime(row.createdAt);
     const price = parsePrice(row.price, countDrop);
-    const size = parseRawSize(row.matchedSize);
+    const size = parseSize(row.matchedSize);
     if (executedAt === null || price === null || size === null) {
       countDrop("bad_trade_row");
       continue;

@@ -1,7 +1,7 @@
 import { midOfBook } from "../../domain/market.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice } from "../shared/parse-price.ts";
+import { parsePrice } from "../shared/parse-values.ts";
 
 /** Raw sizes and amounts are integers with six implied decimals. */
 const RAW_UNIT = 1e6;
@@ -25,7 +25,7 @@ export function parseTime(value: unknown): number | null {
 }
 
 /** Converts a raw integer size to contracts. Returns null unless the size is positive. */
-export function parseRawSize(value: unknown): number | null {
+export function parseSize(value: unknown): number | null {
   const raw = parseDecimal(value);
   return raw !== null && raw > 0 && raw <= Number.MAX_SAFE_INTEGER ? raw / RAW_UNIT : null;
 }

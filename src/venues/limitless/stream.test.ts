@@ -5,7 +5,7 @@ import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
-import { FRAME_BOOK_AGE_MS_MAX, FRAME_BOOK_LEVELS_MAX, openLimitlessStream } from "./stream.ts";
+import { FRAME_BOOK_AGE_MS_MAX, FRAME_BOOK_LEVELS_MAX, openStream } from "./stream.ts";
 import { detectLimitlessDrift } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -40,7 +40,7 @@ function setUp(marketsMax = 10) {
     },
   };
   const driftDetectors = detectLimitlessDrift(() => {});
-  const stream = openLimitlessStream(
+  const stream = openStream(
     { socketIo, wsUrl: "ws://127.0.0.1:1", marketsMax, clock, log, driftDetectors, countDrop },
     harness.handlers,
   );

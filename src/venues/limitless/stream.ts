@@ -4,8 +4,7 @@ import type { Log } from "../../ports/log.ts";
 import type { SocketIoConnection, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { DropCounter, StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
-import { FollowedMarkets } from "./followed-markets.ts";
-import { createFrameListeners, type FrameListener } from "./stream-frames.ts";
+import { createFrameListeners, FollowedMarkets, type FrameListener } from "./stream-frames.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
 
 const NAMESPACE = "/markets";
@@ -36,7 +35,7 @@ export interface StreamOptions {
  * One Socket.IO connection for all followed markets. Each subscription replaces the previous one and is lost on
  * reconnect, so the complete set is always sent.
  */
-export function openLimitlessStream(options: StreamOptions, handlers: StreamHandlers): VenueStream {
+export function openStream(options: StreamOptions, handlers: StreamHandlers): VenueStream {
   const { clock, countDrop, log, driftDetectors } = options;
   const stallDetector = new StallDetector(clock);
   const followed = new FollowedMarkets();

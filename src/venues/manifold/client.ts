@@ -4,7 +4,6 @@ import type { Clock } from "../../ports/clock.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { limitsFor, VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import type { ContractCache } from "./contract-cache.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 
 /** The venue allows 500 requests per minute and IP address. A burst of 60 and 7 requests per second are at most 480. */
@@ -144,5 +143,34 @@ export class ManifoldClient {
       throw new VenueError("bad_body", `${path} response is not a list`, { retryable: true });
     }
     return { rows: json, requestedAt, receivedAt };
+  }
+}
+
+/** Contract fields that listing rows do not include. */
+export interface CachedContract {
+  readonly rules: string | null;
+  readonly category: string | null;
+  /** Ids of resolved answers of an open contract, which listing rows do not mark as resolved. */
+  readonly settledAnswerIds: readonly string[];
+  /** Whether the answers are mutually exclusive; null if unknown or if there are none. */
+  readonly sumsToOne: boolean | null;
+}
+
+const CONTRACTS_MAX = 5_000;
+
+/** Stores the most recently fetched contracts, whose fields complete the rows of listings. */
+export class ContractCache {
+  readonly #contracts = new Map<string, CachedContract>();
+
+  find(contractId: string): CachedContract | null {
+    return this.#contracts.get(contractId) ?? null;
+  }
+
+  set(contractId: string, contract: CachedContract): void {
+    this.#contracts.delete(contractId);
+    this.#contracts.set(contractId, contract);
+    if (this.#contracts.size <= CONTRACTS_MAX) return;
+    const oldest = this.#contracts.keys().next();
+    if (oldest.done !== true) this.#contracts.delete(oldest.value);
   }
 }

@@ -13,7 +13,7 @@ const HISTORY_POINTS_MAX = 10_000;
  * Returns YES prices per interval, oldest first. If the price does not change in the range, uses the price after the
  * last change before it.
  */
-export async function fetchHistory(
+export async function getHistory(
   context: ManifoldContext,
   listing: MarketListing,
   range: HistoryRange,

@@ -5,11 +5,10 @@
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { LIMITS, ManifoldClient, type ManifoldContext } from "./client.ts";
-import { ContractCache } from "./contract-cache.ts";
-import { fetchHistory } from "./history.ts";
+import { ContractCache, LIMITS, ManifoldClient, type ManifoldContext } from "./client.ts";
+import { getHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
-import { openManifoldStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { listMissedBets, listTrades } from "./trades.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
@@ -51,9 +50,9 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
       return null;
     },
     listTrades: (listing, sinceMs, limit, signal) => listTrades(context, listing, sinceMs, limit, signal),
-    getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
+    getHistory: (listing, range, signal) => getHistory(context, listing, range, signal),
     openStream: (handlers) =>
-      openManifoldStream({
+      openStream({
         ports: { ...options, driftDetectors },
         wsUrl,
         handlers,

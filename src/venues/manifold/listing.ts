@@ -3,8 +3,7 @@ import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/m
 import { isObject } from "../../lib/is-object.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { idsOf, walkPages } from "../shared/page-walk.ts";
-import type { ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
-import type { CachedContract } from "./contract-cache.ts";
+import type { CachedContract, ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
 import { parseMarketId } from "./ids.ts";
 import { type ParsedContract, parseContract } from "./parse-market.ts";
 import { type AnswerProbabilities, lacksPayouts } from "./parse-outcome.ts";

@@ -8,8 +8,7 @@ import {
   type MarketStatus,
 } from "../../domain/market.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
-import type { ManifoldContext } from "./client.ts";
-import type { CachedContract } from "./contract-cache.ts";
+import type { CachedContract, ManifoldContext } from "./client.ts";
 import { marketIdOf } from "./ids.ts";
 import { type AnswerProbabilities, answerOutcome, contractOutcome, hasResolution } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";

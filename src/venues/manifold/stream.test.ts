@@ -4,7 +4,7 @@ import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { parseMarketId } from "./ids.ts";
-import { openManifoldStream } from "./stream.ts";
+import { openStream } from "./stream.ts";
 import { detectManifoldDrift } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -16,7 +16,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   const { ports, sockets, handlers } = harness;
   const backfilledFrom: number[] = [];
   let isBackfillFailing = false;
-  const stream = openManifoldStream({
+  const stream = openStream({
     ports: { ...ports, driftDetectors: detectManifoldDrift(() => {}) },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,

@@ -29,7 +29,7 @@ export interface StreamOptions {
 }
 
 /** One socket subscribed to the three global topics; broadcasts about markets that are not followed are ignored. */
-export function openManifoldStream(options: StreamOptions): VenueStream {
+export function openStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
   const { clock, countDrop, log, driftDetectors } = ports;
   const stallDetector = new StallDetector(clock);

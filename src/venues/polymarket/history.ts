@@ -12,7 +12,7 @@ const WINDOWS_MAX = 60;
 const ROUNDING_MS_MAX = MINUTE_MS / 2;
 
 /** Returns the displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */
-export async function fetchHistory(
+export async function getHistory(
   { ports, urls, clients }: PolymarketContext,
   listing: MarketListing,
   range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },

@@ -4,13 +4,13 @@
  * endpoints and quirks.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
+import { withoutUnknown } from "../shared/parse-values.ts";
 import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { withoutUnknown } from "../shared/without-unknown.ts";
 import { getBook } from "./book.ts";
 import { createPolymarketClients, GAMMA_LIMITS, type PolymarketContext, type PolymarketUrls } from "./client.ts";
-import { fetchHistory } from "./history.ts";
-import { listOpenEvents } from "./listing.ts";
+import { getHistory } from "./history.ts";
+import { listOpenMarkets } from "./listing.ts";
 import { MarketReader } from "./markets.ts";
 import { PageSize } from "./page-size.ts";
 import { ResolutionReader } from "./resolutions.ts";
@@ -53,12 +53,12 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
       bookType: "clob",
       ids: withoutUnknown({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),
     }),
-    listOpenMarkets: (signal) => listOpenEvents(context, pageSize, signal),
+    listOpenMarkets: (signal) => listOpenMarkets(context, pageSize, signal),
     getMarkets: (listings, signal) => markets.getMarkets(listings, signal),
     findMarket: (marketId, signal) => markets.findMarket(marketId, signal),
     getBook: (listing, signal) => getBook(context, listing, signal),
-    listTrades: (listing, sinceMs, limit, signal) => trades.list(listing, sinceMs, limit, signal),
-    getHistory: (listing, range, signal) => fetchHistory(context, listing, range, signal),
+    listTrades: (listing, sinceMs, limit, signal) => trades.listTrades(listing, sinceMs, limit, signal),
+    getHistory: (listing, range, signal) => getHistory(context, listing, range, signal),
     openStream: (handlers) => openStream({ ports: context.ports, wsUrl: options.wsUrl, handlers }),
   };
 }

@@ -7,7 +7,7 @@ import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import type { PageSize } from "./page-size.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
 import { oracleStateOfRow } from "./parse-resolution.ts";
-import { listOf } from "./parse-values.ts";
+import { parseList } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
 /** Number of timeouts of one page after which the sweep still continues. */
@@ -22,7 +22,7 @@ const PAGES_MAX = 10_000;
  * page) and includes the events. Omits markets of open events that are closed or settled by the oracle: each is read
  * separately, together with its row of the oracle's feed.
  */
-export async function* listOpenEvents(
+export async function* listOpenMarkets(
   context: PolymarketContext,
   pageSize: PageSize,
   signal: AbortSignal,
@@ -102,7 +102,7 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
 
 /** The market rows nested in an event; invalid rows are counted. */
 function marketsOfEvent(event: GammaEvent, { driftDetectors, countDrop }: ParseContext): GammaMarket[] {
-  const rows = listOf(event.markets) ?? [];
+  const rows = parseList(event.markets) ?? [];
   if (rows.length >= MARKETS_PER_PAGE_MIN) driftDetectors.market.startPage(rows);
   return rows.flatMap((market) => {
     if (driftDetectors.market.check(market, isGammaMarket)) return [market];
@@ -112,5 +112,5 @@ function marketsOfEvent(event: GammaEvent, { driftDetectors, countDrop }: ParseC
 }
 
 export function isSoleMarket(event: GammaEvent): boolean {
-  return listOf(event.markets)?.length === 1;
+  return parseList(event.markets)?.length === 1;
 }

@@ -5,7 +5,7 @@ import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import { isSoleMarket } from "./listing.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import { oracleStateOfRow } from "./parse-resolution.ts";
-import { listOf, textOf } from "./parse-values.ts";
+import { parseList, parseText } from "./parse-values.ts";
 import type { ResolutionReader } from "./resolutions.ts";
 import { type GammaEvent, type GammaMarket, isGammaEvent, isGammaMarket, isMarketsPage } from "./wire.ts";
 
@@ -119,12 +119,12 @@ export class MarketReader {
     const { id: venue, countDrop, driftDetectors, settlements } = this.#context.ports;
     const conditionIds = rows
       .filter(({ market }) => mayBeResolving(market))
-      .flatMap(({ market }) => textOf(market.conditionId) ?? []);
+      .flatMap(({ market }) => parseText(market.conditionId) ?? []);
     const resolutions = await this.#resolutions.fetchByCondition(conditionIds, signal);
     const markets: MarketSnapshot[] = [];
     const events = new Map<string, EventListing>();
     for (const row of rows) {
-      const resolution = resolutions.get(textOf(row.market.conditionId) ?? "") ?? null;
+      const resolution = resolutions.get(parseText(row.market.conditionId) ?? "") ?? null;
       const related = { event: row.event, isSole: row.isSole, resolution };
       const context = { venue, receivedAt, countDrop, driftDetectors, settlements };
       const snapshot = parseMarket(row.market, related, context);
@@ -138,7 +138,7 @@ export class MarketReader {
 }
 
 function shortEventOf(market: GammaMarket): GammaEvent | null {
-  const first = listOf(market.events)?.[0];
+  const first = parseList(market.events)?.[0];
   return isGammaEvent(first) ? first : null;
 }
 

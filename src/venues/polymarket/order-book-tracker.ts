@@ -5,9 +5,8 @@ import type { Clock } from "../../ports/clock.ts";
 import type { DropCounter, StreamMessage } from "../../ports/venue.ts";
 import { type BestPrices, LocalBook, type TopOfBook } from "./local-book.ts";
 import { parseLevels } from "./parse-book.ts";
-import { parseStreamFill, type TokenPair } from "./parse-trades.ts";
-import { millisecondsOf, priceOf } from "./parse-values.ts";
-import { TransactionTotals } from "./transaction-totals.ts";
+import { parseStreamFill, type TokenPair, TransactionTotals } from "./parse-trades.ts";
+import { parseMs, parseQuotedPrice } from "./parse-values.ts";
 import { isBook, isPriceChangeMessage, type PriceChange } from "./wire.ts";
 
 /** Why the local book is inconsistent and needs a new snapshot; null if it is consistent. */
@@ -101,7 +100,7 @@ export class OrderBookTracker {
       return null;
     }
     if (message.asset_id !== this.tokens.tokenYes) return null;
-    const eventAt = millisecondsOf(message.timestamp);
+    const eventAt = parseMs(message.timestamp);
     // A snapshot for an incomplete book may be older than the frames that arrived before it.
     const isOlder = this.#isOutOfOrder(eventAt, receivedAt);
     if (isOlder && this.#book.isComplete) {
@@ -117,7 +116,7 @@ export class OrderBookTracker {
     if (isOlder) return this.#endBurst();
     this.#burst = null;
     const top = this.#book.top();
-    const lastPrice = lastPriceOf(priceOf(message.last_trade_price, countDrop), top);
+    const lastPrice = lastPriceOf(parseQuotedPrice(message.last_trade_price, countDrop), top);
     return this.#emitTop(top, eventAt, receivedAt, lastPrice);
   }
 
@@ -128,7 +127,7 @@ export class OrderBookTracker {
       countDrop("bad_message");
       return null;
     }
-    const eventAt = millisecondsOf(message.timestamp);
+    const eventAt = parseMs(message.timestamp);
     if (this.#isOutOfOrder(eventAt, receivedAt)) {
       countDrop("out_of_order");
       return null;

@@ -1,7 +1,7 @@
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { millisecondsOf, priceOf } from "./parse-values.ts";
+import { parseMs, parseQuotedPrice } from "./parse-values.ts";
 import { type Book, isLevel } from "./wire.ts";
 
 /** Maximum number of levels per side. A valid book has fewer, even at the smallest price increment. */
@@ -41,11 +41,11 @@ export function parseBook(row: Book, receivedAt: number, countDrop: DropCounter)
   );
   const isBookCrossed = isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null);
   if (isBookCrossed) countDrop("crossed_book");
-  const lastPrice = priceOf(row.last_trade_price, countDrop);
+  const lastPrice = parseQuotedPrice(row.last_trade_price, countDrop);
   return {
     ...(isBookCrossed ? { bids: [], asks: [] } : book),
     lastPrice: lastPrice === NO_TRADE_PRICE ? null : lastPrice,
-    eventAt: millisecondsOf(row.timestamp),
+    eventAt: parseMs(row.timestamp),
     receivedAt,
   };
 }

@@ -12,12 +12,11 @@ import type {
 import { isCrossed } from "../../domain/order-book.ts";
 import { uniformGrid } from "../../domain/order-rules.ts";
 import { parseDecimal } from "../../domain/price.ts";
-import { categoryOf } from "./category.ts";
 import type { PolymarketPorts } from "./client.ts";
 import type { ParsedResolution } from "./parse-resolution.ts";
 import { parseState } from "./parse-status.ts";
-import { listOf, parseAmount, priceOf, textOf, timeOf } from "./parse-values.ts";
-import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket } from "./wire.ts";
+import { parseAmount, parseList, parseQuotedPrice, parseText, parseTime } from "./parse-values.ts";
+import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket, isGammaTag } from "./wire.ts";
 
 /** The venue's clients round the size of an order down to two decimals. */
 const CONTRACT_STEP = 0.01;
@@ -55,9 +54,9 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   const { event } = related;
   const sources = { feed: related.resolution, streamed: context.settlements.find(...tokens) };
   const { status, outcome, resolvedAt } = parseState(row, sources, context.receivedAt);
-  const slug = textOf(row.slug);
-  const eventSlug = event === null ? null : textOf(event.slug);
-  const endAt = timeOf(row.endDate);
+  const slug = parseText(row.slug);
+  const eventSlug = event === null ? null : parseText(event.slug);
+  const endAt = parseTime(row.endDate);
   const listing: MarketListing = {
     venue: context.venue,
     marketId,
@@ -68,16 +67,16 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
     status,
     paused: false,
     outcome,
-    rules: textOf(row.description),
-    openAt: timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate),
+    rules: parseText(row.description),
+    openAt: parseTime(row.acceptingOrdersTimestamp) ?? parseTime(row.startDate),
     closeAt: endAt,
-    expectedResolutionAt: timeOf(row.umaEndDate) ?? endAt,
+    expectedResolutionAt: parseTime(row.umaEndDate) ?? endAt,
     resolvedAt,
     priceRanges: uniformGrid(parseDecimal(row.orderPriceMinTickSize)),
     minOrderContracts: minOrderOf(row.orderMinSize),
     contractStep: CONTRACT_STEP,
     takerDelayMs: null,
-    protocolVersion: textOf(row.version),
+    protocolVersion: parseText(row.version),
     takerFee: takerFeeOf(row),
     venueKeys: {
       conditionId,
@@ -92,7 +91,7 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
 
 /** Ids of both outcomes: position ids of protocol V2, token ids of V1. A market of V2 may still have its token ids. */
 function tokensOf({ version, clobTokenIds, positionIds }: GammaMarket): readonly [string, string] | null {
-  const isV2 = textOf(version)?.toLowerCase() === "v2";
+  const isV2 = parseText(version)?.toLowerCase() === "v2";
   const [first, second] = isV2 ? [positionIds, clobTokenIds] : [clobTokenIds, positionIds];
   return tokenPair(first) ?? tokenPair(second);
 }
@@ -100,13 +99,13 @@ function tokensOf({ version, clobTokenIds, positionIds }: GammaMarket): readonly
 /** Returns the ids without which a market cannot be read; null if one is missing. */
 function tradingIdsOf(row: GammaMarket): { tokens: readonly [string, string]; conditionId: string } | null {
   const tokens = tokensOf(row);
-  const conditionId = textOf(row.conditionId);
+  const conditionId = parseText(row.conditionId);
   return tokens === null || conditionId === null ? null : { tokens, conditionId };
 }
 
 /** The token at index 0 pays on the question's first outcome and is the YES side, regardless of the outcome's name. */
 function tokenPair(value: unknown): readonly [string, string] | null {
-  const list = listOf(value);
+  const list = parseList(value);
   const [yes, no] = list ?? [];
   if (list?.length !== 2 || typeof yes !== "string" || typeof no !== "string" || yes === no) return null;
   return /^\d{1,80}$/.test(yes) && /^\d{1,80}$/.test(no) ? [yes, no] : null;
@@ -119,8 +118,8 @@ function tokenPair(value: unknown): readonly [string, string] | null {
  */
 function namesOf(row: GammaMarket): Pick<MarketListing, "title" | "outcomeLabel"> {
   const question = row.question.trim();
-  const group = textOf(row.groupItemTitle);
-  const yesSide = textOf(listOf(row.outcomes)?.[0]);
+  const group = parseText(row.groupItemTitle);
+  const yesSide = parseText(parseList(row.outcomes)?.[0]);
   if (yesSide === null || yesSide.toLowerCase() === "yes") return { title: question, outcomeLabel: group };
   const isGroupNamed = group === null || group === yesSide || question.includes(group);
   const label = isGroupNamed ? yesSide : `${group}: ${yesSide}`;
@@ -130,7 +129,7 @@ function namesOf(row: GammaMarket): Pick<MarketListing, "title" | "outcomeLabel"
 /** Rows without the tags of their event still have the kind of a sports market. */
 function marketCategoryOf(row: GammaMarket, event: GammaEvent | null): string | null {
   const category = categoryOf(event?.tags ?? row.tags, row.category ?? event?.category);
-  return category ?? (textOf(row.sportsMarketType) === null ? null : "Sports");
+  return category ?? (parseText(row.sportsMarketType) === null ? null : "Sports");
 }
 
 function urlOfPage(eventSlug: string | null, slug: string | null): string | null {
@@ -160,12 +159,12 @@ function takerFeeOf(row: GammaMarket): TakerFee | null {
  * ask.
  */
 function quoteOf(row: GammaMarket, status: MarketStatus, { receivedAt, countDrop }: ParseContext): Quote {
-  const bid = priceOf(row.bestBid, countDrop);
-  const ask = priceOf(row.bestAsk, countDrop);
+  const bid = parseQuotedPrice(row.bestBid, countDrop);
+  const ask = parseQuotedPrice(row.bestAsk, countDrop);
   const isBookCrossed = isCrossed(bid, ask);
   if (isBookCrossed) countDrop("crossed_book");
   const top = isBookCrossed || status !== "active" ? { bid: null, ask: null } : { bid, ask };
-  const lastPrice = priceOf(row.lastTradePrice, countDrop);
+  const lastPrice = parseQuotedPrice(row.lastTradePrice, countDrop);
   return { ...top, bidSize: null, askSize: null, lastPrice, indicativePrice: null, eventAt: null, receivedAt };
 }
 
@@ -189,26 +188,26 @@ function activityOf(row: GammaMarket, related: RelatedData): Activity {
  */
 export function parseEvent(row: GammaEvent, venue: VenueId, isComplete: boolean): EventListing | null {
   if (!isComplete && typeof row.negRisk !== "boolean") return null;
-  const rows = (isComplete ? listOf(row.markets) : null)?.map((market) => (isGammaMarket(market) ? market : null));
+  const rows = (isComplete ? parseList(row.markets) : null)?.map((market) => (isGammaMarket(market) ? market : null));
   const isNegRisk = (row.negRisk === true || row.enableNegRisk === true) && !hasOtherQuestions(rows ?? []);
   return {
     venue,
     eventId: String(row.id),
     title: row.title.trim(),
-    description: textOf(row.description),
+    description: parseText(row.description),
     category: categoryOf(row.tags, row.category),
-    url: urlOfPage(textOf(row.slug), null),
+    url: urlOfPage(parseText(row.slug), null),
     mutuallyExclusive: isNegRisk,
     exhaustive: isNegRisk && row.negRiskAugmented !== true,
     children: rows === undefined ? null : countChildren(rows.map(leftOutReasonOf)),
     featured: row.featured === true,
-    endAt: timeOf(row.endDate),
+    endAt: parseTime(row.endDate),
   };
 }
 
 /** Whether some rows are outside the set of exclusive outcomes, or the event has several sets. */
 function hasOtherQuestions(rows: readonly (GammaMarket | null)[]): boolean {
-  const sets = new Set(rows.flatMap((row) => textOf(row?.negRiskMarketID) ?? []));
+  const sets = new Set(rows.flatMap((row) => parseText(row?.negRiskMarketID) ?? []));
   return sets.size > 1 || rows.some((row) => row?.negRisk === false);
 }
 
@@ -221,4 +220,29 @@ function leftOutReasonOf(row: GammaMarket | null): LeftOutReason | null {
   }
   if (row.negRiskOther === true) return "placeholder";
   return tradingIdsOf(row) === null ? "unreadable" : null;
+}
+
+/**
+ * Tags that name a topic, in order of precedence. The venue's tags have no order, and specific tags come first here
+ * because, for example, a Bitcoin question is often tagged "finance" too. `domain/category.ts` maps them to our
+ * categories.
+ */
+const TOPIC_TAGS = [
+  ...["crypto", "weather", "climate", "climate-weather", "sports", "esports", "economy", "economics"],
+  ...["politics", "elections", "geopolitics", "tech", "ai", "science", "culture", "pop-culture", "finance", "business"],
+  "world",
+] as const;
+
+/** Returns the label of the tag that names the topic, or the label of old rows if no tag does, or null. */
+function categoryOf(tags: unknown, oldLabel: unknown): string | null {
+  const labels = new Map(
+    (parseList(tags) ?? [])
+      .filter(isGammaTag)
+      .map((tag) => [tag.slug ?? tag.label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"), parseText(tag.label)]),
+  );
+  for (const slug of TOPIC_TAGS) {
+    const label = labels.get(slug);
+    if (label !== undefined && label !== null) return label;
+  }
+  return parseText(oldLabel);
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { listOf, plausibleTime, textOf, timeOf } from "./parse-values.ts";
+import { parseList, parseText, parseTime, plausibleTime } from "./parse-values.ts";
 import type { GammaMarket, Resolution } from "./wire.ts";
 
 /**
@@ -41,7 +41,7 @@ export function parseResolution(row: Resolution, countDrop: DropCounter): Parsed
 export function oracleStateOfRow(
   row: Pick<GammaMarket, "umaResolutionStatus" | "umaResolutionStatuses">,
 ): ParsedResolution["state"] | null {
-  const status = textOf(row.umaResolutionStatus) ?? textOf(listOf(row.umaResolutionStatuses)?.at(-1));
+  const status = parseText(row.umaResolutionStatus) ?? parseText(parseList(row.umaResolutionStatuses)?.at(-1));
   return status === null ? null : stateOf(status);
 }
 
@@ -53,7 +53,7 @@ function stateOf(status: string): ParsedResolution["state"] {
 /** Parses ISO text, or Unix seconds as a number or text. */
 function resolutionTimeOf(value: unknown): number | null {
   const seconds = parseDecimal(value);
-  return seconds === null ? timeOf(value) : plausibleTime(seconds * 1000);
+  return seconds === null ? parseTime(value) : plausibleTime(seconds * 1000);
 }
 
 /** Converts the payout of one YES contract to an outcome. */
@@ -65,7 +65,7 @@ function outcomeOfValue(value: number): Outcome {
 
 /** Parses the payouts of both tokens in millionths, which sum to 1: `[1000000, 0]`. */
 function outcomeOfPayouts(value: unknown): Outcome | null {
-  const list = listOf(value);
+  const list = parseList(value);
   const yes = parseDecimal(list?.[0]);
   const no = parseDecimal(list?.[1]);
   if (list?.length !== 2 || yes === null || no === null || yes < 0 || no < 0 || yes + no !== PAYOUT_UNIT) return null;
@@ -74,7 +74,7 @@ function outcomeOfPayouts(value: unknown): Outcome | null {
 
 /** Returns the outcome of final prices, which are exactly 0 and 1 or both 0.5, or null for other prices. */
 export function outcomeOfPrices(value: unknown): Outcome | null {
-  const list = listOf(value);
+  const list = parseList(value);
   const yes = parseDecimal(list?.[0]);
   const no = parseDecimal(list?.[1]);
   if (list?.length !== 2 || yes === null || no === null) return null;

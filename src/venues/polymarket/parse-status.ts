@@ -1,6 +1,6 @@
 import type { MarketStatus, Outcome } from "../../domain/market.ts";
 import { oracleStateOfRow, outcomeOfPrices, type ParsedResolution } from "./parse-resolution.ts";
-import { timeOf } from "./parse-values.ts";
+import { parseTime } from "./parse-values.ts";
 import type { GammaMarket } from "./wire.ts";
 
 /** The resolution of one market by source. */
@@ -41,7 +41,7 @@ export function parseState(row: GammaMarket, sources: ResolutionSources, now: nu
   return {
     status,
     outcome: settlement?.outcome ?? outcomeOfPrices(row.outcomePrices),
-    resolvedAt: settlement?.resolvedAt ?? timeOf(row.closedTime),
+    resolvedAt: settlement?.resolvedAt ?? parseTime(row.closedTime),
   };
 }
 
@@ -70,6 +70,6 @@ function statusOf(
   }
   if (row.active === false) return "pending";
   if (row.acceptingOrders !== false) return "active";
-  const opensAt = timeOf(row.acceptingOrdersTimestamp) ?? timeOf(row.startDate);
+  const opensAt = parseTime(row.acceptingOrdersTimestamp) ?? parseTime(row.startDate);
   return opensAt !== null && opensAt > now ? "pending" : "closed";
 }

@@ -2,17 +2,17 @@ import { parseDecimal } from "../../domain/price.ts";
 import { toCents } from "../../domain/usd.ts";
 import { parseShallowJson } from "../../lib/json/json-depth.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parsePrice } from "../shared/parse-price.ts";
+import { parsePrice } from "../shared/parse-values.ts";
 
 /** Returns the trimmed text, or null if it is absent, null or empty. */
-export function textOf(value: unknown): string | null {
+export function parseText(value: unknown): string | null {
   if (typeof value !== "string") return null;
   const text = value.trim();
   return text === "" ? null : text;
 }
 
 /** Returns an array or parses the JSON text of an array; returns null for other values. */
-export function listOf(value: unknown): readonly unknown[] | null {
+export function parseList(value: unknown): readonly unknown[] | null {
   if (Array.isArray(value)) return value;
   if (typeof value !== "string") return null;
   try {
@@ -32,8 +32,8 @@ export function plausibleTime(at: number): number | null {
 }
 
 /** `2026-11-20T15:00:00Z` or `2026-11-20 15:00:00+00` as Unix milliseconds. */
-export function timeOf(value: unknown): number | null {
-  const text = textOf(value);
+export function parseTime(value: unknown): number | null {
+  const text = parseText(value);
   if (text === null) return null;
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return plausibleTime(Date.parse(text));
   const iso = text.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00");
@@ -42,7 +42,7 @@ export function timeOf(value: unknown): number | null {
 }
 
 /** Parses a timestamp of the stream or a book: Unix milliseconds in a string. */
-export function millisecondsOf(value: unknown): number | null {
+export function parseMs(value: unknown): number | null {
   const parsed = parseDecimal(value);
   return parsed === null ? null : plausibleTime(parsed);
 }
@@ -57,6 +57,6 @@ export function parseAmount(...values: readonly unknown[]): number | null {
 }
 
 /** Returns a price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it. */
-export function priceOf(value: unknown, countDrop: DropCounter): number | null {
+export function parseQuotedPrice(value: unknown, countDrop: DropCounter): number | null {
   return value === "" ? null : parsePrice(value, countDrop);
 }

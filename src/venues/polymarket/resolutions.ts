@@ -1,7 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
-import { type PolymarketContext, urlOf } from "./client.ts";
-import { dataConditionId } from "./condition-id.ts";
+import { dataConditionId, type PolymarketContext, urlOf } from "./client.ts";
 import { type ParsedResolution, parseResolution } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 

@@ -4,8 +4,7 @@ import { parseDecimal } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { walkPages } from "../shared/page-walk.ts";
-import { badBody, type PolymarketContext, urlOf } from "./client.ts";
-import { dataConditionId } from "./condition-id.ts";
+import { badBody, dataConditionId, type PolymarketContext, urlOf } from "./client.ts";
 import { parseTrades } from "./parse-trades.ts";
 import { isTradesPageV2 } from "./wire.ts";
 
@@ -27,7 +26,12 @@ export class TradeReader {
   }
 
   /** Returns trades newest first, at most `limit`, including all trades in the second of `sinceMs`. */
-  async list(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]> {
+  async listTrades(
+    listing: MarketListing,
+    sinceMs: number,
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<readonly Trade[]> {
     const { tokenYes, tokenNo } = listing.venueKeys;
     const conditionId = dataConditionId(listing.venueKeys.conditionId ?? "");
     if (conditionId === null || tokenYes === undefined || tokenNo === undefined || limit < 1) return [];

@@ -3,8 +3,7 @@ import { test } from "node:test";
 import { MemoryMarketStore } from "../../../test/support/memory-stores.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import type { Trade } from "../../domain/trade.ts";
-import { parseStreamFill, parseTrades } from "./parse-trades.ts";
-import { TransactionTotals } from "./transaction-totals.ts";
+import { parseStreamFill, parseTrades, TransactionTotals } from "./parse-trades.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
 const TOKENS = { tokenYes: "71", tokenNo: "52" };
