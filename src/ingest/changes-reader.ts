@@ -1,7 +1,6 @@
 import { VenueError } from "../domain/errors.ts";
 import type { ListingPage } from "../ports/venue.ts";
-import { applyInSlices } from "./apply-in-slices.ts";
-import type { VenueContext } from "./context.ts";
+import { applyInSlices, type VenueContext } from "./context.ts";
 
 /** Overlap between reads, because the venue's clock may differ from ours and a change may be listed late. */
 const OVERLAP_MS = 30_000;

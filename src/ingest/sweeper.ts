@@ -1,7 +1,6 @@
 import { type BoardMarket, eventSlug } from "../board/index.ts";
 import { type ListingPage, sweepPauseAfter } from "../ports/venue.ts";
-import { applyInSlices } from "./apply-in-slices.ts";
-import type { VenueContext } from "./context.ts";
+import { applyInSlices, type VenueContext } from "./context.ts";
 import type { Pause } from "./loop-runner.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
 

@@ -2,9 +2,16 @@ import type { EventListing, MarketSnapshot, VenueId } from "../domain/market.ts"
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import { type StoredMarket, type StoredMarketRow, toStoredEvent, toStoredMarket } from "./load-markets.ts";
+import {
+  QUOTE_COLUMNS,
+  type StoredMarket,
+  type StoredMarketRow,
+  type StoredQuoteRow,
+  toStoredEvent,
+  toStoredMarket,
+  toStoredQuote,
+} from "./load-markets.ts";
 import type { VenueFence } from "./model.ts";
-import { QUOTE_COLUMNS, type StoredQuoteRow, toStoredQuote } from "./quote-row.ts";
 import { type StoreDrop, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 2_000;

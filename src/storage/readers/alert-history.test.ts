@@ -4,7 +4,7 @@ import { HOUR_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
 import { createMarketStore } from "../index.ts";
 import { readHourlyCloses } from "./hourly-closes.ts";
-import { readTradeAmounts } from "./trade-amounts.ts";
+import { readTradeAmounts } from "./recent-trades.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
