@@ -111,7 +111,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const { partitionMs } = planRetentionOf(options);
   const finalizedSinceMs = () => clock.now() - FINALIZED_ON_BOARD_MS;
 
-  const store = createMarketStore(database, undefined, () => eventLog.announce());
+  const store = createMarketStore(database, () => eventLog.announce());
   const changes = createChangeStore(database);
   const history = createHistoryStore(database);
   const ticks = createTickWriter({ database, clock, log, partitionMs });

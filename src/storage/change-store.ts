@@ -12,7 +12,7 @@ import {
   toStoredQuote,
 } from "./load-markets.ts";
 import type { VenueFence } from "./model.ts";
-import { type StoreDrop, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
+import { toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 2_000;
 /** Maximum rows that one read returns per venue and table. */
@@ -107,7 +107,7 @@ const NEXT_QUOTES = nextRowsSql(
 type ChangeRow = { readonly venue: VenueId; readonly position: number };
 type QuoteChangeRow = ChangeRow & StoredQuoteRow & { readonly marketId: string };
 
-export function createChangeStore(database: Database, countDrop: StoreDrop = () => {}): ChangeStore {
+export function createChangeStore(database: Database): ChangeStore {
   return {
     async saveQuotes(quotes, fences) {
       for (const rows of chunksOf(quotes, ROWS_PER_STATEMENT_MAX)) {
@@ -167,8 +167,8 @@ export function createChangeStore(database: Database, countDrop: StoreDrop = () 
         hasMore ||= [...counts.values()].some((count) => count >= CHANGES_PER_READ_MAX);
       }
       return {
-        events: events.flatMap((row) => toStoredEvent(row, countDrop)),
-        markets: markets.flatMap((row) => toStoredMarket(row, countDrop)),
+        events: events.flatMap(toStoredEvent),
+        markets: markets.flatMap(toStoredMarket),
         quotes: quotes.flatMap((row) => {
           const storedQuote = toStoredQuote(row);
           return storedQuote === null ? [] : [{ venue: row.venue, marketId: row.marketId, ...storedQuote }];

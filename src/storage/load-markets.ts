@@ -1,7 +1,7 @@
 import type { Activity, EventListing, MarketSnapshot, Quote } from "../domain/market.ts";
 import type { Database } from "../ports/database.ts";
 import { parseEvent, parseSnapshot } from "./snapshot-codec.ts";
-import { type StoreDrop, toPrice } from "./storable.ts";
+import { toPrice } from "./storable.ts";
 
 const PAGE_ROWS = 2_000;
 
@@ -56,39 +56,34 @@ type EventKey = { readonly venue: string; readonly event_id: string };
 export type StoredMarketRow = StoredQuoteRow & { readonly key: number; readonly snapshot: string };
 
 /** Returns the stored market, with the quote of the table `quotes` if newer; empty if this version cannot read it. */
-export function toStoredMarket(row: StoredMarketRow, countDrop: StoreDrop): StoredMarket[] {
+export function toStoredMarket(row: StoredMarketRow): StoredMarket[] {
   const snapshot = parseSnapshot(row.snapshot);
-  if (snapshot !== null) return [{ key: row.key, snapshot: { ...snapshot, ...toStoredQuote(row) } }];
-  countDrop("stored_market_unreadable");
-  return [];
+  return snapshot === null ? [] : [{ key: row.key, snapshot: { ...snapshot, ...toStoredQuote(row) } }];
 }
 
 /** Returns the stored event, or an empty array if this version cannot read it. */
-export function toStoredEvent({ listing }: { readonly listing: string }, countDrop: StoreDrop): EventListing[] {
+export function toStoredEvent({ listing }: { readonly listing: string }): EventListing[] {
   const event = parseEvent(listing);
-  if (event !== null) return [event];
-  countDrop("stored_event_unreadable");
-  return [];
+  return event === null ? [] : [event];
 }
 
 /** Implements `MarketStore.loadAll`. */
 export async function* loadMarkets(
   database: Database,
   finalizedSinceMs: number,
-  countDrop: StoreDrop,
 ): AsyncGenerator<readonly StoredMarket[]> {
   const readPage = (after: number) => database.query<StoredMarketRow>(LOAD_MARKETS, [after, finalizedSinceMs]);
   for await (const rows of readAhead(readPage, 0, (row) => row.key)) {
-    yield rows.flatMap((row) => toStoredMarket(row, countDrop));
+    yield rows.flatMap((row) => toStoredMarket(row));
   }
 }
 
 /** Implements `MarketStore.loadEvents`. */
-export async function* loadEvents(database: Database, countDrop: StoreDrop): AsyncGenerator<readonly EventListing[]> {
+export async function* loadEvents(database: Database): AsyncGenerator<readonly EventListing[]> {
   const readPage = (after: EventKey) =>
     database.query<EventKey & { listing: string }>(LOAD_EVENTS, [after.venue, after.event_id]);
   for await (const rows of readAhead(readPage, { venue: "", event_id: "" }, (row) => row)) {
-    yield rows.flatMap((row) => toStoredEvent(row, countDrop));
+    yield rows.flatMap((row) => toStoredEvent(row));
   }
 }
 

@@ -4,9 +4,9 @@ import type { Trade } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
-import { loadEvents, loadMarkets, type StoredMarket } from "./load-markets.ts";
+import { loadEvents, loadMarkets } from "./load-markets.ts";
 import type { MarketTrade, VenueFence } from "./model.ts";
-import { isStorableId, type StoreDrop, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
+import { isStorableId, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 import { insertUnknownMarkets, upsertMarkets } from "./upsert-markets.ts";
 
 const ROWS_PER_STATEMENT_MAX = 1_000;
@@ -25,38 +25,6 @@ export interface StatusChange {
   readonly outcome: Outcome | null;
   /** Unix milliseconds. */
   readonly changedAt: number;
-}
-
-/**
- * Stores markets, events, status changes and trades. All writes are idempotent. If `fences` are passed, only rows of
- * venues whose fence still matches the lease are written, and each written row gets a new position in the change feed.
- * If `fences` are omitted, this process must be the only writer.
- */
-export interface MarketStore {
-  /**
-   * Stores the current state of markets and, in the same transaction, appends one event per newly settled market to the
-   * event log. A settlement is logged exactly once, even if the write is repeated or the process crashes.
-   *
-   * @returns keys in the order of `snapshots`; null for a market whose id PostgreSQL cannot store
-   */
-  upsertMarkets(snapshots: readonly MarketSnapshot[], fences?: readonly VenueFence[]): Promise<(number | null)[]>;
-  /** Inserts markets that are not stored yet. Returns the keys of all `snapshots`, in the format of `upsertMarkets`. */
-  insertUnknownMarkets(snapshots: readonly MarketSnapshot[]): Promise<(number | null)[]>;
-  upsertEvents(events: readonly EventListing[], fences?: readonly VenueFence[]): Promise<void>;
-  /** Iterates over pages of all markets except finalized ones last updated before `finalizedSinceMs`. */
-  loadAll(options?: { readonly finalizedSinceMs?: number }): AsyncIterable<readonly StoredMarket[]>;
-  /** Iterates over pages of all events. */
-  loadEvents(): AsyncIterable<readonly EventListing[]>;
-  recordStatusChange(change: StatusChange, fence?: VenueFence): Promise<void>;
-  /**
-   * Inserts trades and returns the number inserted. Of a trade that is already stored, updates price and size if the
-   * size is larger.
-   */
-  insertTrades(trades: readonly MarketTrade[]): Promise<number>;
-  /** Returns the trades of a market after a position, newest first, at most `limit`. */
-  listTrades(marketKey: number, after: TradePosition | null, limit: number): Promise<readonly Trade[]>;
-  /** Returns the USD traded in the 24 hours before `now` by market key; markets without a trade are omitted. */
-  volume24hFromTrades(now: number): Promise<Map<number, number>>;
 }
 
 const upsertEventsSql = (isFenced: boolean) => `
@@ -112,21 +80,30 @@ function isStorableTrade({ tradeId, executedAt, yesPrice, size }: Trade): boolea
   return isStorableId(tradeId) && figures.every((figure) => figure !== null);
 }
 
-/** @param onEventsAppended  called after each commit that appended events to the event log */
-export function createMarketStore(
-  database: Database,
-  countDrop: StoreDrop = () => {},
-  onEventsAppended: () => void = () => {},
-): MarketStore {
+export type MarketStore = ReturnType<typeof createMarketStore>;
+
+/**
+ * Stores markets, events, status changes and trades. All writes are idempotent, and rows that PostgreSQL cannot store are
+ * omitted. If `fences` are passed, only rows of venues whose fence still matches the lease are written, and each written
+ * row gets a new position in the change feed. If `fences` are omitted, this process must be the only writer.
+ *
+ * @param onEventsAppended  called after each commit that appended events to the event log
+ */
+export function createMarketStore(database: Database, onEventsAppended: () => void = () => {}) {
   return {
-    upsertMarkets: (snapshots, fences) => upsertMarkets(database, snapshots, fences, countDrop, onEventsAppended),
-    insertUnknownMarkets: (snapshots) => insertUnknownMarkets(database, snapshots, countDrop),
-    async upsertEvents(events, fences) {
-      const uniqueEvents = new Map<string, EventListing>();
-      for (const event of events) {
-        if (isStorableId(event.eventId)) uniqueEvents.set(`${event.venue}\n${event.eventId}`, event);
-        else countDrop("event_id_not_storable");
-      }
+    /**
+     * Stores the current state of markets and, in the same transaction, appends one event per newly settled market to the
+     * event log. A settlement is logged exactly once, even if the write is repeated or the process crashes.
+     *
+     * @returns keys in the order of `snapshots`; null for a market whose id PostgreSQL cannot store
+     */
+    upsertMarkets: (snapshots: readonly MarketSnapshot[], fences?: readonly VenueFence[]) =>
+      upsertMarkets(database, snapshots, fences, onEventsAppended),
+    /** Inserts markets that are not stored yet. Returns the keys of all `snapshots`, in the format of `upsertMarkets`. */
+    insertUnknownMarkets: (snapshots: readonly MarketSnapshot[]) => insertUnknownMarkets(database, snapshots),
+    async upsertEvents(events: readonly EventListing[], fences?: readonly VenueFence[]): Promise<void> {
+      const storable = events.filter(({ eventId }) => isStorableId(eventId));
+      const uniqueEvents = new Map(storable.map((event) => [`${event.venue}\n${event.eventId}`, event]));
       for (const chunk of chunksOf([...uniqueEvents.values()], ROWS_PER_STATEMENT_MAX)) {
         await database.query(upsertEventsSql(fences !== undefined), [
           chunk.map((event) => event.venue),
@@ -136,9 +113,13 @@ export function createMarketStore(
         ]);
       }
     },
-    loadAll: (options = {}) => loadMarkets(database, options.finalizedSinceMs ?? 0, countDrop),
-    loadEvents: () => loadEvents(database, countDrop),
-    async recordStatusChange({ marketKey, changedAt, from, to, outcome }, fence) {
+    /** Iterates over pages of all markets except finalized ones last updated before `finalizedSinceMs`. */
+    loadAll: (options: { readonly finalizedSinceMs?: number } = {}) =>
+      loadMarkets(database, options.finalizedSinceMs ?? 0),
+    /** Iterates over pages of all events. */
+    loadEvents: () => loadEvents(database),
+    async recordStatusChange(change: StatusChange, fence?: VenueFence): Promise<void> {
+      const { marketKey, changedAt, from, to, outcome } = change;
       await database.query(insertStatusChangeSql(fence !== undefined), [
         marketKey,
         toStorableTime(changedAt) ?? 0,
@@ -148,12 +129,12 @@ export function createMarketStore(
         ...fenceColumns(fence && [fence]),
       ]);
     },
-    async insertTrades(trades) {
-      const storableTrades = trades.filter(({ trade }) => {
-        const isStorable = isStorableTrade(trade);
-        if (!isStorable) countDrop("trade_not_storable");
-        return isStorable;
-      });
+    /**
+     * Inserts trades and returns the number inserted. Of a trade that is already stored, updates price and size if the
+     * size is larger.
+     */
+    async insertTrades(trades: readonly MarketTrade[]): Promise<number> {
+      const storableTrades = trades.filter(({ trade }) => isStorableTrade(trade));
       let insertedCount = 0;
       for (const chunk of chunksOf(storableTrades, ROWS_PER_STATEMENT_MAX)) {
         const [row] = await database.query<{ count: number }>(INSERT_TRADES, [
@@ -168,7 +149,8 @@ export function createMarketStore(
       }
       return insertedCount;
     },
-    async listTrades(marketKey, after, limit) {
+    /** Returns the trades of a market after a position, newest first, at most `limit`. */
+    async listTrades(marketKey: number, after: TradePosition | null, limit: number): Promise<readonly Trade[]> {
       const rows = await database.query<TradeRow>(
         LIST_TRADES,
         [marketKey, after?.executedAt ?? null, after?.tradeId ?? null, limit],
@@ -181,16 +163,6 @@ export function createMarketStore(
         size: row.size,
         takerSide: row.taker_side,
       }));
-    },
-    async volume24hFromTrades(now) {
-      const rows = await database.query<{ market_key: number; volume_usd: number }>(
-        `select market_key, sum(size * yes_price / 1000000.0)::float8 as volume_usd from trades
-         where executed_at > to_timestamp($1::float8 / 1000) - interval '24 hours'
-           and executed_at <= to_timestamp($1::float8 / 1000)
-         group by market_key`,
-        [now],
-      );
-      return new Map(rows.map((row) => [row.market_key, row.volume_usd]));
     },
   };
 }

@@ -1,8 +1,5 @@
 import { fromMicros, toMicros } from "../domain/price.ts";
 
-/** Called with the reason for each row that could not be stored or read back. */
-export type StoreDrop = (reason: string) => void;
-
 /** 9999-12-31T23:59:59Z. Venues use later dates for "never", which ISO 8601 cannot represent with a four-digit year. */
 const TIME_MS_MAX = 253_402_300_799_000;
 const MICROS_MAX = 1_000_000;

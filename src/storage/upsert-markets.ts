@@ -10,7 +10,7 @@ import {
   readLastEstimates,
 } from "./market-resolved.ts";
 import type { VenueFence } from "./model.ts";
-import { isStorableId, type StoreDrop, toStorableText, toStorableTime } from "./storable.ts";
+import { isStorableId, toStorableText, toStorableTime } from "./storable.ts";
 
 const ROWS_PER_STATEMENT_MAX = 1_000;
 
@@ -87,15 +87,14 @@ export async function upsertMarkets(
   database: Database,
   snapshots: readonly MarketSnapshot[],
   fences: readonly VenueFence[] | undefined,
-  countDrop: StoreDrop,
   onEventsAppended: () => void,
 ): Promise<(number | null)[]> {
   const statement = upsertMarketsSql(fences !== undefined);
-  return writeUniqueMarkets(snapshots, countDrop, async (chunk, keys) => {
+  return writeUniqueMarkets(snapshots, async (chunk, keys) => {
     const settledMarkets = chunk.filter(({ listing }) => listing.status === "finalized");
     if (settledMarkets.length === 0) return writeMarkets(database, statement, chunk, keys, fences);
     const appendedCount = await database.transaction(async (transaction) => {
-      const events = await announceSettlements(transaction, settledMarkets, fences, countDrop);
+      const events = await announceSettlements(transaction, settledMarkets, fences);
       await writeMarkets(transaction, statement, chunk, keys, fences);
       return appendEvents(transaction, events);
     });
@@ -107,18 +106,14 @@ export async function upsertMarkets(
 export function insertUnknownMarkets(
   database: Database,
   snapshots: readonly MarketSnapshot[],
-  countDrop: StoreDrop,
 ): Promise<(number | null)[]> {
-  return writeUniqueMarkets(snapshots, countDrop, (chunk, keys) =>
-    writeMarkets(database, INSERT_UNKNOWN_MARKETS, chunk, keys),
-  );
+  return writeUniqueMarkets(snapshots, (chunk, keys) => writeMarkets(database, INSERT_UNKNOWN_MARKETS, chunk, keys));
 }
 
 async function announceSettlements(
   transaction: Transaction,
   snapshots: readonly MarketSnapshot[],
   fences: readonly VenueFence[] | undefined,
-  countDrop: StoreDrop,
 ): Promise<NewEvent[]> {
   const rows = await transaction.query<{ venue: string; market_id: string }>(
     announceSettlementsSql(fences !== undefined),
@@ -132,10 +127,8 @@ async function announceSettlements(
   const announcedIds = new Set(rows.map((row) => toVenueMarketId(row.venue, row.market_id)));
   const announced = snapshots.filter(({ listing }) => {
     const { venue, marketId, outcome } = listing;
-    if (outcome === null || !announcedIds.has(toVenueMarketId(venue, marketId))) return false;
-    if (marketId.length <= EVENT_MARKET_ID_LENGTH_MAX) return true;
-    countDrop("market_id_too_long_for_an_event");
-    return false;
+    const isAnnounced = outcome !== null && announcedIds.has(toVenueMarketId(venue, marketId));
+    return isAnnounced && marketId.length <= EVENT_MARKET_ID_LENGTH_MAX;
   });
   if (announced.length === 0) return [];
   const estimates = await readLastEstimates(transaction, announced);
@@ -169,14 +162,13 @@ async function writeMarkets(
 /** Writes all snapshots except duplicates and unstorable ids, in chunks. Returns a key or null for each snapshot. */
 async function writeUniqueMarkets(
   snapshots: readonly MarketSnapshot[],
-  countDrop: StoreDrop,
   write: (chunk: readonly MarketSnapshot[], keys: MarketKeys) => Promise<void>,
 ): Promise<(number | null)[]> {
   const uniqueSnapshots = new Map<string, MarketSnapshot>();
   for (const snapshot of snapshots) {
     const { venue, marketId } = snapshot.listing;
-    if (!isStorableId(marketId) || !marketId.isWellFormed()) countDrop("market_id_not_storable");
-    else uniqueSnapshots.set(toVenueMarketId(venue, marketId), snapshot);
+    if (isStorableId(marketId) && marketId.isWellFormed())
+      uniqueSnapshots.set(toVenueMarketId(venue, marketId), snapshot);
   }
   const keys: MarketKeys = new Map();
   for (const chunk of chunksOf([...uniqueSnapshots.values()], ROWS_PER_STATEMENT_MAX)) await write(chunk, keys);

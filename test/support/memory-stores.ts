@@ -66,10 +66,6 @@ export class MemoryMarketStore implements MarketStore {
       .sort((a, b) => b.executedAt - a.executedAt || (a.tradeId < b.tradeId ? 1 : -1))
       .slice(0, limit);
   }
-
-  async volume24hFromTrades(): Promise<Map<number, number>> {
-    return new Map();
-  }
 }
 
 /** A tick writer that keeps its ticks in memory. */
