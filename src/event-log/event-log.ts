@@ -179,29 +179,22 @@ with old as (
   returning 1
 ) select count(*) as count from old`;
 
+export type EventLog = ReturnType<typeof createEventLog>;
+
 /**
  * Events in commit order. Ids become visible in ascending order even with concurrent writers, so a reader that stores
  * the last id it has read reads each event exactly once. Ids may have gaps.
  */
-export interface EventLog {
-  /**
-   * Returns at most `limit` (1 to 1,000) matching events after the id `after`. One read scans a bounded number of ids,
-   * so a page may be empty although events after `through` match. Continue from `through`.
-   */
-  readAfter(after: number, options: { readonly limit: number; readonly filter?: EventFilter }): Promise<EventPage>;
-  /** Returns the id of the latest event, or 0 if no event has been logged yet. */
-  latestId(): Promise<number>;
-  /** Returns the position that only the newest `count` events (at least 1) follow. */
-  startOfNewest(count: number): Promise<number>;
-  /** Wakes the readers. Call it after the commit of a transaction that appended events. */
-  announce(): void;
-  /** Deletes events older than `days` and returns the number of deleted events. Idempotent. */
-  applyRetention(days: number): Promise<number>;
-}
-
-export function createEventLog({ database, bus }: { readonly database: Database; readonly bus: Bus }): EventLog {
+export function createEventLog({ database, bus }: { readonly database: Database; readonly bus: Bus }) {
   return {
-    async readAfter(after, { limit, filter = {} }) {
+    /**
+     * Returns at most `limit` (1 to 1,000) matching events after the id `after`. One read scans a bounded number of ids,
+     * so a page may be empty although events after `through` match. Continue from `through`.
+     */
+    async readAfter(
+      after: number,
+      { limit, filter = {} }: { readonly limit: number; readonly filter?: EventFilter },
+    ): Promise<EventPage> {
       if (!Number.isSafeInteger(after) || after < 0) throw new RangeError("An event id must be a non-negative integer");
       if (!Number.isInteger(limit) || limit < 1 || limit > EVENTS_PER_READ_MAX) {
         throw new RangeError(`The limit must be 1 to ${EVENTS_PER_READ_MAX}`);
@@ -211,11 +204,13 @@ export function createEventLog({ database, bus }: { readonly database: Database;
       }
       return selectEventsAfter(database, after, limit, filter);
     },
-    async latestId() {
+    /** Returns the id of the latest event, or 0 if no event has been logged yet. */
+    async latestId(): Promise<number> {
       const [head] = await database.query<{ last_id: number }>(SELECT_HEAD);
       return head?.last_id ?? 0;
     },
-    async startOfNewest(count) {
+    /** Returns the position that only the newest `count` events (at least 1) follow. */
+    async startOfNewest(count: number): Promise<number> {
       const [row] = await database.query<{ position: number }>(
         `select coalesce((select id - 1 from event_log order by id desc offset $1 limit 1), dropped_through) as position
          from (${SELECT_HEAD}) as head`,
@@ -223,8 +218,10 @@ export function createEventLog({ database, bus }: { readonly database: Database;
       );
       return row?.position ?? 0;
     },
+    /** Wakes the readers. Call it after the commit of a transaction that appended events. */
     announce: () => bus.publish(EVENTS_TOPIC),
-    async applyRetention(days) {
+    /** Deletes events older than `days` and returns the number of deleted events. Idempotent. */
+    async applyRetention(days: number): Promise<number> {
       const [head] = await database.query<{ dropped_through: number }>(ADVANCE_DROPPED_THROUGH, [days]);
       const throughId = head?.dropped_through ?? 0;
       await database.query("delete from event_log_epochs where first_id <= $1", [throughId]);

@@ -46,22 +46,6 @@ interface Changes {
   readonly hasMore: boolean;
 }
 
-/**
- * Change feed of the store, per venue, for nodes that do not hold the venue's lease.
- *
- * Each change has a position from one sequence, assigned by the writing statement. A venue has one writer at a time,
- * which runs its statements sequentially, and a takeover waits for the running statement. Positions of a venue
- * therefore become visible in ascending order, and a reader that has read one position has read all lower ones.
- */
-export interface ChangeStore {
-  /** Stores the current quotes of venues whose fence still matches the lease; ignores other quotes. */
-  saveQuotes(quotes: readonly CurrentQuote[], fences: readonly VenueFence[]): Promise<void>;
-  /** Returns the latest positions of these venues. Read them before loading the store, so that no change is missed. */
-  latestCursors(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>>;
-  /** Returns the changes after the cursors, without finalized markets last updated before `finalizedSinceMs`. */
-  read(cursors: ReadonlyMap<VenueId, ChangeCursor>, finalizedSinceMs: number): Promise<Changes>;
-}
-
 const SAVE_QUOTES = `
 with held as materialized (${heldFencesSql("$14", "$15")})
 insert into quotes (market_key, venue, position, bid, ask, bid_size, ask_size, last, indicative, volume_24h_usd,
@@ -107,9 +91,19 @@ const NEXT_QUOTES = nextRowsSql(
 type ChangeRow = { readonly venue: VenueId; readonly position: number };
 type QuoteChangeRow = ChangeRow & StoredQuoteRow & { readonly marketId: string };
 
-export function createChangeStore(database: Database): ChangeStore {
+export type ChangeStore = ReturnType<typeof createChangeStore>;
+
+/**
+ * Change feed of the store, per venue, for nodes that do not hold the venue's lease.
+ *
+ * Each change has a position from one sequence, assigned by the writing statement. A venue has one writer at a time,
+ * which runs its statements sequentially, and a takeover waits for the running statement. Positions of a venue
+ * therefore become visible in ascending order, and a reader that has read one position has read all lower ones.
+ */
+export function createChangeStore(database: Database) {
   return {
-    async saveQuotes(quotes, fences) {
+    /** Stores the current quotes of venues whose fence still matches the lease; ignores other quotes. */
+    async saveQuotes(quotes: readonly CurrentQuote[], fences: readonly VenueFence[]): Promise<void> {
       for (const rows of chunksOf(quotes, ROWS_PER_STATEMENT_MAX)) {
         await database.query(SAVE_QUOTES, [
           rows.map(({ marketKey }) => marketKey),
@@ -131,7 +125,8 @@ export function createChangeStore(database: Database): ChangeStore {
       }
     },
 
-    async latestCursors(venues) {
+    /** Returns the latest positions of these venues. Read them before loading the store, so that no change is missed. */
+    async latestCursors(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>> {
       const rows = await database.query<{ venue: VenueId } & ChangeCursor>(
         `select venue,
            coalesce((select max(position) from events where events.venue = requested.venue), 0) as events,
@@ -143,7 +138,8 @@ export function createChangeStore(database: Database): ChangeStore {
       return new Map(rows.map(({ venue, ...cursor }) => [venue, cursor]));
     },
 
-    async read(cursors, finalizedSinceMs) {
+    /** Returns the changes after the cursors, without finalized markets last updated before `finalizedSinceMs`. */
+    async read(cursors: ReadonlyMap<VenueId, ChangeCursor>, finalizedSinceMs: number): Promise<Changes> {
       const venues = [...cursors.keys()];
       const parameters = (table: ChangeTable) => [venues, [...cursors.values()].map((cursor) => cursor[table])];
       // Markets are read after quotes and include their current quote. Otherwise the follower would lose a quote of a

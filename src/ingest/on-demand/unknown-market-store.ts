@@ -16,23 +16,17 @@ export type LookUpClaim =
   | { readonly kind: "unknown"; readonly expiresInMs: number }
   | { readonly kind: "asked_elsewhere" };
 
-/** Markets that a venue does not have, and the look-ups that run at present, for all nodes. */
-export interface UnknownMarketStore {
-  /** Claims the look-up of a market. An unsettled claim ends after `durationMs`. */
-  claim(venue: VenueId, marketId: string, durationMs: number): Promise<LookUpClaim>;
-  /** Records for `durationMs` that the venue does not have the market. */
-  recordUnknown(venue: VenueId, marketId: string, durationMs: number): Promise<void>;
-  /** Ends a claim whose look-up found the market, or failed. */
-  release(venue: VenueId, marketId: string): Promise<void>;
-  /** Deletes expired rows, and the oldest above `rowsMax`. */
-  removeOld(rowsMax?: number): Promise<void>;
-}
+export type UnknownMarketStore = ReturnType<typeof createUnknownMarketStore>;
 
-/** Creates the store. All times come from the database. Every method throws `store_unavailable` if it does not respond. */
-export function createUnknownMarketStore(database: Database): UnknownMarketStore {
+/**
+ * Creates the store of the markets that a venue does not have, and of the look-ups that run at present, for all nodes. All
+ * times come from the database. Every method throws `store_unavailable` if it does not respond.
+ */
+export function createUnknownMarketStore(database: Database) {
   const expiresAt = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`;
   return {
-    async claim(venue, marketId, durationMs) {
+    /** Claims the look-up of a market. An unsettled claim ends after `durationMs`. */
+    async claim(venue: VenueId, marketId: string, durationMs: number): Promise<LookUpClaim> {
       const claimed = await database.query(
         `insert into unknown_markets (venue, market_id, asked_at, expires_at, is_answered)
          values ($1, $2, clock_timestamp(), ${expiresAt("$3")}, false)
@@ -55,7 +49,8 @@ export function createUnknownMarketStore(database: Database): UnknownMarketStore
         : { kind: "unknown", expiresInMs: Math.max(0, row.expires_in_ms) };
     },
 
-    async recordUnknown(venue, marketId, durationMs) {
+    /** Records for `durationMs` that the venue does not have the market. */
+    async recordUnknown(venue: VenueId, marketId: string, durationMs: number): Promise<void> {
       await database.query(
         `insert into unknown_markets (venue, market_id, asked_at, expires_at, is_answered)
          values ($1, $2, clock_timestamp(), ${expiresAt("$3")}, true)
@@ -66,7 +61,8 @@ export function createUnknownMarketStore(database: Database): UnknownMarketStore
       );
     },
 
-    async release(venue, marketId) {
+    /** Ends a claim whose look-up found the market, or failed. */
+    async release(venue: VenueId, marketId: string): Promise<void> {
       await database.query(
         "delete from unknown_markets where venue = $1 and market_id = $2 and not is_answered",
         [venue, marketId],
@@ -74,7 +70,8 @@ export function createUnknownMarketStore(database: Database): UnknownMarketStore
       );
     },
 
-    async removeOld(rowsMax = UNKNOWN_MARKET_ROWS_MAX) {
+    /** Deletes expired rows, and the oldest above `rowsMax`. */
+    async removeOld(rowsMax = UNKNOWN_MARKET_ROWS_MAX): Promise<void> {
       const deleteWhere = (condition: string, parameters: readonly unknown[]) =>
         deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
           const rows = await database.query(

@@ -174,7 +174,7 @@ export class TransactionTotals {
 }
 
 /** Sums up the fills of one transaction to a trade at their average price. */
-export function sumFills(fills: readonly Trade[]): Trade {
+function sumFills(fills: readonly Trade[]): Trade {
   const [trade] = fills;
   if (trade === undefined) throw new RangeError("a trade has at least one fill");
   const sizeMicros = fills.reduce((sum, { size }) => sum + toMicros(size), 0);

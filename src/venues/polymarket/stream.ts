@@ -132,7 +132,7 @@ interface SnapshotRequest {
   readonly repeats: number;
 }
 
-export function tokensOf({ venueKeys }: Pick<MarketListing, "venueKeys">): TokenPair | null {
+function tokensOf({ venueKeys }: Pick<MarketListing, "venueKeys">): TokenPair | null {
   const { tokenYes, tokenNo } = venueKeys;
   return tokenYes === undefined || tokenNo === undefined ? null : { tokenYes, tokenNo };
 }
