@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../../domain/errors.ts";
 import { createFormId, createProblemPage, definePage, type ProblemPage, redirectTo } from "../../../http/html/index.ts";
 import { isFromSite, resolveSite } from "../../../http/html/site.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import type { Activity } from "../activity/index.ts";
 import type { Customers, ReadUsage } from "../customers/index.ts";
 import type { Sessions } from "../sessions/index.ts";
@@ -15,18 +14,13 @@ import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
 import { createSessionCookie, readSessionCookie } from "./site.ts";
 
-export interface AccountRouteOptions {
+export interface AccountRouteOptions extends Pick<AreaPorts, "clock" | "random" | "data" | "publicUrl"> {
   readonly page: AccountPage;
   readonly customers: Customers;
   readonly sessions: Sessions;
   readonly browserSessions: BrowserSessions;
   readonly settings: AccountSettings;
   readonly activity: Pick<Activity, "usage" | "requests">;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly data: "sandbox" | "live";
-  /** Public base URL of the service; null if not configured. */
-  readonly publicUrl: string | null;
   readonly usage: ReadUsage;
 }
 

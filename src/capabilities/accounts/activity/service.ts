@@ -1,8 +1,6 @@
 import { DAY_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { type Batch, type DailyUsage, REQUEST_RETENTION_DAYS, type RecentRequest } from "./model.ts";
 import { selectRequests, selectUsage, writeBatch } from "./queries.ts";
 import { type CustomerRequest, Recorder } from "./recorder.ts";
@@ -15,16 +13,15 @@ export type Activity = ReturnType<typeof createActivity>;
  * Records requests of customers without delaying them: counts in memory and writes every 5 s. Nodes add to the same rows.
  * A process that is killed loses at most the last 5 s; while the store is unavailable, a bounded amount is kept.
  *
- * @param options.nodeId  unique among all processes that share the store, and never reused
+ * @param ports.nodeId  unique among all processes that share the store, and never reused
  */
-export function createActivity(options: {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly nodeId: string;
-  readonly recorder?: Recorder;
-}) {
-  const { database, clock, log, nodeId, recorder = new Recorder() } = options;
+export function createActivity({
+  database,
+  clock,
+  log,
+  nodeId,
+}: Pick<AreaPorts, "database" | "clock" | "log"> & { readonly nodeId: string }) {
+  const recorder = new Recorder();
   let serial = 0;
   /** The batch being written. If its response is lost, it is sent again with the same serial, which applies it once. */
   let sentBatch: Batch | null = null;

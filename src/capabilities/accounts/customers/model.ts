@@ -1,18 +1,10 @@
 import type { Allowance, Plan, RateClass, Tier } from "../../../domain/plan.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
 import type { MailOut } from "../../../ports/mail-out.ts";
-import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 
 /** Ports of the customer and account services. */
-export interface CustomerPorts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-}
+export type CustomerPorts = Pick<AreaPorts, "database" | "clock" | "random" | "log">;
 
 /** Sends e-mails with links to the service. */
 export interface EmailDelivery {

@@ -17,8 +17,7 @@ import {
 import { assertSameSite, resolveSite } from "../../../http/html/site.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { valueError } from "../../../http/validation/index.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { isToken } from "../keys/index.ts";
 import { type Customers, KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
 import { createConfirmPage, createExpiredLinkPage, createIssuedKeyPage } from "./pages.ts";
@@ -32,13 +31,9 @@ const PUBLIC_ROUTE = { access: "public", metering: METERING.FREE, tag: "Account"
 const ACCOUNT_ROUTE = { access: "key", metering: METERING.ACCOUNT, tag: "Account" } as const;
 const ACCOUNT_READY_MESSAGE = "Your account is ready. Store the API key safely: it is shown only once.";
 
-export interface CustomerRouteOptions {
+interface CustomerRouteOptions extends Pick<AreaPorts, "clock" | "random" | "publicUrl"> {
   readonly customers: Customers;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly usage: ReadUsage;
-  /** Public base URL of the service; null if not configured. */
-  readonly publicUrl: string | null;
   readonly signIn: BrowserSignIn;
 }
 

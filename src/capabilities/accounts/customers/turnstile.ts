@@ -4,8 +4,8 @@ import { plainAddress } from "../../../lib/ip-prefix.ts";
 import { isObject } from "../../../lib/is-object.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
-import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 
 /** Checks whether a human submitted a form. */
 export interface BotCheck {
@@ -56,18 +56,17 @@ interface Verdict {
 }
 
 /** Verifies tokens with Cloudflare Turnstile's siteverify API. Each token is accepted once, even in concurrent requests. */
-export function createTurnstile(options: {
-  readonly http: HttpOut;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly secret: string;
-  readonly url?: string;
-  /** The host of the form; tokens issued on other hosts are rejected. Null accepts any host. */
-  readonly hostname: string | null;
-  /** Per attempt; 5 s by default. */
-  readonly deadlineMs?: number;
-}): BotCheck {
+export function createTurnstile(
+  options: Pick<AreaPorts, "clock" | "random" | "log"> & {
+    readonly http: HttpOut;
+    readonly secret: string;
+    readonly url?: string;
+    /** The host of the form; tokens issued on other hosts are rejected. Null accepts any host. */
+    readonly hostname: string | null;
+    /** Per attempt; 5 s by default. */
+    readonly deadlineMs?: number;
+  },
+): BotCheck {
   const { http, clock, random, log, secret, url = TURNSTILE_URL, hostname, deadlineMs = TIMEOUT_MS } = options;
   const usedTokens = createUsedTokens(clock, random);
   let concurrentChecks = 0;

@@ -2,9 +2,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Allowance, PLANS, type Plan } from "../../../domain/plan.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { createKey, parseKey } from "./key-format.ts";
 import { belongsToCustomer, replaceKey } from "./queries.ts";
 
@@ -40,7 +38,7 @@ async function readKeys(path: string): Promise<Partial<Record<Plan, string>>> {
   }
 }
 
-async function isActive(database: Database, plan: Plan, key: string | undefined): Promise<boolean> {
+async function isActive(database: AreaPorts["database"], plan: Plan, key: string | undefined): Promise<boolean> {
   const parsed = key === undefined ? null : parseKey(key);
   if (parsed === null || parsed.plan !== plan) return false;
   return belongsToCustomer(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
@@ -53,11 +51,9 @@ async function isActive(database: Database, plan: Plan, key: string | undefined)
  * the state after a crash between the two writes.
  */
 export async function ensureDemoKeys(
-  database: Database,
+  database: AreaPorts["database"],
   dataDir: string,
-  dependencies: {
-    readonly random: Random;
-    readonly clock: Clock;
+  dependencies: Pick<AreaPorts, "random" | "clock"> & {
     /** Name of the keys. Services that share the database but not the data directory need different names. */
     readonly name?: string;
   },

@@ -1,6 +1,5 @@
 import { addressBlock } from "../../../lib/ip-prefix.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { hashOfKey, planOfKey } from "./key-format.ts";
 import { createLookUpQueue } from "./look-up-queue.ts";
 import { findKeyOwners, type KeyDigest, type KeyOwner } from "./queries.ts";
@@ -13,18 +12,7 @@ const ENTRY_MS_MAX = 1_000;
 const REFRESH_FROM_MS = 500;
 const KEY_ENTRIES_MAX = 10_000;
 
-export interface KeyDirectory {
-  /**
-   * Returns the owner of a key, or null if the key is malformed, unknown or revoked or the customer is canceled.
-   * Returns cached results synchronously. Throws `store_unavailable` if the database cannot be queried.
-   *
-   * @param caller  its address decides the turn of a look-up among those of other addresses; null for a caller that is
-   *   already authenticated, whose look-up goes first
-   */
-  find(key: string, caller: { readonly ip: string } | null): Promise<KeyOwner | null> | KeyOwner | null;
-  /** Clears the cache after a change of any key. */
-  clear(): void;
-}
+export type KeyDirectory = ReturnType<typeof createKeyDirectory>;
 
 interface Lookup {
   /** When the look-up was requested, in monotonic milliseconds; the result is at least as recent. */
@@ -49,18 +37,17 @@ interface Entry {
  * Hashing dominates the cost of a cached look-up, so entries are also indexed by the text of the key. All texts are
  * cleared together at most `ENTRY_MS_MAX` after the first one is added; only hashes stay in memory longer.
  */
-export function createKeyDirectory(options: {
-  readonly database: Database;
-  readonly clock: Clock;
+export function createKeyDirectory({
+  database,
+  clock,
+  entriesMax = KEY_ENTRIES_MAX,
+  onUsed,
+}: Pick<AreaPorts, "database" | "clock"> & {
   readonly entriesMax?: number;
   /** Called about once a second for each key in use. */
   readonly onUsed?: (keyId: string) => void;
-}): KeyDirectory {
-  const { database, clock, entriesMax = KEY_ENTRIES_MAX, onUsed } = options;
-  const lookUps = createLookUpQueue({
-    clock,
-    readBatch: (keys: readonly KeyDigest[]) => findKeyOwners(database, keys),
-  });
+}) {
+  const lookUps = createLookUpQueue(clock, (keys: readonly KeyDigest[]) => findKeyOwners(database, keys));
   /** Entries by key hash in hex, least recently used first. */
   const entries = new Map<string, Entry>();
   /** The entries of `entries`, by the text of the key. */
@@ -138,7 +125,14 @@ export function createKeyDirectory(options: {
   };
 
   return {
-    find(key, caller) {
+    /**
+     * Returns the owner of a key, or null if the key is malformed, unknown or revoked or the customer is canceled.
+     * Returns cached results synchronously. Throws `store_unavailable` if the database cannot be queried.
+     *
+     * @param caller  its address decides the turn of a look-up among those of other addresses; null for a caller that
+     *   is already authenticated, whose look-up goes first
+     */
+    find(key: string, caller: { readonly ip: string } | null): Promise<KeyOwner | null> | KeyOwner | null {
       const recentEntry = entriesByText.get(key);
       if (recentEntry !== undefined) {
         const owner = readCached(key, recentEntry);
@@ -167,7 +161,8 @@ export function createKeyDirectory(options: {
       const digest = createDigest(key, hash);
       return digest === null ? null : lookUpFirst(digest, caller && addressBlock(caller.ip)).owner;
     },
-    clear() {
+    /** Clears the cache after a change of any key. */
+    clear(): void {
       // Pending queries may have read the old state, so only the callers that already wait for them receive their
       // results.
       entries.clear();

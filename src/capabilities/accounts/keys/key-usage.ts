@@ -1,7 +1,5 @@
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 
 const WRITE_INTERVAL_MS = 60_000;
 /** Maximum number of keys per write. Uses of further keys in the same interval are not stored. */
@@ -11,13 +9,12 @@ const PENDING_KEYS_MAX = 10_000;
  * Records when keys were last used, to the minute, without delaying requests: writes all uses of a minute in one
  * statement. Failed writes are retried after a minute.
  */
-export function createKeyUsage(options: {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly keysMax?: number;
-}) {
-  const { database, clock, log, keysMax = PENDING_KEYS_MAX } = options;
+export function createKeyUsage({
+  database,
+  clock,
+  log,
+  keysMax = PENDING_KEYS_MAX,
+}: Pick<AreaPorts, "database" | "clock" | "log"> & { readonly keysMax?: number }) {
   let lastUseTimes = new Map<string, number>();
 
   const recordUse = (keyId: string, at: number) => {
@@ -43,12 +40,8 @@ export function createKeyUsage(options: {
     }
   };
 
-  const job = new PeriodicJob({
-    clock,
-    delayMs: WRITE_INTERVAL_MS,
-    intervalMs: WRITE_INTERVAL_MS,
-    run: writePendingUses,
-  });
+  const schedule = { delayMs: WRITE_INTERVAL_MS, intervalMs: WRITE_INTERVAL_MS };
+  const job = new PeriodicJob({ clock, ...schedule, run: writePendingUses });
 
   return {
     recordUse: (keyId: string) => recordUse(keyId, clock.now()),

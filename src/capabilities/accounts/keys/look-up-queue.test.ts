@@ -9,13 +9,13 @@ import { BATCH_SIZE_MAX, createLookUpQueue, QUERY_BURST } from "./look-up-queue.
 function setUp() {
   const clock = new FakeClock();
   const queries: { readonly keys: readonly string[]; end(): void; fail(error: Error): void }[] = [];
-  const queue = createLookUpQueue({
+  const queue = createLookUpQueue(
     clock,
-    readBatch: (keys: readonly string[]) =>
+    (keys: readonly string[]) =>
       new Promise<readonly string[]>((resolve, reject) =>
         queries.push({ keys, end: () => resolve(keys.map((key) => key.toUpperCase())), fail: reject }),
       ),
-  });
+  );
   const endAll = async () => {
     for (let ended = 0; ended < queries.length; ended++) {
       queries[ended]?.end();

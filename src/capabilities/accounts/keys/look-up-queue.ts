@@ -19,33 +19,18 @@ interface Waiting<Key, Value> {
   readonly reject: (error: unknown) => void;
 }
 
-export interface LookUpQueue<Key, Value> {
-  /**
-   * Looks a key up, with other keys in one query. Rejects with `store_unavailable` if the query fails or the queue is
-   * full.
-   *
-   * @param lane  the IP address block of the caller. Lanes take turns, so that a flood of look-ups from one address does
-   *   not delay those of others. Null if the key was valid before or its caller is trusted: these look-ups go first.
-   */
-  find(key: Key, lane: string | null): Promise<Value>;
-}
-
 /**
  * A bounded, fair queue of look-ups in the store. It sends at most `QUERIES_PER_SECOND`, however many clients send
  * unknown credentials.
  *
- * @param options.readBatch  returns the results of 1 to `BATCH_SIZE_MAX` keys in the same order
+ * @param readBatch  returns the results of 1 to `BATCH_SIZE_MAX` keys in the same order
  */
-export function createLookUpQueue<Key, Value>(options: {
-  readonly clock: Clock;
-  readonly readBatch: (keys: readonly Key[]) => Promise<readonly Value[]>;
-}): LookUpQueue<Key, Value> {
-  const { clock, readBatch } = options;
-  const queryTokens = new TokenBucket({
-    perSecond: QUERIES_PER_SECOND,
-    capacity: QUERY_BURST,
-    now: clock.monotonic(),
-  });
+export function createLookUpQueue<Key, Value>(
+  clock: Clock,
+  readBatch: (keys: readonly Key[]) => Promise<readonly Value[]>,
+) {
+  const rate = { perSecond: QUERIES_PER_SECOND, capacity: QUERY_BURST };
+  const queryTokens = new TokenBucket({ ...rate, now: clock.monotonic() });
   const firstLane: Waiting<Key, Value>[] = [];
   /** In the order of their turns. No lane is empty. */
   const lanes = new Map<string, Waiting<Key, Value>[]>();
@@ -106,7 +91,15 @@ export function createLookUpQueue<Key, Value>(options: {
   };
 
   return {
-    find(key, lane) {
+    /**
+     * Looks a key up, with other keys in one query. Rejects with `store_unavailable` if the query fails or the queue is
+     * full.
+     *
+     * @param lane  the IP address block of the caller. Lanes take turns, so that a flood of look-ups from one address
+     *   does not delay those of others. Null if the key was valid before or its caller is trusted: these look-ups go
+     *   first.
+     */
+    find(key: Key, lane: string | null): Promise<Value> {
       const items = lane === null ? firstLane : (lanes.get(lane) ?? []);
       if (waitingCount >= WAITING_MAX || (lane !== null && items.length >= LANE_LENGTH_MAX))
         return Promise.reject(new AppError("store_unavailable", "Too many credentials are waiting to be checked."));

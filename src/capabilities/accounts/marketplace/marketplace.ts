@@ -1,8 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { AppError } from "../../../domain/errors.ts";
 import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../../domain/plan.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { createLookUpQueue } from "../keys/index.ts";
 import { findUserAccounts, type UserAccount } from "./queries.ts";
 
@@ -47,19 +46,15 @@ interface Entry {
   account: Promise<UserAccount> | UserAccount;
 }
 
-/** @param options.secrets  accepted secrets: two during a rotation; none disables the marketplace */
-export function createMarketplace(options: {
-  readonly secrets: readonly string[];
-  readonly database: Database;
-  readonly clock: Clock;
-}) {
-  const { database, clock } = options;
-  const secretDigests = options.secrets.map(hashText);
+/** @param ports.secrets  accepted secrets: two during a rotation; none disables the marketplace */
+export function createMarketplace({
+  database,
+  clock,
+  secrets,
+}: Pick<AreaPorts, "database" | "clock"> & { readonly secrets: readonly string[] }) {
+  const secretDigests = secrets.map(hashText);
   const accounts = new Map<string, Entry>();
-  const lookUps = createLookUpQueue({
-    clock,
-    readBatch: (customerIds: readonly string[]) => findUserAccounts(database, customerIds),
-  });
+  const lookUps = createLookUpQueue(clock, (ids: readonly string[]) => findUserAccounts(database, ids));
 
   const isValidSecret = (secret: string): boolean => {
     const secretDigest = hashText(secret);

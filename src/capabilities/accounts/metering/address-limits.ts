@@ -1,8 +1,9 @@
 import { rateLimited } from "../../../domain/errors.ts";
 import type { LimitDecision } from "../../../domain/metering.ts";
 import { type LimitedBlock, limitedBlocks } from "../../../lib/ip-prefix.ts";
-import type { Clock } from "../../../ports/clock.ts";
 import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
+import type { Metering } from "./service.ts";
 import { SlidingLog } from "./sliding-log.ts";
 
 const WINDOW_MS = 60_000;
@@ -21,16 +22,13 @@ export type AddressLimits = ReturnType<typeof createAddressLimits>;
  * callers are limited by their plan instead, because many customers may share one IP address behind a marketplace, a
  * proxy or a company network.
  *
- * @param options.meter  counts 401 responses, across all nodes if they share a limiter
+ * @param ports.meter  counts 401 responses, across all nodes if they share a limiter
  */
-export function createAddressLimits(options: {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly meter: {
-    takeMinute(limitClass: "unauthorized", block: string, limit: number): Promise<LimitDecision> | LimitDecision;
-  };
-}) {
-  const { clock, random, meter } = options;
+export function createAddressLimits({
+  clock,
+  random,
+  meter,
+}: Pick<AreaPorts, "clock" | "random"> & { readonly meter: Pick<Metering, "takeMinute"> }) {
   const createRejection = (waitMs: number) => createRateLimitError(addJitter(waitMs, random));
   const anonymousRequests = new SlidingLog({ windowMs: WINDOW_MS });
   const rejectedPayments = new SlidingLog({ windowMs: WINDOW_MS });

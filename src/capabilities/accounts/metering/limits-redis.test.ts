@@ -53,7 +53,7 @@ test(
   async () => {
     const shared = [await openShared(60_000), await openShared(60_000), await openShared(60_000)];
     for (const limit of [5, 30, 120]) {
-      const nodes = shared.map((each) => createRequestLimits({ clock: systemClock, log: quietLog, shared: each }));
+      const nodes = shared.map((each) => createRequestLimits({ clock: systemClock, log: quietLog }, each));
       const caller = randomUUID();
       const decisions = await Promise.all(
         Array.from({ length: 64 * 6 }, (_, call) => (nodes[call % 3] as RequestLimits).take("general", caller, limit)),
@@ -160,7 +160,7 @@ test(
     const unproxiedLimiter = await openShared(60_000);
     for (const fault of ["refuse", "blackhole"] as const) {
       const clock = new FakeClock();
-      const limits = createRequestLimits({ clock, log: quietLog, shared });
+      const limits = createRequestLimits({ clock, log: quietLog }, shared);
       const caller = randomUUID();
       assert.ok((await limits.take("general", caller, 5)).isAllowed);
       proxy[fault]();

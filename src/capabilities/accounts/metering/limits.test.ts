@@ -8,7 +8,7 @@ import { createRequestLimits } from "./limits.ts";
 const { log, lines } = recordingLog();
 
 test("if no shared limiter is configured, returns the decision synchronously", () => {
-  const limits = createRequestLimits({ clock: new FakeClock(), log, shared: null });
+  const limits = createRequestLimits({ clock: new FakeClock(), log }, null);
   assert.deepEqual(limits.take("general", "a", 1), { isAllowed: true, remaining: 0, waitMs: 60_000 });
   assert.deepEqual(limits.take("general", "a", 1), { isAllowed: false, remaining: 0, waitMs: 60_000 });
   assert.deepEqual(limits.take("strategy", "a", 1), { isAllowed: true, remaining: 0, waitMs: 60_000 });
@@ -23,7 +23,7 @@ test("a request rejected by the shared limiter is not counted locally", async ()
     peek: async () => rejection,
     close() {},
   };
-  const limits = createRequestLimits({ clock, log, shared });
+  const limits = createRequestLimits({ clock, log }, shared);
   for (let attempt = 0; attempt < 10; attempt++) assert.deepEqual(await limits.take("general", "a", 2), rejection);
   isFull = false;
   for (let attempt = 0; attempt < 2; attempt++) assert.ok((await limits.take("general", "a", 2)).isAllowed);
@@ -41,7 +41,7 @@ test("after a failure, skips the shared limiter for one second and applies local
     peek: () => Promise.reject(new Error("unavailable")),
     close() {},
   };
-  const limits = createRequestLimits({ clock, log, shared });
+  const limits = createRequestLimits({ clock, log }, shared);
   const isAllowed = async () => (await limits.take("general", "a", 3)).isAllowed;
   assert.deepEqual(
     [await isAllowed(), await isAllowed(), await isAllowed(), await isAllowed()],

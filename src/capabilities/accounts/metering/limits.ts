@@ -1,7 +1,6 @@
 import type { LimitClass, LimitDecision } from "../../../domain/metering.ts";
-import type { Clock } from "../../../ports/clock.ts";
 import type { SharedLimitLog } from "../../../ports/limit-log.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { SlidingLog } from "./sliding-log.ts";
 
 /** Length of the sliding window of minute limits. */
@@ -15,13 +14,11 @@ export type RequestLimits = ReturnType<typeof createRequestLimits>;
  * Minute limits of callers. A request must pass this node's limiter and, if configured, the limiter shared by all
  * nodes. The limit therefore holds across nodes, and on each single node while the shared limiter is unavailable.
  */
-export function createRequestLimits(options: {
-  readonly clock: Clock;
-  readonly log: Log;
+export function createRequestLimits(
+  { clock, log }: Pick<AreaPorts, "clock" | "log">,
   /** Null if the service runs on a single node. */
-  readonly shared: SharedLimitLog | null;
-}) {
-  const { clock, log, shared } = options;
+  shared: SharedLimitLog | null,
+) {
   const localCounters: Readonly<Record<LimitClass, SlidingLog>> = {
     general: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     strategy: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),

@@ -1,9 +1,7 @@
 import type { Allowance } from "../../../domain/plan.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
 import type { SharedLimitLog } from "../../../ports/limit-log.ts";
-import type { Log } from "../../../ports/log.ts";
 import type { QuotaJournal } from "../../../ports/quota-journal.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { createRequestLimits } from "./limits.ts";
 import { QuotaMeter } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaAccount } from "./quota-store.ts";
@@ -14,7 +12,7 @@ export type Metering = ReturnType<typeof createMetering>;
  * Returns a function that reads the calls of this month from the store. Running processes report the calls that they have
  * counted every few seconds, so the newest may be missing.
  */
-export function createUsageReader(database: Database): Metering["usage"] {
+export function createUsageReader(database: AreaPorts["database"]): Metering["usage"] {
   const store = createQuotaStore(database);
   return async ({ customerId, allowance }) => {
     const { used, resetsOn } = await store.usage(customerId);
@@ -23,18 +21,21 @@ export function createUsageReader(database: Database): Metering["usage"] {
 }
 
 /** Counts requests and calls. The store's clock determines the quota month. */
-export function createMetering(options: {
-  readonly database: Database;
+export function createMetering({
+  database,
+  clock,
+  log,
+  journal,
+  nodeId,
+  sharedLimits,
+}: Pick<AreaPorts, "database" | "clock" | "log"> & {
   readonly journal: QuotaJournal;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Unique among all processes that share the store. */
   readonly nodeId: string;
   /** Null if the service runs on a single node. */
   readonly sharedLimits: SharedLimitLog | null;
 }) {
-  const { database, journal, clock, log, nodeId, sharedLimits } = options;
-  const limits = createRequestLimits({ clock, log, shared: sharedLimits });
+  const limits = createRequestLimits({ clock, log }, sharedLimits);
   const meter = new QuotaMeter({ store: createQuotaStore(database), journal, clock, log, nodeId });
   return {
     takeMinute: limits.take,

@@ -1,8 +1,5 @@
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
-import type { Log } from "../../../ports/log.ts";
-import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import type { AddressLimits } from "../metering/index.ts";
 import { createChainReader } from "./chain.ts";
 import { createFacilitator } from "./facilitator.ts";
@@ -21,14 +18,8 @@ export interface PaymentPorts extends PaymentSettings {
 }
 
 export async function createPayments(
-  ports: PaymentPorts & {
-    readonly database: Database;
-    readonly clock: Clock;
-    readonly random: Random;
-    readonly log: Log;
-    readonly publicUrl: string | null;
-    readonly addresses: AddressLimits;
-  },
+  ports: PaymentPorts &
+    Pick<AreaPorts, "database" | "clock" | "random" | "log" | "publicUrl"> & { readonly addresses: AddressLimits },
 ) {
   const { database, clock, random, log, publicUrl, addresses, asset, http, rpcUrl, deadlines } = ports;
   if (publicUrl === null) throw new Error("payments require a public URL");

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../../../domain/errors.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { type FoundPayment, type NewPayment, type PaymentLease, PaymentLedger } from "./ledger.ts";
 import {
   createPaymentInProgressError,
@@ -44,10 +42,7 @@ type BeginResult =
   /** The same payment was sent repeatedly for the same request. */
   | { readonly kind: "replay"; readonly response: StoredResponse; readonly settlement: Settlement };
 
-export interface PaymentServiceOptions extends SettlementOptions {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface PaymentServiceOptions extends SettlementOptions, Pick<AreaPorts, "database" | "clock" | "random"> {
   readonly asset: PaymentAsset;
   readonly isSignedByPayer: SignatureCheck;
 }

@@ -1,7 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from "../../../lib/durations.ts";
-import type { Clock } from "../../../ports/clock.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
-import type { Random } from "../../../ports/random.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
 import {
   deleteExpiredSessions,
@@ -47,7 +46,7 @@ export interface SessionView {
 }
 
 /** Writes an audit log entry in the transaction of a session change. */
-export type RecordSession = (
+type RecordSession = (
   transaction: Transaction,
   entry: {
     readonly actor: { readonly kind: "session"; readonly id: string };
@@ -60,13 +59,12 @@ export type RecordSession = (
 
 export type Sessions = ReturnType<typeof createSessions>;
 
-export function createSessions(dependencies: {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly record: RecordSession;
-}) {
-  const { database, clock, random, record: recordAudit } = dependencies;
+export function createSessions({
+  database,
+  clock,
+  random,
+  record: recordAudit,
+}: Pick<AreaPorts, "database" | "clock" | "random"> & { readonly record: RecordSession }) {
   const activeSessionBounds = (now: number) => ({ lastSeen: now - IDLE_MS_MAX, started: now - SESSION_MS_MAX });
   const createActor = (sessionId: string) => ({ kind: "session", id: sessionId }) as const;
 

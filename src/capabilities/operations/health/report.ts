@@ -1,23 +1,20 @@
 import type { Ingest, VenueStatusReport } from "../../../ingest/index.ts";
-import type { Bus } from "../../../ports/bus.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import type { MatchingReport } from "../../markets/matching/index.ts";
 import type { HealthReport } from "./schema.ts";
 import type { StoreProbe } from "./store-probe.ts";
 
 /** Returns a function that reports the health of this process, its store, bus, jobs and venues. */
-export function createHealthReport(options: {
-  readonly version: string;
-  readonly data: "sandbox" | "live";
-  readonly clock: Clock;
-  readonly bus: Bus;
-  readonly probe: Pick<StoreProbe, "isUp" | "fault">;
-  readonly ingest: Pick<Ingest, "health">;
-  /** Names of the periodic jobs whose last run failed. */
-  readonly failingJobs: () => readonly string[];
-  /** Null on a node that does not match markets. */
-  readonly matching: { readonly report: MatchingReport } | null;
-}): () => HealthReport {
+export function createHealthReport(
+  options: Pick<AreaPorts, "version" | "data" | "clock" | "bus"> & {
+    readonly probe: Pick<StoreProbe, "isUp" | "fault">;
+    readonly ingest: Pick<Ingest, "health">;
+    /** Names of the periodic jobs whose last run failed. */
+    readonly failingJobs: () => readonly string[];
+    /** Null on a node that does not match markets. */
+    readonly matching: { readonly report: MatchingReport } | null;
+  },
+): () => HealthReport {
   const { version, data, clock, bus, probe, ingest } = options;
   const startedAt = clock.monotonic();
   return () => {

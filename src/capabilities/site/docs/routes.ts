@@ -14,6 +14,7 @@ import {
 import { STATUS } from "../../../http/problem.ts";
 import { keepCompressed } from "../../../http/response/compression.ts";
 import { weakEntityTag } from "../../../http/response/conditional.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import { DOCS_SCRIPT, DOCS_STYLESHEET } from "./assets.ts";
 import { readExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
@@ -26,9 +27,7 @@ import type { PageContext } from "./pages.ts";
 
 const KEY_PLACEHOLDER = "YOUR_API_KEY";
 
-export interface DocsRoutesOptions {
-  readonly data: "sandbox" | "live";
-  readonly publicUrl: string | null;
+export interface DocsRoutesOptions extends Pick<AreaPorts, "data" | "publicUrl"> {
   /** Public ids of the venues in the order of the configuration. */
   readonly venues: { readonly trading: readonly VenueId[]; readonly all: readonly VenueId[] };
   /** Key in the samples that users of this machine see. null shows a placeholder. */

@@ -2,12 +2,11 @@ import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/in
 import { rateLimited } from "../../../domain/errors.ts";
 import { MINUTE_MS } from "../../../lib/durations.ts";
 import { limitedBlocks } from "../../../lib/ip-prefix.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Random } from "../../../ports/random.ts";
 import type { BrowserSessions } from "../../accounts/account-pages/index.ts";
 import { SlidingLog } from "../../accounts/metering/index.ts";
 import type { AnalysesService, CurrentAnalysis } from "../../analysis/analyses/index.ts";
 import type { Calibration } from "../../analysis/calibration/index.ts";
+import type { AreaPorts } from "../../area-ports.ts";
 import type { MarketsService } from "../../markets/market-data/index.ts";
 import type { HealthReport } from "../../operations/health/index.ts";
 import type { ListedMarket } from "./market-table.ts";
@@ -20,15 +19,12 @@ import type { ShownPerformance } from "./track-record-page.ts";
  */
 const MARKET_PAGES_PER_MINUTE = 60;
 
-export interface WebsiteOptions {
+export interface WebsiteOptions extends Pick<AreaPorts, "clock" | "random" | "publicUrl" | "data"> {
   readonly service: MarketsService;
   readonly board: MarketBoard;
-  readonly clock: Clock;
   /** Public ids of the venues that clients can query. */
   readonly venues: readonly string[];
   readonly health: () => HealthReport;
-  readonly publicUrl: string | null;
-  readonly data: "sandbox" | "live";
   /** The key in examples of a sandbox; null shows a placeholder. */
   readonly demoKey: string | null;
   /** URL of the operator's page where customers upgrade; null if not configured. */
@@ -37,7 +33,6 @@ export interface WebsiteOptions {
   readonly acceptsPayments: boolean;
   /** Ids of the venues whose prices are only references, for example because they trade play money. */
   readonly referenceVenues: readonly string[];
-  readonly random: Random;
   readonly analyses: Pick<AnalysesService, "analyse" | "findRunning" | "getStatus">;
   readonly browserSessions: Pick<BrowserSessions, "find" | "formTokenOf">;
   /** Returns the market's latest analysis, or null. May reject. */
