@@ -1,5 +1,5 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
-import { type Allowance, CUSTOM_LIMITS_PLAN, type Plan } from "../../../domain/plan.ts";
+import { type Allowance, CUSTOM_LIMITS_PLAN, type Plan, type RateClass, type Tier } from "../../../domain/plan.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import type { Transaction } from "../../../ports/database.ts";
@@ -12,7 +12,7 @@ import { deleteAccount } from "./deletion.ts";
 import { parseEmail } from "./email-address.ts";
 import {
   ACTIVE_KEYS_MAX,
-  type Accounts,
+  type Account,
   type Actor,
   type CustomerPorts,
   type IssuedKey,
@@ -92,7 +92,13 @@ export async function createAccount(
   return key;
 }
 
-export function createAccounts(dependencies: AccountDependencies): Accounts {
+export type Accounts = ReturnType<typeof createAccounts>;
+
+/**
+ * Operations on existing accounts. Each change and its audit log entry are written in one transaction. A change
+ * requested with a key throws `unauthorized` if that key has been revoked, even if this node has not yet been notified.
+ */
+export function createAccounts(dependencies: AccountDependencies) {
   const { database, clock, random, onKeysChanged, customerData } = dependencies;
 
   const transactAndNotify = async <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
@@ -137,41 +143,48 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
   };
 
   /** Applies an operator's change to a customer and audits the values before and after the change. */
-  const changeCustomer = (
-    customerId: string,
-    actor: Actor,
-    action: string,
-    computeChanges: (row: CustomerRow) => Partial<CustomerRow>,
-    /** Runs in the same transaction. */
-    applySideEffects: (transaction: Transaction, customerId: string) => Promise<unknown> = async () => {},
-  ): Promise<void> =>
+  const changeCustomer: ChangeCustomer = (customerId, actor, action, computeChanges, applySideEffects) =>
     transactAndNotify(async (transaction) => {
       const row = await lockAuthorizedCustomer(transaction, customerId, actor);
       const after = computeChanges(row);
       await updateCustomer(transaction, { ...row, ...after });
-      await applySideEffects(transaction, customerId);
+      await applySideEffects?.(transaction, customerId);
       const before = Object.fromEntries(Object.keys(after).map((name) => [name, row[name]]));
       await insertAudit(transaction, { actor, action, customerId, details: { before, after }, now: clock.now() });
     });
 
   return {
-    account: async (customerId) => requireFound(await selectAccount(database, { customerId })),
-    async find(idOrEmail) {
-      const email = idOrEmail.includes("@") ? parseEmail(idOrEmail) : null;
-      if (idOrEmail.includes("@")) return email === null ? null : selectAccount(database, { email: email.address });
-      return selectAccount(database, { customerId: idOrEmail });
+    /** @throws AppError `customer_not_found` */
+    account: async (customerId: string): Promise<Account> =>
+      requireFound(await selectAccount(database, { customerId })),
+    /** Finds an account by id, or by e-mail address in any spelling; null if there is none. */
+    async find(idOrEmail: string): Promise<Account | null> {
+      if (!idOrEmail.includes("@")) return selectAccount(database, { customerId: idOrEmail });
+      const email = parseEmail(idOrEmail);
+      return email === null ? null : selectAccount(database, { email: email.address });
     },
-    list: ({ limit, after = "", plan = null, status = null }) =>
-      selectCustomers(database, { limit: requireListLimit(limit), after, plan, status }),
-    async create({ email, name, plan }, actor) {
+    /** Lists customers ordered by id, starting after the id `after`. */
+    list: ({ limit, ...filter }: Parameters<typeof selectCustomers>[1]) =>
+      selectCustomers(database, { ...filter, limit: requireListLimit(limit) }),
+    /**
+     * Creates an account with a first key named `default`.
+     *
+     * @param input.email  in canonical form
+     * @throws AppError `email_taken`
+     */
+    async create(input: Pick<Parameters<typeof createAccount>[2], "email" | "name" | "plan">, actor: Actor) {
       const customerId = newCustomerId(random);
       const key = await database.transaction(
-        (transaction) => createAccount(transaction, dependencies, { customerId, email, name, plan, actor }),
+        (transaction) => createAccount(transaction, dependencies, { ...input, customerId, actor }),
         "request",
       );
       return { customerId, key };
     },
-    createKey: (customerId, name, actor) =>
+    /**
+     * @throws AppError `customer_not_found`, `key_name_taken`, `key_limit_reached`; `rate_limited` if the customer has
+     *   created or replaced 20 keys within the last hour
+     */
+    createKey: (customerId: string, name: string, actor: Actor) =>
       database.transaction(async (transaction) => {
         assertKeyName(name);
         // The lock prevents concurrent calls from exceeding the limit.
@@ -182,7 +195,13 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         await insertAudit(transaction, { actor, action: "key.created", customerId, details, now: clock.now() });
         return key;
       }, "request"),
-    rotateKey: (customerId, keyId, actor) =>
+    /**
+     * Revokes an active key and creates another with the same name. If called concurrently, exactly one call succeeds.
+     *
+     * @throws AppError `customer_not_found`; `key_not_found` if the key is not active or belongs to another customer;
+     *   `rate_limited` as for `createKey`
+     */
+    rotateKey: (customerId: string, keyId: string, actor: Actor) =>
       transactAndNotify(async (transaction) => {
         const customer = await lockAuthorizedCustomer(transaction, customerId, actor);
         const revoked = await revokeActiveKey(transaction, customerId, keyId);
@@ -191,42 +210,79 @@ export function createAccounts(dependencies: AccountDependencies): Accounts {
         await insertAudit(transaction, { actor, action: "key.rotated", customerId, details, now: clock.now() });
         return key;
       }),
-    revokeKey: (customerId, keyId, actor) =>
+    /** Revokes an active key on every node. @throws AppError `customer_not_found`, `key_not_found` */
+    revokeKey: (customerId: string, keyId: string, actor: Actor) =>
       transactAndNotify(async (transaction) => {
         await lockAuthorizedCustomer(transaction, customerId, actor);
         const revoked = await revokeActiveKey(transaction, customerId, keyId);
         const details = { key_id: keyId, name: revoked.name };
         await insertAudit(transaction, { actor, action: "key.revoked", customerId, details, now: clock.now() });
       }),
-    ensureMarketplaceAccount: (customerId, name, actor) =>
+    /**
+     * Creates an account for a marketplace user, without e-mail address and key and on the enterprise plan, so that it
+     * can have custom limits. Does nothing if the account exists.
+     */
+    ensureMarketplaceAccount: (customerId: string, name: string | null, actor: Actor) =>
       database.transaction(async (transaction) => {
         const now = clock.now();
         const plan = CUSTOM_LIMITS_PLAN;
         if (!(await insertCustomer(transaction, { customerId, email: null, name, plan, now }))) return;
         await insertAudit(transaction, { actor, action: "customer.created", customerId, details: { plan }, now });
       }, "request"),
-    setPlan: (customerId, plan, actor) =>
+    ...createOperatorChanges(changeCustomer),
+    /**
+     * Erases the account: its keys stop working on every node, and its sessions end. The e-mail address can sign up
+     * again. Does nothing if the account was already deleted. Returns the e-mail address that the account had.
+     *
+     * @throws AppError `customer_not_found`
+     */
+    delete: (customerId: string, actor: Actor) =>
+      transactAndNotify((transaction) => deleteAccount(transaction, { customerId, actor, customerData }, clock.now())),
+    /** Lists audit entries of one customer or of all, newest first, with ids below `before`. */
+    auditLog: ({ limit, ...filter }: Parameters<typeof selectAudit>[1]) =>
+      selectAudit(database, { ...filter, limit: requireListLimit(limit) }),
+  };
+}
+
+/** Applies a change to a locked customer and audits it. `applySideEffects` runs in the same transaction. */
+type ChangeCustomer = (
+  customerId: string,
+  actor: Actor,
+  action: string,
+  computeChanges: (row: CustomerRow) => Partial<CustomerRow>,
+  applySideEffects?: (transaction: Transaction, customerId: string) => Promise<unknown>,
+) => Promise<void>;
+
+function createOperatorChanges(changeCustomer: ChangeCustomer) {
+  return {
+    /** Changing from enterprise to another plan removes custom limits. @throws AppError `customer_not_found` */
+    setPlan: (customerId: string, plan: Plan, actor: Actor) =>
       changeCustomer(customerId, actor, "customer.plan_set", ({ plan: previousPlan, quotas, rate_limits }) => {
         const keepsLimits = plan === CUSTOM_LIMITS_PLAN && previousPlan === plan;
         return keepsLimits || (quotas ?? rate_limits) === null ? { plan } : { plan, quotas: null, rate_limits: null };
       }),
-    setQuota: (customerId, tier, limit, actor) =>
+    /**
+     * Sets a custom quota for one tier, in calls per month; null restores the plan's quota.
+     *
+     * @throws AppError `customer_not_found`; `plan_required` if the customer is not on enterprise
+     */
+    setQuota: (customerId: string, tier: Tier, limit: number | null, actor: Actor) =>
       changeCustomer(customerId, actor, "customer.quota_set", (row) => {
         assertCustomLimitsAllowed(row);
         return { quotas: mergeLimits<Allowance["quotas"]>(row.quotas, { [tier]: limit }, QUOTA_MAX) };
       }),
-    setRateLimits: (customerId, limits, actor) =>
+    /** Sets custom limits in calls per minute; null restores the plan's limit. @throws as `setQuota` */
+    setRateLimits: (customerId: string, limits: Partial<Record<RateClass, number | null>>, actor: Actor) =>
       changeCustomer(customerId, actor, "customer.rate_limits_set", (row) => {
         assertCustomLimitsAllowed(row);
         return { rate_limits: mergeLimits<Allowance["rateLimits"]>(row.rate_limits, limits, RATE_LIMIT_MAX) };
       }),
-    disable: (customerId, actor) =>
+    /** Rejects all keys of the customer and ends all its sessions. @throws AppError `customer_not_found` */
+    disable: (customerId: string, actor: Actor) =>
       changeCustomer(customerId, actor, "customer.disabled", () => ({ status: "canceled" }), endSessions),
-    enable: (customerId, actor) => changeCustomer(customerId, actor, "customer.enabled", () => ({ status: "active" })),
-    delete: (customerId, actor) =>
-      transactAndNotify((transaction) => deleteAccount(transaction, { customerId, actor, customerData }, clock.now())),
-    auditLog: ({ customerId = null, before = null, limit }) =>
-      selectAudit(database, { customerId, before, limit: requireListLimit(limit) }),
+    /** @throws AppError `customer_not_found` */
+    enable: (customerId: string, actor: Actor) =>
+      changeCustomer(customerId, actor, "customer.enabled", () => ({ status: "active" })),
   };
 }
 

@@ -2,13 +2,12 @@ import { rateLimited } from "../../../domain/errors.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
-import { endOtherSessions } from "../sessions/index.ts";
+import { endOtherSessions, type Session } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { invalidEmail, parseEmail } from "./email-address.ts";
 import { createAddressTakenEmail, createEmailChangedEmail, createEmailChangeEmail } from "./emails.ts";
-import { createMailQueue, type MailQueue } from "./mail-queue.ts";
-import type { CustomerPorts, EmailChanges, EmailDelivery } from "./model.ts";
-import { EMAIL_CHANGE_MS } from "./model.ts";
+import { createMailQueue } from "./mail-queue.ts";
+import { type CustomerPorts, EMAIL_CHANGE_MS, type EmailDelivery } from "./model.ts";
 import {
   deleteEmailChange,
   hasAccount,
@@ -23,6 +22,9 @@ import { createMailUnavailableError, EMAIL_RULES, rejectDisposable } from "./sig
 const REQUEST_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: HOUR_MS }];
 const UNIQUE_VIOLATION = "23505";
 
+/** The session that confirms a change. */
+type ChangingSession = Pick<Session, "customerId" | "sessionId">;
+
 /** Changes of a customer's e-mail address. The new address is confirmed by a link, and the old one is notified. */
 export function createEmailChanges(
   dependencies: CustomerPorts & {
@@ -30,7 +32,7 @@ export function createEmailChanges(
     /** Disposable e-mail domains in canonical form. */
     readonly disposableDomains: ReadonlySet<string>;
   },
-): EmailChanges & Pick<MailQueue, "stop"> {
+) {
   const { database, clock, random, emailDelivery, disposableDomains } = dependencies;
   const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
 
@@ -57,11 +59,7 @@ export function createEmailChanges(
     return { token, isTaken: await hasAccount(transaction, email) };
   };
 
-  const applyChange = async (
-    transaction: Transaction,
-    session: Parameters<EmailChanges["confirm"]>[0],
-    token: string,
-  ) => {
+  const applyChange = async (transaction: Transaction, session: ChangingSession, token: string) => {
     const { customerId, sessionId } = session;
     const now = clock.now();
     const row = await lockCustomer(transaction, customerId);
@@ -77,7 +75,16 @@ export function createEmailChanges(
   };
 
   return {
-    async request(customerId, text) {
+    /**
+     * Sends a link to the new address. The result does not reveal whether another account has the address: its owner gets
+     * an e-mail without a link.
+     *
+     * @returns the link's token if the page displays it, because there is no mail server; null for an address that another
+     *   account has
+     * @throws InvalidRequestError for an invalid, disposable or unchanged address; AppError `rate_limited`,
+     *   `mail_unavailable`
+     */
+    async request(customerId: string, text: string): Promise<{ readonly displayedToken: string | null }> {
       const email = parseEmail(text);
       if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
       rejectDisposable(email, disposableDomains, text);
@@ -100,7 +107,8 @@ export function createEmailChanges(
         slot?.release();
       }
     },
-    async find(customerId) {
+    /** Returns the change that awaits confirmation; null if there is none or its link has expired. */
+    async find(customerId: string) {
       const [row] = await database.query<{ email: string; expiresAt: Date }>(
         `select email, expires_at as "expiresAt" from email_changes
          where customer_id = $1 and expires_at > to_timestamp($2::float8 / 1000)`,
@@ -109,8 +117,15 @@ export function createEmailChanges(
       );
       return row ?? null;
     },
-    cancel: (customerId) => deleteEmailChange(database, customerId),
-    async confirm(session, token) {
+    cancel: (customerId: string) => deleteEmailChange(database, customerId),
+    /**
+     * Consumes a link, sets the e-mail address, ends the customer's other sessions and invalidates its sign-in link.
+     * Notifies the old address. Returns null if the link is unknown, used, replaced, expired or of another customer, or if
+     * another account has the address.
+     *
+     * @throws AppError `mail_unavailable`
+     */
+    async confirm(session: ChangingSession, token: string): Promise<{ readonly email: string } | null> {
       if (!isToken(token)) return null;
       const slot = reserveSlot();
       try {

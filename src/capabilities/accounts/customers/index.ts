@@ -1,5 +1,5 @@
 /** Customers: sign-up, accounts, API keys, operator changes and the audit log. */
-export { createAccounts } from "./accounts.ts";
+export { type Accounts, createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export type { CustomerData } from "./customer-data.ts";
 export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
@@ -8,12 +8,10 @@ export { createMailQueue } from "./mail-queue.ts";
 export {
   ACTIVE_KEYS_MAX,
   type Account,
-  type Accounts,
   type Actor,
   CUSTOMER_NAME_LENGTH_MAX,
   CUSTOMER_STATUSES,
   type CustomerPorts,
-  type Customers,
   EMAIL_CHANGE_MS,
   type EmailDelivery,
   type IssuedKey,
@@ -29,7 +27,7 @@ export { isPlainName } from "./plain-text.ts";
 export { presentAccount, presentAudit, presentIssuedKey, presentSummary, toTierCounts } from "./present.ts";
 export { insertAudit, lockCustomerRow } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
-export { createCustomers } from "./service.ts";
+export { type Customers, createCustomers } from "./service.ts";
 export {
   createMailUnavailableError,
   EMAIL_RULES,

@@ -1,8 +1,9 @@
 import { HOUR_MS } from "../../../lib/durations.ts";
+import type { Accounts } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { createDeletionEmail, createKeyEmail, type KeyChange } from "./emails.ts";
-import { createMailQueue, type MailQueue } from "./mail-queue.ts";
-import type { Accounts, Actor, CustomerPorts, EmailDelivery } from "./model.ts";
+import { createMailQueue } from "./mail-queue.ts";
+import type { Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 
 /** Limits e-mails per customer, so that an attacker with a key cannot flood the mailbox. */
 const KEY_EMAIL_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * HOUR_MS }];
@@ -14,7 +15,7 @@ const KEY_EMAIL_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: 24 * HOU
 export function withKeyEmails(
   accounts: Accounts,
   dependencies: CustomerPorts & { readonly emailDelivery: EmailDelivery },
-): Accounts & Pick<MailQueue, "stop"> {
+): Accounts & { stop(): Promise<void> } {
   const { database, clock, log, emailDelivery } = dependencies;
   const mailQueue = createMailQueue({ ...dependencies, mail: emailDelivery.mail });
   const pendingEmails = new Set<Promise<void>>();

@@ -9,20 +9,6 @@ const RETRY_DELAYS_MS: readonly number[] = [1_000, 5_000, 30_000, 120_000, 600_0
 /** Maximum time that `stop` waits for e-mails to be sent. */
 const STOP_TIMEOUT_MS = 2_000;
 
-/** Reserved capacity for one e-mail, until it is sent or released. */
-export interface MailSlot {
-  send(mail: OutgoingMail): void;
-  release(): void;
-}
-
-/** Stores outgoing e-mails only in memory, because the tokens in their links must not be stored. */
-export interface MailQueue {
-  /** Returns a slot, or null if the queue is full or stopping. */
-  reserve(): MailSlot | null;
-  /** Tries once more to send the queued e-mails, and discards those that fail. */
-  stop(): Promise<void>;
-}
-
 interface QueuedMail {
   readonly mail: OutgoingMail;
   attempts: number;
@@ -30,10 +16,13 @@ interface QueuedMail {
   cancelWait: (() => void) | null;
 }
 
-/** Sends e-mails with limited concurrency and at most six attempts each. */
+/**
+ * Sends e-mails with limited concurrency and at most six attempts each. They are stored only in memory, because the
+ * tokens in their links must not be stored.
+ */
 export function createMailQueue(
   options: Omit<CustomerPorts, "database"> & { readonly mail: MailOut; readonly queuedMax?: number },
-): MailQueue {
+) {
   const { mail, clock, random, log, queuedMax = QUEUED_EMAILS_MAX } = options;
   const queuedEmails = new Set<QueuedMail>();
   const readyEmails: QueuedMail[] = [];
@@ -88,6 +77,7 @@ export function createMailQueue(
   };
 
   return {
+    /** Reserves capacity for one e-mail, until it is sent or released; returns null if the queue is full or stopping. */
     reserve() {
       if (isStopping || queuedEmails.size + reservedSlotCount >= queuedMax) return null;
       reservedSlotCount += 1;
@@ -99,7 +89,7 @@ export function createMailQueue(
         return true;
       };
       return {
-        send(outgoing) {
+        send(outgoing: OutgoingMail): void {
           if (!consumeSlot()) return;
           const entry: QueuedMail = { mail: outgoing, attempts: 0, cancelWait: null };
           queuedEmails.add(entry);
@@ -108,6 +98,7 @@ export function createMailQueue(
         release: () => void consumeSlot(),
       };
     },
+    /** Tries once more to send the queued e-mails, and discards those that fail. */
     async stop() {
       isStopping = true;
       for (const entry of queuedEmails) {

@@ -61,9 +61,9 @@ export async function selectCustomers(
   queryRunner: QueryRunner,
   options: {
     readonly limit: number;
-    readonly after: string;
-    readonly plan: Plan | null;
-    readonly status: CustomerStatus | null;
+    readonly after?: string;
+    readonly plan?: Plan;
+    readonly status?: CustomerStatus;
   },
 ): Promise<readonly CustomerSummary[]> {
   return queryRunner.query<Pick<CustomerSummary, keyof CustomerSummary>>(
@@ -72,7 +72,7 @@ export async function selectCustomers(
      from customers c
      where customer_id > $1 and ($2::text is null or plan = $2) and ($3::text is null or status = $3)
      order by customer_id limit $4`,
-    [options.after, options.plan, options.status, options.limit],
+    [options.after ?? "", options.plan ?? null, options.status ?? null, options.limit],
   );
 }
 
@@ -195,7 +195,7 @@ export async function insertAudit(
 
 export async function selectAudit(
   queryRunner: QueryRunner,
-  options: { readonly customerId: string | null; readonly before: number | null; readonly limit: number },
+  options: { readonly customerId?: string; readonly before?: number; readonly limit: number },
 ): Promise<readonly AuditEntry[]> {
   const rows = await queryRunner.query<Omit<AuditEntry, "actor"> & AuditEntry["actor"]>(
     `select audit_id as "auditId", occurred_at as "occurredAt", actor_kind as kind, actor_id as id, action,
@@ -203,7 +203,7 @@ export async function selectAudit(
      from audit_log
      where ($1::text is null or customer_id = $1) and ($2::int8 is null or audit_id < $2)
      order by audit_id desc limit $3`,
-    [options.customerId, options.before, options.limit],
+    [options.customerId ?? null, options.before ?? null, options.limit],
   );
   return rows.map(({ kind, id, ...entry }) => ({ ...entry, actor: { kind, id } }));
 }

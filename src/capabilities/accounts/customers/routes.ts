@@ -19,11 +19,12 @@ import { defineRoute } from "../../../http/route.ts";
 import { valueError } from "../../../http/validation/index.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { isToken } from "../keys/index.ts";
-import { type Customers, KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
+import { KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
 import { createConfirmPage, createExpiredLinkPage, createIssuedKeyPage } from "./pages.ts";
 import { isPlainName } from "./plain-text.ts";
 import { presentIssuedKey, presentKey, toTierCounts } from "./present.ts";
 import * as schema from "./schema.ts";
+import type { Customers } from "./service.ts";
 
 /** Routes that require no key and consume no quota. */
 const PUBLIC_ROUTE = { access: "public", metering: METERING.FREE, tag: "Account" } as const;

@@ -5,7 +5,7 @@ import { type AccountDependencies, createAccounts } from "./accounts.ts";
 import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
 import { createEmailChanges } from "./email-changes.ts";
 import { withKeyEmails } from "./key-emails.ts";
-import type { CustomerPorts, Customers, EmailDelivery } from "./model.ts";
+import type { CustomerPorts, EmailDelivery } from "./model.ts";
 import { deleteOlder } from "./queries.ts";
 import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
 
@@ -15,6 +15,9 @@ const CLEANUP_INTERVAL_MS = HOUR_MS;
 /** A node never repeats a batch of usage after this time. */
 const BATCH_SERIAL_DAYS = 31;
 
+export type Customers = ReturnType<typeof createCustomers>;
+
+/** All operations on customers. */
 export function createCustomers(
   options: CustomerPorts &
     AccountDependencies & {
@@ -25,7 +28,7 @@ export function createCustomers(
       /** Days after which audit log entries and revoked keys are deleted. */
       readonly auditDays: number;
     },
-): Customers {
+) {
   const { database, clock, log, emailDelivery, auditDays, customerData } = options;
   const { stop: stopSignUps, ...signUps } = createSignUps({ ...options, settings: options.signUp });
   const disposableDomains = options.signUp?.disposableDomains ?? new Set<string>();
@@ -64,8 +67,10 @@ export function createCustomers(
     ...accounts,
     ...signUps,
     emailChanges,
+    /** Starts the periodic deletion of expired records. */
     start: () => cleanup.start(),
-    async stop() {
+    /** Tries once more to send the queued e-mails, and stops the deletion. */
+    async stop(): Promise<void> {
       await Promise.all([cleanup.stop(), stopSignUps(), stopEmailChanges(), stopKeyEmails()]);
     },
   };

@@ -8,8 +8,8 @@ import { createAccount, createEmailTakenError, newCustomerId } from "./accounts.
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { type EmailAddress, invalidEmail, isDisposable, parseEmail } from "./email-address.ts";
 import { createVerificationEmail } from "./emails.ts";
-import { createMailQueue, type MailQueue } from "./mail-queue.ts";
-import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult, SignUps } from "./model.ts";
+import { createMailQueue } from "./mail-queue.ts";
+import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult } from "./model.ts";
 import { hasAccount, hasPendingSignup, renewPendingSignup, takePendingSignup, upsertPendingSignup } from "./queries.ts";
 import type { BotCheck } from "./turnstile.ts";
 
@@ -33,10 +33,12 @@ export interface SignUpSettings {
   readonly emailDelivery: EmailDelivery | null;
 }
 
-/** @param dependencies.settings  null rejects every sign-up with `signup_not_configured` */
-export function createSignUps(
-  dependencies: CustomerPorts & { readonly settings: SignUpSettings | null },
-): SignUps & Pick<MailQueue, "stop"> {
+/**
+ * Sign-up with or without e-mail verification.
+ *
+ * @param dependencies.settings  null rejects every sign-up with `signup_not_configured`
+ */
+export function createSignUps(dependencies: CustomerPorts & { readonly settings: SignUpSettings | null }) {
   const { database, clock, random, settings } = dependencies;
   const emailDelivery = settings?.emailDelivery ?? null;
   const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
@@ -114,6 +116,17 @@ export function createSignUps(
   };
 
   return {
+    /**
+     * Creates an account, or starts e-mail verification. Checks in this order: the e-mail address and whether it is
+     * disposable (`InvalidRequestError`), attempts per network address (`rate_limited`), the bot check
+     * (`bot_check_failed`, `bot_check_unavailable`), five sign-ups per hour (`rate_limited`), and then the database
+     * (`email_taken`).
+     *
+     * With e-mail verification, the result does not reveal whether the e-mail was suppressed by the rate limit;
+     * `mail_unavailable` if the mail queue is full.
+     *
+     * @throws AppError also `signup_not_configured`
+     */
     async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
       if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
       const email = parseAcceptedEmail(text, settings.disposableDomains);
@@ -128,7 +141,11 @@ export function createSignUps(
         ? createVerifiedAccount(email, name)
         : signUpWithVerification(email, name, emailDelivery.publicUrl);
     },
-    async verify(token) {
+    /**
+     * Consumes a link's token and creates the account with its first key. Returns null if the token is unknown, used,
+     * replaced or expired.
+     */
+    async verify(token: string): Promise<{ readonly customerId: string; readonly apiKey: string } | null> {
       if (!isToken(token)) return null;
       try {
         return await database.transaction(async (transaction) => {
@@ -145,7 +162,14 @@ export function createSignUps(
         throw error;
       }
     },
-    async resend(text, address) {
+    /**
+     * Sends the verification e-mail of a pending sign-up again, with a new link that replaces the previous one. The
+     * result does not reveal whether there is a pending sign-up, or whether the e-mail was suppressed by the rate limit.
+     *
+     * @param address  the caller's IP address
+     * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
+     */
+    async resend(text: string, address: string): Promise<void> {
       const email = parseEmail(text);
       if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
       const waitMs = await takeAttempt(database, `resend:${addressBlock(address)}`, NETWORK_RULES, clock.now());
