@@ -44,13 +44,6 @@ function addVary(reply: FastifyReply, field: string): void {
   else if (!String(existing).split(", ").includes(field)) reply.header("vary", `${String(existing)}, ${field}`);
 }
 
-export interface Cors {
-  /** Sets the cross-origin headers of a response to a request of an API route. */
-  setHeaders(request: FastifyRequest, reply: FastifyReply): void;
-  /** Whether the request is a preflight that is permitted, and sets its headers. */
-  acceptPreflight(request: FastifyRequest, reply: FastifyReply): boolean;
-}
-
 /**
  * Cross-origin requests (the Fetch standard). Public GET and HEAD routes permit every origin. All other API routes
  * permit only the configured origins. Responses never permit credentials: keys are sent in a header, and pages with
@@ -58,7 +51,7 @@ export interface Cors {
  *
  * @param origins  serialised origins such as `https://app.example.org`
  */
-export function createCors(origins: readonly string[], routes: RouteTable): Cors {
+export function createCors(origins: readonly string[], routes: RouteTable) {
   const configuredOrigins = new Set(origins);
 
   /** Returns the permitted origin; null if the route permits none to this request. */
@@ -71,7 +64,8 @@ export function createCors(origins: readonly string[], routes: RouteTable): Cors
   };
 
   return {
-    setHeaders(request, reply) {
+    /** Sets the cross-origin headers of a response to a request of an API route. */
+    setHeaders(request: FastifyRequest, reply: FastifyReply): void {
       const permitsAll = isPublicRead(request.method, request.routeConfig.access);
       // Fastify creates `routeOptions` on every access, so the usual request without configured origins ends here.
       if (!permitsAll && configuredOrigins.size === 0) return;
@@ -80,7 +74,8 @@ export function createCors(origins: readonly string[], routes: RouteTable): Cors
       if (permitted === null) return;
       reply.header("access-control-allow-origin", permitted).header("access-control-expose-headers", EXPOSED_HEADERS);
     },
-    acceptPreflight(request, reply) {
+    /** Whether the request is a preflight that is permitted, and sets its headers. */
+    acceptPreflight(request: FastifyRequest, reply: FastifyReply): boolean {
       const { origin, "access-control-request-method": method } = request.headers;
       if (request.method !== "OPTIONS" || origin === undefined || method === undefined) return false;
       const route = routes.find(method, request.raw.url ?? "");

@@ -4,8 +4,8 @@ import type { Analyses } from "../analysis/analyses/index.ts";
 import type { AreaPorts, Pipeline } from "../area-ports.ts";
 import type { EventsArea } from "../events/index.ts";
 import type { Matching } from "../markets/matching/index.ts";
-import { createHealthReport, type HealthReport, healthRoutes, StoreProbe } from "./health/index.ts";
-import { createMetrics, type Metrics, type MetricsSources, openMetricsServer } from "./metrics/index.ts";
+import { createHealthReport, healthRoutes, StoreProbe } from "./health/index.ts";
+import { createMetrics, type MetricsSources, openMetricsServer } from "./metrics/index.ts";
 
 export interface OperationsPorts extends AreaPorts {
   /** Prometheus metrics on a separate server, on the API server behind a token, or both; null disables them. */
@@ -21,18 +21,7 @@ interface OperationsSources
   readonly matching: Matching | null;
 }
 
-export interface OperationsArea {
-  readonly health: () => HealthReport;
-  /** Null if metrics are disabled. */
-  readonly metrics: Metrics | null;
-  registerHealthRoutes(http: FastifyInstance): void;
-  /** Registers the route of the metrics, and starts their server; returns null without a separate port. */
-  openMetricsServer(http: FastifyInstance): Promise<FastifyInstance | null>;
-  start(): void;
-  stop(): void;
-}
-
-export function createOperationsArea(ports: OperationsPorts, sources: OperationsSources): OperationsArea {
+export function createOperationsArea(ports: OperationsPorts, sources: OperationsSources) {
   const { database, clock, version, data } = ports;
   const { board, ingest, analyses, events, matching, failingJobs, payments, connections } = sources;
   const probe = new StoreProbe(database, clock, { isReadOnly: ports.isReadOnly === true });
@@ -57,9 +46,11 @@ export function createOperationsArea(ports: OperationsPorts, sources: Operations
         });
   return {
     health,
+    /** Null if metrics are disabled. */
     metrics,
-    registerHealthRoutes: (http) => healthRoutes(http, { report: health, isStoreUp }),
-    openMetricsServer: (http) => openMetricsServer(http, ports, metrics),
+    registerHealthRoutes: (http: FastifyInstance) => healthRoutes(http, { report: health, isStoreUp }),
+    /** Registers the route of the metrics, and starts their server; returns null without a separate port. */
+    openMetricsServer: (http: FastifyInstance) => openMetricsServer(http, ports, metrics),
     start: () => probe.start(),
     stop: () => probe.stop(),
   };

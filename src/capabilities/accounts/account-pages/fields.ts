@@ -29,6 +29,7 @@ export interface RejectedForm {
 }
 
 const FIELDS_BY_CODE: Partial<Record<ErrorCode, string>> = { email_taken: "email", key_name_taken: "name" };
+const BOT_CHECK_MESSAGE = "Wait for the bot check below to finish, then submit the form again.";
 
 /** Converts an error to the message of a form. Of several validation errors, returns the first. */
 export function toFormError(status: number, error: unknown): FormError {
@@ -37,7 +38,9 @@ export function toFormError(status: number, error: unknown): FormError {
     if (item !== undefined)
       return { field: String(item.loc.at(-1)), message: toSentence(item.msg.replace(/^Value error, /, "")) };
   }
-  const field = error instanceof AppError ? (FIELDS_BY_CODE[error.code] ?? null) : null;
+  const code = error instanceof AppError ? error.code : null;
+  if (code === "bot_check_failed") return { field: null, message: BOT_CHECK_MESSAGE };
+  const field = code === null ? null : (FIELDS_BY_CODE[code] ?? null);
   return { field, message: toSentence(describeProblem(status, error)) };
 }
 

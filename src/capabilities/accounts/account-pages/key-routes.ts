@@ -1,19 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../../domain/errors.ts";
-import { createProblemPage, definePage, type ProblemPage, redirectTo, sendPage } from "../../../http/html/index.ts";
-import { readSubmittedField, toFormError } from "./fields.ts";
+import { definePage, redirectTo, sendPage } from "../../../http/html/index.ts";
 import { createKeyChangePage, createKeysPage, createRejectedKeyPage } from "./keys-page.ts";
 import * as pages from "./pages.ts";
 import * as schema from "./schema.ts";
-import { isFormProblem, type Routes, readSubmittedSecrets } from "./session-routes.ts";
+import { createFormProblemPage, type Routes } from "./session-routes.ts";
 
 const KEYS_PATH = "/account/keys";
-
-const createKeyNameProblem: ProblemPage = (status, error, { body }) => {
-  if (!isFormProblem(status, error)) return createProblemPage(status, error);
-  const values = { name: readSubmittedField(body, "name") };
-  return createRejectedKeyPage(readSubmittedSecrets(body), { error: toFormError(status, error), values });
-};
 
 /** Registers the pages that list, create, rotate and revoke API keys. */
 export function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
@@ -34,7 +27,7 @@ export function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
     method: "POST",
     url: KEYS_PATH,
     body: schema.NewKeyForm,
-    problemPage: createKeyNameProblem,
+    problemPage: createFormProblemPage(["name"], createRejectedKeyPage),
     async handler({ body, request, reply }) {
       const key = await page.createKey(await routes.sessionOf(request, body), body.name, body.form);
       return sendPage(reply, 200, pages.createNewKeyPage(key, routes.originOf(request), "This is your new API key:"));

@@ -1,13 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../../../domain/errors.ts";
-import { createFormId, createProblemPage, definePage, type ProblemPage, redirectTo } from "../../../http/html/index.ts";
+import {
+  createFormId,
+  createProblemPage,
+  definePage,
+  type Page,
+  type ProblemPage,
+  redirectTo,
+} from "../../../http/html/index.ts";
 import { isFromSite, resolveSite } from "../../../http/html/site.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import type { Activity } from "../activity/index.ts";
 import type { Customers, ReadUsage } from "../customers/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import { type ActiveSession, type BrowserSessions, requireSession } from "./authenticator.ts";
-import { type FormSecrets, readSubmittedField, toFormError } from "./fields.ts";
+import { type FormSecrets, type RejectedForm, readSubmittedField, toFormError } from "./fields.ts";
 import type { AccountSettings } from "./model.ts";
 import { createProofPage, renderProofSection } from "./pages.ts";
 import * as schema from "./schema.ts";
@@ -30,13 +37,25 @@ export const isSignInAvailable = ({ settings }: Pick<Routes, "settings">): boole
   settings.emailDelivery !== null || settings.displaysLinks === true;
 
 /** Returns the secrets of a rejected form, so that the form can be submitted again. */
-export const readSubmittedSecrets = (body: unknown): FormSecrets => ({
+const readSubmittedSecrets = (body: unknown): FormSecrets => ({
   token: readSubmittedField(body, "csrf"),
   id: readSubmittedField(body, "form"),
 });
 
+/** Displays a rejected form again, with its error and the submitted values of these fields. */
+export const createFormProblemPage =
+  (
+    fields: readonly string[],
+    render: (form: FormSecrets, rejected: RejectedForm, body: unknown) => Page,
+  ): ProblemPage =>
+  (status, error, { body }) => {
+    if (!isFormProblem(status, error)) return createProblemPage(status, error);
+    const values = Object.fromEntries(fields.map((name) => [name, readSubmittedField(body, name)]));
+    return render(readSubmittedSecrets(body), { error: toFormError(status, error), values }, body);
+  };
+
 /** Whether the user can fix the error in the form. Cross-site submissions and ended sessions get an error page instead. */
-export function isFormProblem(status: number, error: unknown): boolean {
+function isFormProblem(status: number, error: unknown): boolean {
   const code = error instanceof AppError ? error.code : null;
   return [409, 422, 429, 503].includes(status) || (status === 403 && code === "bot_check_failed");
 }
@@ -81,18 +100,10 @@ export function createSessionReader({ browserSessions, publicUrl, random, settin
 }
 
 /** Signs in a browser in which a customer has just signed up. */
-export interface BrowserSignIn {
-  /** Starts a session. Returns the `Set-Cookie` header, or null if the form was submitted from another site. */
-  start(request: FastifyRequest, customerId: string): Promise<string | null>;
-}
-
-export function createBrowserSignIn(options: {
-  readonly sessions: Pick<Sessions, "beginAfterSignUp">;
-  readonly publicUrl: string | null;
-}): BrowserSignIn {
-  const { sessions, publicUrl } = options;
+export function createBrowserSignIn({ sessions, publicUrl }: Pick<AccountRouteOptions, "sessions" | "publicUrl">) {
   return {
-    async start({ headers }, customerId) {
+    /** Starts a session. Returns the `Set-Cookie` header, or null if the form was submitted from another site. */
+    async start({ headers }: FastifyRequest, customerId: string): Promise<string | null> {
       const site = resolveSite(publicUrl, headers.host);
       // Another site could otherwise sign in the user to an account of the attacker.
       if (!isFromSite(headers, site)) return null;

@@ -1,17 +1,10 @@
 import type { FastifyInstance } from "fastify";
-import {
-  createFormSubmissions,
-  createProblemPage,
-  definePage,
-  type ProblemPage,
-  redirectTo,
-  sendPage,
-} from "../../../http/html/index.ts";
-import { readSubmittedField, toFormError } from "./fields.ts";
+import { createFormSubmissions, definePage, redirectTo, sendPage } from "../../../http/html/index.ts";
+import { readSubmittedField } from "./fields.ts";
 import * as pages from "./pages.ts";
 import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
-import { isFormProblem, isSignInAvailable, type Routes, readSubmittedSecrets } from "./session-routes.ts";
+import { createFormProblemPage, isSignInAvailable, type Routes } from "./session-routes.ts";
 import * as views from "./settings-page.ts";
 
 const SETTINGS_PATH = "/account/settings";
@@ -52,12 +45,6 @@ export function defineSettingsRoutes(scope: FastifyInstance, routes: Routes): vo
   defineDeletionRoutes(scope, routes);
 }
 
-const createEmailProblem: ProblemPage = (status, error, { body }) => {
-  if (!isFormProblem(status, error)) return createProblemPage(status, error);
-  const values = { email: readSubmittedField(body, "email") };
-  return views.createRejectedEmailPage(readSubmittedSecrets(body), { error: toFormError(status, error), values });
-};
-
 function defineEmailRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, customers, settings, clock } = routes;
   const requestOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestEmailChange"]>>>(scope, clock);
@@ -66,7 +53,7 @@ function defineEmailRoutes(scope: FastifyInstance, routes: Routes): void {
     method: "POST",
     url: "/account/email",
     body: schema.EmailForm,
-    problemPage: createEmailProblem,
+    problemPage: createFormProblemPage(["email"], views.createRejectedEmailPage),
     async handler({ body, request, reply }) {
       const session = await routes.sessionOf(request, body);
       const requestChange = () => page.requestEmailChange(session, body.email);
@@ -120,14 +107,9 @@ function defineEmailRoutes(scope: FastifyInstance, routes: Routes): void {
   });
 }
 
-const createDeletionProblem: ProblemPage = (status, error, { body }) => {
-  if (!isFormProblem(status, error)) return createProblemPage(status, error);
-  const rejected = {
-    error: toFormError(status, error),
-    values: { confirmation: readSubmittedField(body, "confirmation") },
-  };
-  return views.createDeleteAccountPage(readSubmittedSecrets(body), readSubmittedField(body, "expected"), rejected);
-};
+const showDeletionForm = createFormProblemPage(["confirmation"], (form, rejected, body) =>
+  views.createDeleteAccountPage(form, readSubmittedField(body, "expected"), rejected),
+);
 
 function defineDeletionRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, customers, clock } = routes;
@@ -149,7 +131,7 @@ function defineDeletionRoutes(scope: FastifyInstance, routes: Routes): void {
     method: "POST",
     url: "/account/delete",
     body: schema.DeletionForm,
-    problemPage: createDeletionProblem,
+    problemPage: showDeletionForm,
     async handler({ body, request, reply }) {
       // The first submission ends the session, so a repeated submission must not read it.
       const subject = `${routes.cookieOf(request)} ${body.csrf} ${body.confirmation}`;

@@ -1,23 +1,20 @@
 import type { FastifyInstance } from "fastify";
-import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
+import { InvalidRequestError } from "../../../domain/errors.ts";
 import {
   createFormId,
   createFormSubmissions,
-  createProblemPage,
   definePage,
   type Page,
-  type ProblemPage,
   redirectTo,
   sendPage,
 } from "../../../http/html/index.ts";
 import { valueError } from "../../../http/validation/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
 import type { Sessions } from "../sessions/index.ts";
-import { readSubmittedField, toFormError } from "./fields.ts";
 import * as pages from "./pages.ts";
 import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
-import { createBrowserSignIn, isFormProblem, isSignInAvailable, type Routes } from "./session-routes.ts";
+import { createBrowserSignIn, createFormProblemPage, isSignInAvailable, type Routes } from "./session-routes.ts";
 
 /** The signed-out page, with the error if a form was rejected. */
 export function createSignedOutPage(routes: Routes, rejected?: pages.RejectedSignIn): Page {
@@ -26,20 +23,8 @@ export function createSignedOutPage(routes: Routes, rejected?: pages.RejectedSig
   return pages.createSignedOutPage({ ...options, formId: createFormId(routes.random) });
 }
 
-/** Displays the error at its field, with the submitted values. */
-const createFormProblemPage =
-  (routes: Routes, form: pages.RejectedSignIn["form"]): ProblemPage =>
-  (status, error, { body }) => {
-    if (!isFormProblem(status, error)) return createProblemPage(status, error);
-    const isBotCheck = error instanceof AppError && error.code === "bot_check_failed";
-    return createSignedOutPage(routes, {
-      form,
-      error: isBotCheck
-        ? { field: null, message: "Wait for the bot check below to finish, then submit the form again." }
-        : toFormError(status, error),
-      values: { email: readSubmittedField(body, "email"), name: readSubmittedField(body, "name") },
-    });
-  };
+const createSignedOutProblemPage = (routes: Routes, form: pages.RejectedSignIn["form"]) =>
+  createFormProblemPage(["email", "name"], (_secrets, rejected) => createSignedOutPage(routes, { form, ...rejected }));
 
 /** Registers the form targets that sign up a user and send the verification e-mail again. */
 export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void {
@@ -54,7 +39,7 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
     method: "POST",
     url: "/account/sign-up",
     body: schema.SignUpForm,
-    problemPage: createFormProblemPage(routes, "sign-up"),
+    problemPage: createSignedOutProblemPage(routes, "sign-up"),
     async handler({ body, request, reply }) {
       const name = body.name.trim();
       if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
@@ -89,7 +74,7 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
     method: "POST",
     url: "/account/resend",
     body: schema.SignInForm,
-    problemPage: createFormProblemPage(routes, "sign-up"),
+    problemPage: createSignedOutProblemPage(routes, "sign-up"),
     async handler({ body, request, reply }) {
       await resendOnce(body.form, body.email, () => customers.resend(body.email, request.ip));
       return sendPage(reply, 200, pages.createEmailSentPage(body.email.trim(), createFormId(random)));
@@ -106,7 +91,7 @@ export function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void
     method: "POST",
     url: "/account/sign-in",
     body: schema.SignInForm,
-    problemPage: createFormProblemPage(routes, "sign-in"),
+    problemPage: createSignedOutProblemPage(routes, "sign-in"),
     async handler({ body, request, reply }) {
       const requestLink = () => page.requestLink(body.email, request.ip);
       const { displayedToken } = await requestLinkOnce(body.form, body.email, requestLink);

@@ -28,57 +28,10 @@ export interface Grant {
   readonly resetsOn: string;
 }
 
-/** Monthly quota units in the database. Each operation is a single statement, so it needs no transaction. */
-export interface QuotaStore {
-  /**
-   * Grants blocks of `sizeMax` units if at least `singleUnitsBelow` units are free, otherwise single units. Grants at
-   * most `blocks` blocks and at most a sixteenth of the free units, but at least one block or unit.
-   */
-  takeBlocks(account: QuotaAccount, options: TakeOptions): Promise<Grant>;
-  /** Stores the spent units of blocks and renews their leases. */
-  renewBlocks(entries: readonly JournalEntry[], leaseMs: number): Promise<void>;
-  /** Deletes blocks of this node and frees their unspent units. */
-  returnBlocks(nodeId: string, entries: readonly JournalEntry[]): Promise<void>;
-  /**
-   * Deletes a dead node's blocks that are in its journal, and those without reported spending, and frees their unspent
-   * units. At least the reported units of a block count as spent, because the journal may be outdated after a power
-   * cut.
-   */
-  returnBlocksOfDeadNode(nodeId: string, journal: readonly JournalEntry[]): Promise<void>;
-  /** This node's blocks with an expired lease, for example because the response to the grant was lost. */
-  findExpiredBlocks(nodeId: string): Promise<readonly (QuotaAccount & { readonly blockId: number })[]>;
-  /**
-   * Frees spent units whose blocks are already deleted.
-   *
-   * @param serial  increases with each release of the node; a repeated serial has no effect
-   */
-  releaseUnits(nodeId: string, serial: number, units: readonly ReleasedUnits[]): Promise<void>;
-  /** Deletes expired blocks of past months and release serials older than a month. Returns the deleted blocks. */
-  sweep(): Promise<number>;
-  /**
-   * Units used in the current month, by tier; tiers that were never used are omitted. If a node's lease has expired,
-   * all units of its blocks count as used so that the limit holds, until the node returns and settles them exactly.
-   * `resetsOn` is the first day of the next month.
-   */
-  usage(
-    customerId: string,
-  ): Promise<{ readonly used: Readonly<Partial<Record<Tier, number>>>; readonly resetsOn: string }>;
-}
-
 export interface ReleasedUnits {
   readonly account: QuotaAccount;
   readonly month: string;
   readonly units: number;
-}
-
-export interface TakeOptions {
-  readonly limit: number;
-  readonly nodeId: string;
-  readonly leaseMs: number;
-  readonly sizeMax: number;
-  readonly singleUnitsBelow: number;
-  /** Blocks requested, at least 1. */
-  readonly blocks: number;
 }
 
 const MONTH_SQL = "date_trunc('month', now() at time zone 'utc')";
@@ -124,9 +77,24 @@ select block.block_id as "blockId", case when granted.last_grant > 1 then $6::in
   ${RESETS_ON_SQL} as "resetsOn"
 from (values (1)) as always left join granted on true left join block on true`;
 
-export function createQuotaStore(database: Database): QuotaStore {
+export type QuotaStore = ReturnType<typeof createQuotaStore>;
+
+/** Monthly quota units in the database. Each operation is a single statement, so it needs no transaction. */
+export function createQuotaStore(database: Database) {
   return {
-    async takeBlocks({ customerId, tier }, { limit, nodeId, leaseMs, sizeMax, singleUnitsBelow, blocks }) {
+    /**
+     * Grants blocks of `sizeMax` units if at least `singleUnitsBelow` units are free, otherwise single units. Grants at
+     * most `blocks` blocks and at most a sixteenth of the free units, but at least one block or unit.
+     *
+     * @param options.blocks  at least 1
+     */
+    async takeBlocks(
+      { customerId, tier }: QuotaAccount,
+      options: { readonly nodeId: string } & Readonly<
+        Record<"limit" | "leaseMs" | "sizeMax" | "singleUnitsBelow" | "blocks", number>
+      >,
+    ): Promise<Grant> {
+      const { limit, nodeId, leaseMs, sizeMax, singleUnitsBelow, blocks } = options;
       const rows = await database.query<
         Omit<Grant, "blocks"> & { blockId: number | null; size: number | null; month: string }
       >(TAKE_BLOCKS_SQL, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singleUnitsBelow, blocks]);
@@ -137,7 +105,8 @@ export function createQuotaStore(database: Database): QuotaStore {
       return { blocks: granted, takenUnits, monthEndsInMs, resetsOn };
     },
 
-    async renewBlocks(entries, leaseMs) {
+    /** Stores the spent units of blocks and renews their leases. */
+    async renewBlocks(entries: readonly JournalEntry[], leaseMs: number): Promise<void> {
       await database.query(
         `update quota_blocks as block set spent = reported.spent, expires_at = now() + $3::float8 * interval '1 millisecond'
          from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id`,
@@ -145,7 +114,8 @@ export function createQuotaStore(database: Database): QuotaStore {
       );
     },
 
-    async returnBlocks(nodeId, entries) {
+    /** Deletes blocks of this node and frees their unspent units. */
+    async returnBlocks(nodeId: string, entries: readonly JournalEntry[]): Promise<void> {
       await database.query(
         `with ended as (
            delete from quota_blocks as block using unnest($1::int8[], $2::int4[]) as reported (block_id, spent)
@@ -156,7 +126,12 @@ export function createQuotaStore(database: Database): QuotaStore {
       );
     },
 
-    async returnBlocksOfDeadNode(nodeId, journal) {
+    /**
+     * Deletes a dead node's blocks that are in its journal, and those without reported spending, and frees their unspent
+     * units. At least the reported units of a block count as spent, because the journal may be outdated after a power
+     * cut.
+     */
+    async returnBlocksOfDeadNode(nodeId: string, journal: readonly JournalEntry[]): Promise<void> {
       await database.query(
         `with reported as (
            select block_id, max(spent) as spent from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) group by 1
@@ -170,14 +145,20 @@ export function createQuotaStore(database: Database): QuotaStore {
       );
     },
 
-    findExpiredBlocks: (nodeId) =>
+    /** This node's blocks with an expired lease, for example because the response to the grant was lost. */
+    findExpiredBlocks: (nodeId: string) =>
       database.query<{ blockId: number; customerId: string; tier: Tier }>(
         `select block_id as "blockId", customer_id as "customerId", tier from quota_blocks
          where expires_at < now() and node_id = $1`,
         [nodeId],
       ),
 
-    async releaseUnits(nodeId, serial, units) {
+    /**
+     * Frees spent units whose blocks are already deleted.
+     *
+     * @param serial  increases with each release of the node; a repeated serial has no effect
+     */
+    async releaseUnits(nodeId: string, serial: number, units: readonly ReleasedUnits[]): Promise<void> {
       await database.query(
         `with accepted as (
            insert into quota_releases as before (node_id, last_release, released_at) values ($1, $2, now())
@@ -200,7 +181,8 @@ export function createQuotaStore(database: Database): QuotaStore {
       );
     },
 
-    async sweep() {
+    /** Deletes expired blocks of past months and release serials older than a month. Returns the deleted blocks. */
+    async sweep(): Promise<number> {
       const rows = await database.query(
         `with deleted_serials as (delete from quota_releases where released_at < now() - interval '${RELEASE_SERIAL_RETENTION}')
          delete from quota_blocks where expires_at < now() and month < ${MONTH_SQL}::date returning block_id`,
@@ -208,7 +190,12 @@ export function createQuotaStore(database: Database): QuotaStore {
       return rows.length;
     },
 
-    async usage(customerId) {
+    /**
+     * Units used in the current month, by tier; tiers that were never used are omitted. If a node's lease has expired,
+     * all units of its blocks count as used so that the limit holds, until the node returns and settles them exactly.
+     * `resetsOn` is the first day of the next month.
+     */
+    async usage(customerId: string) {
       const rows = await database.query<{ tier: Tier | null; used: number; resets_on: string }>(
         `with usage as (
            select held.tier, (held.taken - coalesce(sum(block.size - block.spent), 0))::int8 as used
@@ -223,7 +210,7 @@ export function createQuotaStore(database: Database): QuotaStore {
         [customerId],
       );
       const used = rows.flatMap(({ tier, used }) => (tier === null ? [] : [[tier, used] as const]));
-      return { used: Object.fromEntries(used), resetsOn: rows[0]?.resets_on ?? "" };
+      return { used: Object.fromEntries(used) as Partial<Record<Tier, number>>, resetsOn: rows[0]?.resets_on ?? "" };
     },
   };
 }
