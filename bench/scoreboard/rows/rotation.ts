@@ -41,7 +41,7 @@ export const keyRotationRow: ScoreboardRow = {
   mutations: [
     {
       defence: "a rotation clears the caches of all nodes",
-      file: "src/capabilities/accounts/identity.ts",
+      file: "src/capabilities/accounts/index.ts",
       find: "bus.subscribe(KEYS_TOPIC, () => keys.clear())",
       replace: "bus.subscribe(KEYS_TOPIC, () => {})",
     },
