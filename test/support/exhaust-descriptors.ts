@@ -5,7 +5,7 @@ import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
-import { createHealthReport, healthRoutes, StoreProbe } from "../../src/capabilities/operations/health/index.ts";
+import { createHealthReport, createStoreProbe, healthRoutes } from "../../src/capabilities/operations/health/index.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { quietLog } from "./quiet-log.ts";
 import { eventually } from "./service-process.ts";
@@ -50,7 +50,7 @@ async function main(dataDir: string): Promise<ExhaustionReport> {
     data: "sandbox",
     authentication: { authenticate: () => null },
   });
-  const probe = new StoreProbe(database, systemClock);
+  const probe = createStoreProbe({ database, clock: systemClock });
   const report = createHealthReport({
     version: "test",
     data: "sandbox",

@@ -4,7 +4,7 @@ import type { Analyses } from "../analysis/analyses/index.ts";
 import type { AreaPorts, Pipeline } from "../area-ports.ts";
 import type { EventsArea } from "../events/index.ts";
 import type { Matching } from "../markets/matching/index.ts";
-import { createHealthReport, healthRoutes, StoreProbe } from "./health/index.ts";
+import { createHealthReport, createStoreProbe, healthRoutes } from "./health/index.ts";
 import { createMetrics, type MetricsSources, openMetricsServer } from "./metrics/index.ts";
 
 export interface OperationsPorts extends AreaPorts {
@@ -22,9 +22,9 @@ interface OperationsSources
 }
 
 export function createOperationsArea(ports: OperationsPorts, sources: OperationsSources) {
-  const { database, clock, version, data } = ports;
+  const { version, data } = ports;
   const { board, ingest, analyses, events, matching, failingJobs, payments, connections } = sources;
-  const probe = new StoreProbe(database, clock, { isReadOnly: ports.isReadOnly === true });
+  const probe = createStoreProbe(ports, { isReadOnly: ports.isReadOnly === true });
   const health = createHealthReport({ ...ports, probe, ingest, matching, failingJobs });
   const isStoreUp = () => probe.isUp;
   const metrics =

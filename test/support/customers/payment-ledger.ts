@@ -13,7 +13,7 @@ import {
 } from "../../../src/capabilities/accounts/payments/model.ts";
 import { createPaymentReconciler } from "../../../src/capabilities/accounts/payments/reconciler.ts";
 import { requirementsFor } from "../../../src/capabilities/accounts/payments/requirements.ts";
-import { PaymentService } from "../../../src/capabilities/accounts/payments/service.ts";
+import { createPaymentService, type PaymentService } from "../../../src/capabilities/accounts/payments/service.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import type { Log } from "../../../src/ports/log.ts";
 import { Cluster } from "../cluster.ts";
@@ -88,7 +88,7 @@ export function openLedger(database: Database, options: { readonly hasChain?: bo
   const addNode = (log: Log = quietLog) => {
     const node = cluster.addNode();
     const common = { database: node.database, clock: node.clock, random: systemRandom, asset: ASSET };
-    const service = new PaymentService({
+    const service = createPaymentService({
       ...common,
       log: quietLog,
       facilitator,

@@ -6,7 +6,7 @@ import { createFacilitator } from "./facilitator.ts";
 import type { PaymentSettings } from "./model.ts";
 import { createPaymentGate } from "./payment-gate.ts";
 import { createPaymentReconciler } from "./reconciler.ts";
-import { PaymentService } from "./service.ts";
+import { createPaymentService } from "./service.ts";
 import { findConfigurationErrors } from "./startup-check.ts";
 import { createSignatureCheck } from "./validate-payment.ts";
 
@@ -23,7 +23,7 @@ export async function createPayments(
 ) {
   const { database, clock, random, log, publicUrl, addresses, asset, http, rpcUrl, deadlines } = ports;
   if (publicUrl === null) throw new Error("payments require a public URL");
-  const service = new PaymentService({
+  const service = createPaymentService({
     database,
     clock,
     random,

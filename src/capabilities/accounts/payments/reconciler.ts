@@ -41,7 +41,7 @@ export function createPaymentReconciler(
     const resolutions = leasedPayments.map(({ paymentId, tries, signed }) => {
       if (tries === TRIES_BEFORE_ERROR) log.error({ paymentId }, "a settlement is still unknown; see docs/payments.md");
       const requirements = requirementsOf(asset, signed.authorization.value);
-      return service.resolve({ paymentId, attempt }, signed, requirements, signal);
+      return service.resolveUnknown({ paymentId, attempt }, signed, requirements, undefined, signal);
     });
     const outcomes = await Promise.allSettled(resolutions);
     cancel();

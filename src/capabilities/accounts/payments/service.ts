@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { AppError } from "../../../domain/errors.ts";
 import type { AreaPorts } from "../../area-ports.ts";
-import { type FoundPayment, type NewPayment, type PaymentLease, PaymentLedger } from "./ledger.ts";
+import { type FoundPayment, type NewPayment, PaymentLedger } from "./ledger.ts";
 import {
   createPaymentInProgressError,
   createSettlementUnknownError,
@@ -14,12 +14,11 @@ import {
   type RoutePrice,
   type Settlement,
   type Settles,
-  type SignedAuthorization,
   type StoredResponse,
   throwSettlementUnknown,
 } from "./model.ts";
 import { requirementsFor } from "./requirements.ts";
-import { type PaidRun, PaymentSettlement, SETTLE_LEASE_MS, type SettlementOptions } from "./settlement.ts";
+import { createSettlement, type PaidRun, SETTLE_LEASE_MS, type SettlementOptions } from "./settlement.ts";
 import { type SignatureCheck, validateAuthorizationTime, validatePayment } from "./validate-payment.ts";
 
 /**
@@ -54,86 +53,37 @@ interface PaidCall {
   readonly requestHash: Uint8Array;
 }
 
-export class PaymentService {
-  readonly asset: PaymentAsset;
-  /** Number of transitions into each state made by this process. */
-  readonly counts: Readonly<Record<PaymentState, number>>;
-  readonly #options: PaymentServiceOptions;
-  readonly #ledger: PaymentLedger;
-  readonly #settlement: PaymentSettlement;
+export type PaymentService = ReturnType<typeof createPaymentService>;
 
-  constructor(options: PaymentServiceOptions) {
-    this.#options = options;
-    this.#ledger = new PaymentLedger(options.database, options.random);
-    this.#settlement = new PaymentSettlement(this.#ledger, options);
-    this.asset = options.asset;
-    this.counts = this.#ledger.counts;
-  }
+export function createPaymentService(options: PaymentServiceOptions) {
+  const { database, clock, random, log, asset, facilitator, isSignedByPayer } = options;
+  const ledger = new PaymentLedger(database, random);
+  const { settle, resolveUnknown } = createSettlement(ledger, options);
 
-  requirementsFor(price: RoutePrice): PaymentRequirements {
-    return requirementsFor(this.asset, price);
-  }
-
-  /**
-   * Checks that the payment meets the requirements and is signed by its payer. Makes no network request.
-   *
-   * @throws PaymentRejectedError
-   */
-  async check(payment: Payment, requirements: PaymentRequirements): Promise<void> {
-    const reason = validatePayment(payment, requirements);
-    if (reason !== null) throw new PaymentRejectedError(reason);
-    if (!this.#options.isSignedByPayer(payment)) throw new PaymentRejectedError("invalid_exact_evm_payload_signature");
-  }
-
-  /**
-   * Reserves a checked payment and verifies it with the facilitator. Charges it if the route settles before the
-   * handler. Of any number of concurrent identical payments, exactly one receives a run.
-   *
-   * @throws PaymentRejectedError, AppError `payment_in_progress`, `payment_unavailable`, `settlement_unknown`
-   */
-  async begin(payment: Payment, price: RoutePrice, request: PaidRequest): Promise<BeginResult> {
-    const row = newPaymentOf(this.asset, payment, request);
-    const requirements = requirementsFor(this.asset, price);
-    const validityError = validateAuthorizationTime(payment, price.settles, this.#options.clock.now());
-    const lease = validityError === null ? await this.#ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
-    if (lease !== null)
-      return {
-        kind: "run",
-        run: await this.#verify({ lease, payment, requirements, settlement: null, isRepeat: false }, price),
-      };
-    const foundPayment = await this.#ledger.find(row);
-    const hasStarted = foundPayment !== null && (foundPayment.isLeased || !isUncharged(foundPayment.state));
-    if (validityError !== null && !hasStarted) throw new PaymentRejectedError(validityError);
-    if (foundPayment === null) throw createPaymentInProgressError();
-    const { requestHash } = row;
-    return this.#reuse(foundPayment, { payment, requirements, price, requestHash }).catch(throwSettlementUnknown);
-  }
-
-  async #verify(run: PaidRun, { settles }: RoutePrice): Promise<PaidRun> {
+  const verify = async (run: PaidRun, { settles }: RoutePrice): Promise<PaidRun> => {
     const { lease, payment, requirements } = run;
-    const verdict = await this.#options.facilitator.verify(payment, requirements);
+    const verdict = await facilitator.verify(payment, requirements);
     if (verdict === null) {
-      await this.#ledger.transition(lease, { from: ["reserved"], to: "released", leaseMs: 0 });
+      await ledger.transition(lease, { from: ["reserved"], to: "released", leaseMs: 0 });
       const fields = { paymentId: lease.paymentId, payer: payerName(payment.authorization.from) };
-      this.#options.log.warn(fields, "the facilitator returned no valid response");
+      log.warn(fields, "the facilitator returned no valid response");
       throw new AppError("payment_unavailable", "The payment cannot be verified at the moment. Send it again.");
     }
     if (!verdict.isValid) {
       const { reason } = verdict;
-      await this.#ledger.transition(lease, { from: ["reserved"], to: "rejected", leaseMs: 0, reason });
+      await ledger.transition(lease, { from: ["reserved"], to: "rejected", leaseMs: 0, reason });
       throw new PaymentRejectedError(reason);
     }
-    await this.#ledger.transition(lease, { from: ["reserved"], to: "verified", leaseMs: RUN_LEASE_MS[settles] });
+    await ledger.transition(lease, { from: ["reserved"], to: "verified", leaseMs: RUN_LEASE_MS[settles] });
     if (settles === "after") return run;
-    const settlement = await this.#settlement.settle(run, { to: "settled", leaseMs: RUN_LEASE_MS.before });
-    return { ...run, settlement };
-  }
+    return { ...run, settlement: await settle(run, { to: "settled", leaseMs: RUN_LEASE_MS.before }) };
+  };
 
   /** Handles a repeated payment: replays its response, redeems its credit, or rejects the payment. */
-  async #reuse(
+  const reuse = async (
     foundPayment: FoundPayment,
     { payment, requirements, price, requestHash }: PaidCall,
-  ): Promise<BeginResult> {
+  ): Promise<BeginResult> => {
     const { paymentId, state, isLeased } = foundPayment;
     if (!foundPayment.isSameAuthorization) throw new PaymentRejectedError("payment_already_used");
     if (state === "rejected") throw new PaymentRejectedError(foundPayment.reason ?? "payment_rejected");
@@ -143,60 +93,92 @@ export class PaymentService {
     if (isLeased || (state !== "settled" && state !== "unknown" && !isRepeat)) throw createPaymentInProgressError();
     let { transaction } = foundPayment;
     if (state === "unknown") {
-      const lease = await this.#ledger.takeOver(paymentId, "unknown", SETTLE_LEASE_MS);
-      transaction = await this.resolve(lease, payment, requirements);
+      const lease = await ledger.takeOver(paymentId, "unknown", SETTLE_LEASE_MS);
+      transaction = await resolveUnknown(lease, payment, requirements);
     }
     if (transaction === null) throw createSettlementUnknownError();
     // A charged payment pays for one response, even if the request differs but has the same price.
     const from = isRepeat ? "delivered" : "settled";
-    const lease = await this.#ledger.takeOver(paymentId, from, RUN_LEASE_MS[price.settles], requestHash);
+    const lease = await ledger.takeOver(paymentId, from, RUN_LEASE_MS[price.settles], requestHash);
     const settlement = { transaction, payer: payment.authorization.from };
     if (foundPayment.response === null || !foundPayment.isSameRequest)
       return { kind: "run", run: { lease, payment, requirements, settlement, isRepeat } };
-    await this.#ledger.transition(lease, { from: ["settled"], to: "delivered", leaseMs: 0 });
+    await ledger.transition(lease, { from: ["settled"], to: "delivered", leaseMs: 0 });
     return { kind: "replay", response: foundPayment.response, settlement };
-  }
+  };
 
-  /**
-   * Charges for a successful response unless already charged, and marks the payment as delivered. The response must not
-   * be sent before this resolves.
-   *
-   * @param response  null if it cannot be stored
-   * @param isRepeatable  whether the same request may run again for an hour if its response is not stored
-   * @throws as `begin`
-   */
-  async deliver(run: PaidRun, response: StoredResponse | null, isRepeatable = response !== null): Promise<Settlement> {
-    const storedResponse = response !== null && response.body.length <= STORED_BYTES_MAX ? response : null;
-    const deliveredTransition = {
-      to: "delivered",
-      leaseMs: 0,
-      response: storedResponse,
-      // A repeated run does not start another hour.
-      isRepeatable: isRepeatable && storedResponse === null && !run.isRepeat,
-    } as const;
-    if (run.settlement === null) return this.#settlement.settle(run, deliveredTransition);
-    await this.#ledger.transition(run.lease, { from: [chargedStateOf(run)], ...deliveredTransition });
-    return run.settlement;
-  }
-
-  /** Ends a run without a successful response: an uncharged payment can be used again; a charged payment is a credit. */
-  async release(run: PaidRun): Promise<void> {
-    const { lease, settlement } = run;
-    const state = chargedStateOf(run);
-    if (settlement === null)
-      await this.#ledger.tryTransition(lease, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
-    else await this.#ledger.tryTransition(lease, { from: [state], to: state, leaseMs: 0 });
-  }
-
-  /** As `PaymentSettlement.resolveUnknown`. `signal` aborts the requests; the outcome then stays unknown. */
-  resolve(
-    lease: PaymentLease,
-    signed: SignedAuthorization,
-    requirements: PaymentRequirements,
-    signal?: AbortSignal,
-  ): Promise<string | null> {
-    return this.#settlement.resolveUnknown(lease, signed, requirements, { to: "settled", leaseMs: 0 }, signal);
-  }
+  return {
+    asset,
+    /** Number of transitions into each state made by this process. */
+    counts: ledger.counts as Readonly<Record<PaymentState, number>>,
+    requirementsFor: (price: RoutePrice): PaymentRequirements => requirementsFor(asset, price),
+    /**
+     * Checks that the payment meets the requirements and is signed by its payer. Makes no network request.
+     *
+     * @throws PaymentRejectedError
+     */
+    async check(payment: Payment, requirements: PaymentRequirements): Promise<void> {
+      const reason = validatePayment(payment, requirements);
+      if (reason !== null) throw new PaymentRejectedError(reason);
+      if (!isSignedByPayer(payment)) throw new PaymentRejectedError("invalid_exact_evm_payload_signature");
+    },
+    /**
+     * Reserves a checked payment and verifies it with the facilitator. Charges it if the route settles before the
+     * handler. Of any number of concurrent identical payments, exactly one receives a run.
+     *
+     * @throws PaymentRejectedError, AppError `payment_in_progress`, `payment_unavailable`, `settlement_unknown`
+     */
+    async begin(payment: Payment, price: RoutePrice, request: PaidRequest): Promise<BeginResult> {
+      const row = newPaymentOf(asset, payment, request);
+      const requirements = requirementsFor(asset, price);
+      const validityError = validateAuthorizationTime(payment, price.settles, clock.now());
+      const lease = validityError === null ? await ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
+      if (lease !== null) {
+        const run = { lease, payment, requirements, settlement: null, isRepeat: false };
+        return { kind: "run", run: await verify(run, price) };
+      }
+      const foundPayment = await ledger.find(row);
+      const hasStarted = foundPayment !== null && (foundPayment.isLeased || !isUncharged(foundPayment.state));
+      if (validityError !== null && !hasStarted) throw new PaymentRejectedError(validityError);
+      if (foundPayment === null) throw createPaymentInProgressError();
+      const { requestHash } = row;
+      return reuse(foundPayment, { payment, requirements, price, requestHash }).catch(throwSettlementUnknown);
+    },
+    /**
+     * Charges for a successful response unless already charged, and marks the payment as delivered. The response must not
+     * be sent before this resolves.
+     *
+     * @param response  null if it cannot be stored
+     * @param isRepeatable  whether the same request may run again for an hour if its response is not stored
+     * @throws as `begin`
+     */
+    async deliver(
+      run: PaidRun,
+      response: StoredResponse | null,
+      isRepeatable = response !== null,
+    ): Promise<Settlement> {
+      const storedResponse = response !== null && response.body.length <= STORED_BYTES_MAX ? response : null;
+      const deliveredTransition = {
+        to: "delivered",
+        leaseMs: 0,
+        response: storedResponse,
+        // A repeated run does not start another hour.
+        isRepeatable: isRepeatable && storedResponse === null && !run.isRepeat,
+      } as const;
+      if (run.settlement === null) return settle(run, deliveredTransition);
+      await ledger.transition(run.lease, { from: [chargedStateOf(run)], ...deliveredTransition });
+      return run.settlement;
+    },
+    /** Ends a run without a successful response: an uncharged payment can be used again; a charged payment is a credit. */
+    async release(run: PaidRun): Promise<void> {
+      const { lease, settlement } = run;
+      const state = chargedStateOf(run);
+      if (settlement === null)
+        await ledger.tryTransition(lease, { from: ["reserved", "verified"], to: "released", leaseMs: 0 });
+      else await ledger.tryTransition(lease, { from: [state], to: state, leaseMs: 0 });
+    },
+    resolveUnknown,
+  };
 }
 
 function createReplay({ response, transaction, isSameRequest }: FoundPayment, { authorization }: Payment): BeginResult {

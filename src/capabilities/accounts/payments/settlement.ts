@@ -38,99 +38,94 @@ export interface SettlementOptions {
 }
 
 /** Charges payments, and determines the outcome of unknown charges. */
-export class PaymentSettlement {
-  readonly #ledger: PaymentLedger;
-  readonly #options: SettlementOptions;
+export function createSettlement(ledger: PaymentLedger, { facilitator, chain, log }: SettlementOptions) {
+  const warn = (
+    message: string,
+    { paymentId }: PaymentLease,
+    { authorization }: SignedAuthorization,
+    fields?: object,
+  ): void => log.warn({ paymentId, payer: payerName(authorization.from), ...fields }, message);
 
-  constructor(ledger: PaymentLedger, options: SettlementOptions) {
-    this.#ledger = ledger;
-    this.#options = options;
-  }
-
-  /**
-   * Charges a verified payment and makes the transition `settledTransition`.
-   *
-   * @throws PaymentRejectedError if it is certain that nothing was charged; AppError `settlement_unknown` after any failure
-   *   that may have charged, also if the store fails after the facilitator has charged
-   */
-  settle(run: PaidRun, settledTransition: SettledTransition): Promise<Settlement> {
-    return this.#charge(run, settledTransition).catch(throwSettlementUnknown);
-  }
+  /** The chain takes precedence over the facilitator. */
+  const findOutcome = async (
+    signed: SignedAuthorization,
+    requirements: PaymentRequirements,
+    signal: AbortSignal | undefined,
+  ): Promise<ChainFinding> => {
+    const firstFinding = await chain?.find(signed.authorization, signal);
+    if (firstFinding?.kind === "transferred" || firstFinding?.kind === "void") return firstFinding;
+    const outcome = await facilitator.settle(signed, requirements, signal);
+    if (outcome.kind === "settled") return { kind: "transferred", transaction: outcome.transaction };
+    return (await chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };
+  };
 
   /**
    * Finds out the outcome of an unknown settlement and ends the lease: with `settledTransition` if it was charged,
    * rejected if it never will be, otherwise still unknown.
    *
+   * @param signal  aborts the requests; the outcome then stays unknown
    * @returns the transaction; null if the outcome is still unknown
    * @throws PaymentRejectedError if the payment will never be charged
    */
-  async resolveUnknown(
+  const resolveUnknown = async (
     lease: PaymentLease,
     signed: SignedAuthorization,
     requirements: PaymentRequirements,
-    settledTransition: SettledTransition,
+    settledTransition: SettledTransition = { to: "settled", leaseMs: 0 },
     signal?: AbortSignal,
-  ): Promise<string | null> {
-    const finding = await this.#findOutcome(signed, requirements, signal);
+  ): Promise<string | null> => {
+    const finding = await findOutcome(signed, requirements, signal);
     if (finding.kind === "void") {
       const reason = "payment_never_settled";
-      await this.#ledger.transition(lease, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
+      await ledger.transition(lease, { from: ["unknown"], to: "rejected", leaseMs: 0, reason });
       throw new PaymentRejectedError(reason);
     }
     if (finding.kind === "transferred") {
       const { transaction } = finding;
-      if (await this.#ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settledTransition })) {
-        this.#warn("an unknown settlement is now settled", lease, signed);
+      if (await ledger.tryTransition(lease, { from: ["unknown"], transaction, ...settledTransition })) {
+        warn("an unknown settlement is now settled", lease, signed);
         return transaction;
       }
     }
     // The outcome is also unknown if the transaction is recorded for another payment.
-    await this.#ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
+    await ledger.tryTransition(lease, { from: ["unknown"], to: "unknown", leaseMs: 0 });
     return null;
-  }
+  };
 
-  async #charge(run: PaidRun, settledTransition: SettledTransition): Promise<Settlement> {
+  const charge = async (run: PaidRun, settledTransition: SettledTransition): Promise<Settlement> => {
     const { lease, payment, requirements } = run;
     const payer = payment.authorization.from;
-    await this.#ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
-    const outcome = await this.#options.facilitator.settle(payment, requirements);
+    await ledger.transition(lease, { from: ["verified"], to: "settling", leaseMs: SETTLE_LEASE_MS });
+    const outcome = await facilitator.settle(payment, requirements);
     if (outcome.kind === "settled") {
       const { transaction } = outcome;
-      if (await this.#ledger.tryTransition(lease, { from: ["settling"], transaction, ...settledTransition }))
+      if (await ledger.tryTransition(lease, { from: ["settling"], transaction, ...settledTransition }))
         return { transaction, payer };
       // The lease was lost, or the transaction is recorded for another payment: the outcome is uncertain.
-      this.#warn("a settlement could not be recorded", lease, payment);
-    } else if (
-      outcome.kind === "rejected" &&
-      (await this.#options.chain?.find(payment.authorization))?.kind !== "transferred"
-    ) {
-      const { reason } = outcome;
-      await this.#ledger.transition(lease, { from: ["settling"], to: "rejected", leaseMs: 0, reason });
-      throw new PaymentRejectedError(reason);
+      warn("a settlement could not be recorded", lease, payment);
     } else if (outcome.kind === "unknown") {
-      this.#warn("the outcome of a settlement is unknown", lease, payment, { why: outcome.why });
+      warn("the outcome of a settlement is unknown", lease, payment, { why: outcome.why });
+    } else if ((await chain?.find(payment.authorization))?.kind !== "transferred") {
+      const { reason } = outcome;
+      await ledger.transition(lease, { from: ["settling"], to: "rejected", leaseMs: 0, reason });
+      throw new PaymentRejectedError(reason);
     }
     const { response } = settledTransition;
-    await this.#ledger.transition(lease, { from: ["settling"], to: "unknown", leaseMs: SETTLE_LEASE_MS, response });
-    const transaction = await this.resolveUnknown(lease, payment, requirements, settledTransition);
+    await ledger.transition(lease, { from: ["settling"], to: "unknown", leaseMs: SETTLE_LEASE_MS, response });
+    const transaction = await resolveUnknown(lease, payment, requirements, settledTransition);
     if (transaction === null) throw createSettlementUnknownError();
     return { transaction, payer };
-  }
+  };
 
-  /** The chain takes precedence over the facilitator. */
-  async #findOutcome(
-    signed: SignedAuthorization,
-    requirements: PaymentRequirements,
-    signal: AbortSignal | undefined,
-  ): Promise<ChainFinding> {
-    const firstFinding = await this.#options.chain?.find(signed.authorization, signal);
-    if (firstFinding?.kind === "transferred" || firstFinding?.kind === "void") return firstFinding;
-    const outcome = await this.#options.facilitator.settle(signed, requirements, signal);
-    if (outcome.kind === "settled") return { kind: "transferred", transaction: outcome.transaction };
-    return (await this.#options.chain?.find(signed.authorization, signal)) ?? { kind: "unknown" };
-  }
-
-  #warn(message: string, { paymentId }: PaymentLease, { authorization }: SignedAuthorization, fields?: object): void {
-    this.#options.log.warn({ paymentId, payer: payerName(authorization.from), ...fields }, message);
-  }
+  return {
+    /**
+     * Charges a verified payment and makes the transition `settledTransition`.
+     *
+     * @throws PaymentRejectedError if it is certain that nothing was charged; AppError `settlement_unknown` after any
+     *   failure that may have charged, also if the store fails after the facilitator has charged
+     */
+    settle: (run: PaidRun, settledTransition: SettledTransition): Promise<Settlement> =>
+      charge(run, settledTransition).catch(throwSettlementUnknown),
+    resolveUnknown,
+  };
 }

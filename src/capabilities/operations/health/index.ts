@@ -2,4 +2,4 @@
 export { createHealthReport } from "./report.ts";
 export { healthRoutes } from "./routes.ts";
 export type { HealthReport } from "./schema.ts";
-export { StoreProbe } from "./store-probe.ts";
+export { createStoreProbe } from "./store-probe.ts";

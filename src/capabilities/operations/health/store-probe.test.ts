@@ -4,7 +4,7 @@ import { embeddedDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { Database } from "../../../ports/database.ts";
-import { StoreProbe } from "./store-probe.ts";
+import { createStoreProbe } from "./store-probe.ts";
 
 /** A probe of a real store that fails while `state.isUp` is false. */
 async function createTestProbe() {
@@ -30,7 +30,7 @@ async function createTestProbe() {
     await Promise.all(responses);
     await clock.settle();
   };
-  return { store, state, clock, probe: new StoreProbe(database, clock), advanceSecond };
+  return { store, state, clock, probe: createStoreProbe({ database, clock }), advanceSecond };
 }
 
 test("the store counts as up until the first query responds", async () => {
@@ -100,7 +100,7 @@ test("a store that stops responding counts as down until it responds", async () 
     transaction: (run) => store.transaction(run),
     close: async () => {},
   };
-  const probe = new StoreProbe(database, clock);
+  const probe = createStoreProbe({ database, clock });
   probe.start();
   await clock.advance(3_900);
   assert.equal(probe.isUp, true);
