@@ -1,3 +1,3 @@
 /** Metrics for Prometheus. Off unless a port or a token is configured. */
-export { createMetrics, type Metrics, type MetricsSources } from "./metrics.ts";
+export { createMetrics, type MetricsSources } from "./metrics.ts";
 export { openMetricsServer } from "./routes.ts";
