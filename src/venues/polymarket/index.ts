@@ -11,9 +11,8 @@ import { getBook } from "./book.ts";
 import { createPolymarketClients, GAMMA_LIMITS, type PolymarketContext, type PolymarketUrls } from "./client.ts";
 import { getHistory } from "./history.ts";
 import { listOpenMarkets } from "./listing.ts";
-import { MarketReader } from "./markets.ts";
+import { findMarket, getMarkets } from "./markets.ts";
 import { PageSize } from "./page-size.ts";
-import { ResolutionReader } from "./resolutions.ts";
 import { openStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
 import { TradeReader } from "./trades.ts";
@@ -41,7 +40,6 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
     urls: options,
     clients: createPolymarketClients(options),
   };
-  const markets = new MarketReader(context, new ResolutionReader(context));
   const trades = new TradeReader(context);
   const pageSize = new PageSize();
 
@@ -54,8 +52,8 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
       ids: withoutUnknown({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),
     }),
     listOpenMarkets: (signal) => listOpenMarkets(context, pageSize, signal),
-    getMarkets: (listings, signal) => markets.getMarkets(listings, signal),
-    findMarket: (marketId, signal) => markets.findMarket(marketId, signal),
+    getMarkets: (listings, signal) => getMarkets(context, listings, signal),
+    findMarket: (marketId, signal) => findMarket(context, marketId, signal),
     getBook: (listing, signal) => getBook(context, listing, signal),
     listTrades: (listing, sinceMs, limit, signal) => trades.listTrades(listing, sinceMs, limit, signal),
     getHistory: (listing, range, signal) => getHistory(context, listing, range, signal),

@@ -6,7 +6,7 @@ import { isSoleMarket } from "./listing.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import { oracleStateOfRow } from "./parse-resolution.ts";
 import { parseList, parseText } from "./parse-values.ts";
-import type { ResolutionReader } from "./resolutions.ts";
+import { fetchResolutions } from "./resolutions.ts";
 import { type GammaEvent, type GammaMarket, isGammaEvent, isGammaMarket, isMarketsPage } from "./wire.ts";
 
 /** Maximum ids per request, set by the venue. */
@@ -21,120 +21,123 @@ interface Row {
   readonly isCompleteEvent: boolean;
 }
 
-/** Reads the current state of markets by id. */
-export class MarketReader {
-  readonly #context: PolymarketContext;
-  readonly #resolutions: ResolutionReader;
-
-  constructor(context: PolymarketContext, resolutions: ResolutionReader) {
-    this.#context = context;
-    this.#resolutions = resolutions;
-  }
-
-  async getMarkets(
-    listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
-    signal: AbortSignal,
-  ): Promise<ListingPage> {
-    const keys = new Map(
-      listings
-        .filter(({ marketId }) => MARKET_ID_PATTERN.test(marketId))
-        .map(({ marketId, venueKeys }) => [marketId, venueKeys]),
-    );
-    const pages: ListingPage[] = [];
-    for (const ids of chunksOf([...keys.keys()], IDS_MAX)) {
-      // A request returns either open or closed markets.
-      const open = await this.#fetchRows(ids, false, signal);
-      const openIds = new Set(open.rows.map((row) => String(row.id)));
-      const missingIds = ids.filter((id) => !openIds.has(id));
-      const closed = missingIds.length === 0 ? null : await this.#fetchRows(missingIds, true, signal);
-      const rows = [...open.rows, ...(closed?.rows ?? [])].map((market): Row => {
-        const short = shortEventOf(market);
-        // In this response, the event's tags are on the market row.
-        const event = short === null ? null : { ...short, tags: short.tags ?? market.tags };
-        return { market, event, isSole: keys.get(String(market.id))?.isSole === "1", isCompleteEvent: false };
-      });
-      const returnedIds = new Set(rows.map(({ market }) => String(market.id)));
-      const absentCount = ids.filter((id) => !returnedIds.has(id)).length;
-      if (absentCount > 0) this.#context.ports.countDrop("missing", absentCount);
-      pages.push(await this.#toListingPage(rows, open.requestedAt, closed?.receivedAt ?? open.receivedAt, signal));
-    }
-    return {
-      markets: pages.flatMap((page) => page.markets),
-      events: [...new Map(pages.flatMap((page) => page.events).map((event) => [event.eventId, event])).values()],
-      totalRows: null,
-      requestedAt: pages[0]?.requestedAt ?? this.#context.ports.clock.now(),
-    };
-  }
-
-  async findMarket(marketId: string, signal: AbortSignal): Promise<ListingPage | null> {
-    if (!MARKET_ID_PATTERN.test(marketId)) return null;
-    const { ports, urls, clients } = this.#context;
-    const url = urlOf(urls.gammaUrl, `/markets/${encodeURIComponent(marketId)}`, { include_tag: true });
-    const response = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
-    if (response.status >= 400) return null;
-    const market = response.json;
-    if (!ports.driftDetectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
-      throw badBody("the market has an unknown shape or another id");
-    }
-    const short = shortEventOf(market);
-    const complete = short === null ? null : await this.#fetchEvent(String(short.id), signal);
-    const row: Row = {
-      market,
-      event: complete ?? short,
-      isSole: complete !== null && isSoleMarket(complete),
-      isCompleteEvent: complete !== null,
-    };
-    const page = await this.#toListingPage([row], response.requestedAt, response.receivedAt, signal);
-    return page.markets.length === 0 ? null : page;
-  }
-
-  async #fetchRows(ids: readonly string[], closed: boolean, signal: AbortSignal) {
-    const { ports, urls, clients } = this.#context;
-    const url = urlOf(urls.gammaUrl, "/markets/keyset", { id: ids, closed, include_tag: true, limit: IDS_MAX });
-    const { json, requestedAt, receivedAt } = await clients.gamma.fetchJson(url, { signal });
-    if (!ports.driftDetectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
-    const requested = new Set(ids);
-    const rows = json.markets.filter((row): row is GammaMarket => {
-      const isValid = ports.driftDetectors.market.check(row, isGammaMarket);
-      if (!isValid) ports.countDrop("bad_row");
-      return isValid && requested.has(String(row.id));
+/** Returns the current state of markets by id. */
+export async function getMarkets(
+  context: PolymarketContext,
+  listings: readonly Pick<MarketListing, "marketId" | "venueKeys">[],
+  signal: AbortSignal,
+): Promise<ListingPage> {
+  const keys = new Map(
+    listings
+      .filter(({ marketId }) => MARKET_ID_PATTERN.test(marketId))
+      .map(({ marketId, venueKeys }) => [marketId, venueKeys]),
+  );
+  const pages: ListingPage[] = [];
+  for (const ids of chunksOf([...keys.keys()], IDS_MAX)) {
+    // A request returns either open or closed markets.
+    const open = await fetchRows(context, ids, false, signal);
+    const openIds = new Set(open.rows.map((row) => String(row.id)));
+    const missingIds = ids.filter((id) => !openIds.has(id));
+    const closed = missingIds.length === 0 ? null : await fetchRows(context, missingIds, true, signal);
+    const rows = [...open.rows, ...(closed?.rows ?? [])].map((market): Row => {
+      const short = shortEventOf(market);
+      // In this response, the event's tags are on the market row.
+      const event = short === null ? null : { ...short, tags: short.tags ?? market.tags };
+      return { market, event, isSole: keys.get(String(market.id))?.isSole === "1", isCompleteEvent: false };
     });
-    return { rows, requestedAt, receivedAt };
+    const returnedIds = new Set(rows.map(({ market }) => String(market.id)));
+    const absentCount = ids.filter((id) => !returnedIds.has(id)).length;
+    if (absentCount > 0) context.ports.countDrop("missing", absentCount);
+    pages.push(await toListingPage(context, rows, open.requestedAt, closed?.receivedAt ?? open.receivedAt, signal));
   }
+  return {
+    markets: pages.flatMap((page) => page.markets),
+    events: [...new Map(pages.flatMap((page) => page.events).map((event) => [event.eventId, event])).values()],
+    totalRows: null,
+    requestedAt: pages[0]?.requestedAt ?? context.ports.clock.now(),
+  };
+}
 
-  /** Returns the event with all its fields, or null if the venue does not have it. */
-  async #fetchEvent(eventId: string, signal: AbortSignal): Promise<GammaEvent | null> {
-    const { ports, urls, clients } = this.#context;
-    const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
-    const { status, json } = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
-    return status < 400 && ports.driftDetectors.event.check(json, isGammaEvent) ? json : null;
+export async function findMarket(
+  context: PolymarketContext,
+  marketId: string,
+  signal: AbortSignal,
+): Promise<ListingPage | null> {
+  if (!MARKET_ID_PATTERN.test(marketId)) return null;
+  const { ports, urls, clients } = context;
+  const url = urlOf(urls.gammaUrl, `/markets/${encodeURIComponent(marketId)}`, { include_tag: true });
+  const response = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
+  if (response.status >= 400) return null;
+  const market = response.json;
+  if (!ports.driftDetectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
+    throw badBody("the market has an unknown shape or another id");
   }
+  const short = shortEventOf(market);
+  const complete = short === null ? null : await fetchEvent(context, String(short.id), signal);
+  const row: Row = {
+    market,
+    event: complete ?? short,
+    isSole: complete !== null && isSoleMarket(complete),
+    isCompleteEvent: complete !== null,
+  };
+  const page = await toListingPage(context, [row], response.requestedAt, response.receivedAt, signal);
+  return page.markets.length === 0 ? null : page;
+}
 
-  async #toListingPage(
-    rows: readonly Row[],
-    requestedAt: number,
-    receivedAt: number,
-    signal: AbortSignal,
-  ): Promise<ListingPage> {
-    const { id: venue, countDrop, driftDetectors, settlements } = this.#context.ports;
-    const conditionIds = rows
-      .filter(({ market }) => mayBeResolving(market))
-      .flatMap(({ market }) => parseText(market.conditionId) ?? []);
-    const resolutions = await this.#resolutions.fetchByCondition(conditionIds, signal);
-    const markets: MarketSnapshot[] = [];
-    const events = new Map<string, EventListing>();
-    for (const row of rows) {
-      const resolution = resolutions.get(parseText(row.market.conditionId) ?? "") ?? null;
-      const related = { event: row.event, isSole: row.isSole, resolution };
-      const context = { venue, receivedAt, countDrop, driftDetectors, settlements };
-      const snapshot = parseMarket(row.market, related, context);
-      if (snapshot === null) continue;
-      markets.push(snapshot);
-      const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);
-      if (event !== null) events.set(event.eventId, event);
-    }
-    return { markets, events: [...events.values()], totalRows: null, requestedAt };
+async function fetchRows(
+  { ports, urls, clients }: PolymarketContext,
+  ids: readonly string[],
+  closed: boolean,
+  signal: AbortSignal,
+) {
+  const url = urlOf(urls.gammaUrl, "/markets/keyset", { id: ids, closed, include_tag: true, limit: IDS_MAX });
+  const { json, requestedAt, receivedAt } = await clients.gamma.fetchJson(url, { signal });
+  if (!ports.driftDetectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
+  const requested = new Set(ids);
+  const rows = json.markets.filter((row): row is GammaMarket => {
+    const isValid = ports.driftDetectors.market.check(row, isGammaMarket);
+    if (!isValid) ports.countDrop("bad_row");
+    return isValid && requested.has(String(row.id));
+  });
+  return { rows, requestedAt, receivedAt };
+}
+
+/** Returns the event with all its fields, or null if the venue does not have it. */
+async function fetchEvent(
+  { ports, urls, clients }: PolymarketContext,
+  eventId: string,
+  signal: AbortSignal,
+): Promise<GammaEvent | null> {
+  const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
+  const { status, json } = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
+  return status < 400 && ports.driftDetectors.event.check(json, isGammaEvent) ? json : null;
+}
+
+async function toListingPage(
+  context: PolymarketContext,
+  rows: readonly Row[],
+  requestedAt: number,
+  receivedAt: number,
+  signal: AbortSignal,
+): Promise<ListingPage> {
+  const { id: venue, countDrop, driftDetectors, settlements } = context.ports;
+  const conditionIds = rows
+    .filter(({ market }) => mayBeResolving(market))
+    .flatMap(({ market }) => parseText(market.conditionId) ?? []);
+  const resolutions = await fetchResolutions(context, conditionIds, signal);
+  const markets: MarketSnapshot[] = [];
+  const events = new Map<string, EventListing>();
+  for (const row of rows) {
+    const resolution = resolutions.get(parseText(row.market.conditionId) ?? "") ?? null;
+    const related = { event: row.event, isSole: row.isSole, resolution };
+    const parseContext = { venue, receivedAt, countDrop, driftDetectors, settlements };
+    const snapshot = parseMarket(row.market, related, parseContext);
+    if (snapshot === null) continue;
+    markets.push(snapshot);
+    const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);
+    if (event !== null) events.set(event.eventId, event);
   }
+  return { markets, events: [...events.values()], totalRows: null, requestedAt };
 }
 
 function shortEventOf(market: GammaMarket): GammaEvent | null {

@@ -11,59 +11,55 @@ const UNAVAILABLE: ParsedResolution = { state: "unavailable", outcome: null, res
 
 const isText = (value: string | null): value is string => value !== null;
 
-/** Reads resolutions. Payouts determine an outcome; without them the final prices of the listing are used. */
-export class ResolutionReader {
-  readonly #context: PolymarketContext;
-
-  constructor(context: PolymarketContext) {
-    this.#context = context;
+/**
+ * Returns resolutions by condition id, as given. Payouts determine an outcome; without them the final prices of the
+ * listing are used. Conditions that the venue does not return are absent and counted as
+ * `missing`. Failed requests are counted and do not throw; their conditions are `unavailable`.
+ */
+export async function fetchResolutions(
+  context: PolymarketContext,
+  conditionIds: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ParsedResolution>> {
+  const { countDrop } = context.ports;
+  const resolutions = new Map<string, ParsedResolution>();
+  const requestedIds = Map.groupBy(conditionIds, dataConditionId);
+  for (const invalid of requestedIds.get(null) ?? []) {
+    countDrop("bad_condition_id");
+    resolutions.set(invalid, UNAVAILABLE);
   }
-
-  /**
-   * Returns resolutions by condition id, as given. Conditions that the venue does not return are absent and counted as
-   * `missing`. Failed requests are counted and do not throw; their conditions are `unavailable`.
-   */
-  async fetchByCondition(
-    conditionIds: readonly string[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, ParsedResolution>> {
-    const { countDrop } = this.#context.ports;
-    const resolutions = new Map<string, ParsedResolution>();
-    const requestedIds = Map.groupBy(conditionIds, dataConditionId);
-    for (const invalid of requestedIds.get(null) ?? []) {
-      countDrop("bad_condition_id");
-      resolutions.set(invalid, UNAVAILABLE);
+  requestedIds.delete(null);
+  for (const ids of chunksOf([...requestedIds.keys()].filter(isText), CONDITIONS_MAX)) {
+    const found = await fetchBatch(context, ids, signal);
+    for (const id of ids) {
+      const resolution = found === null ? UNAVAILABLE : found.get(id);
+      if (resolution === undefined) countDrop("missing");
+      else for (const conditionId of requestedIds.get(id) ?? []) resolutions.set(conditionId, resolution);
     }
-    requestedIds.delete(null);
-    for (const ids of chunksOf([...requestedIds.keys()].filter(isText), CONDITIONS_MAX)) {
-      const found = await this.#fetchBatch(ids, signal);
-      for (const id of ids) {
-        const resolution = found === null ? UNAVAILABLE : found.get(id);
-        if (resolution === undefined) countDrop("missing");
-        else for (const conditionId of requestedIds.get(id) ?? []) resolutions.set(conditionId, resolution);
-      }
-    }
-    return resolutions;
   }
+  return resolutions;
+}
 
-  /** @returns the rows by padded id; null if the request failed, which is counted */
-  async #fetchBatch(ids: readonly string[], signal: AbortSignal): Promise<Map<string, ParsedResolution> | null> {
-    const { ports, urls, clients } = this.#context;
-    try {
-      const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition: ids.join(",") });
-      const { json } = await clients.data.fetchJson(url, { signal });
-      const found = new Map<string, ParsedResolution>();
-      for (const row of isResolutionsReply(json) ? json.data : []) {
-        const isValid = ports.driftDetectors.resolution.check(row, isResolution);
-        const id = isValid ? dataConditionId(row.condition_id) : null;
-        if (!isValid || id === null) ports.countDrop("bad_row");
-        else found.set(id, parseResolution(row, ports.countDrop));
-      }
-      return found;
-    } catch (error) {
-      if (!(error instanceof VenueError) || signal.aborted) throw error;
-      ports.countDrop("resolutions_unavailable", ids.length);
-      return null;
+/** @returns the rows by padded id; null if the request failed, which is counted */
+async function fetchBatch(
+  { ports, urls, clients }: PolymarketContext,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<Map<string, ParsedResolution> | null> {
+  try {
+    const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition: ids.join(",") });
+    const { json } = await clients.data.fetchJson(url, { signal });
+    const found = new Map<string, ParsedResolution>();
+    for (const row of isResolutionsReply(json) ? json.data : []) {
+      const isValid = ports.driftDetectors.resolution.check(row, isResolution);
+      const id = isValid ? dataConditionId(row.condition_id) : null;
+      if (!isValid || id === null) ports.countDrop("bad_row");
+      else found.set(id, parseResolution(row, ports.countDrop));
     }
+    return found;
+  } catch (error) {
+    if (!(error instanceof VenueError) || signal.aborted) throw error;
+    ports.countDrop("resolutions_unavailable", ids.length);
+    return null;
   }
 }
