@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { FeeRounding } from "../../domain/market.ts";
 import type { IncompleteReason } from "../../ports/venue.ts";
-import { idsOf, walkPages } from "../shared/page-walk.ts";
+import { walkPages } from "../shared/page-walk.ts";
 import { limitsFor, type RequestLimits, VenueClient, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { Signer } from "./sign.ts";
@@ -111,8 +111,7 @@ export class KalshiClient {
         return { cursor: json.cursor ?? "", rows: request.rowsOf(json), requestedAt, receivedAt };
       },
       nextOf: ({ cursor }) => (cursor === "" ? null : cursor),
-      idsOf: ({ rows }) => idsOf(rows, request.idField),
-      rowsOf: ({ rows }) => rows.length,
+      idField: request.idField,
       pagesMax: request.pagesMax,
       prefetch: request.prefetch,
       countDrop: this.#countDrop,

@@ -1,7 +1,7 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import { parseDecimal } from "../../domain/price.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { idsOf, walkPages } from "../shared/page-walk.ts";
+import { walkPages } from "../shared/page-walk.ts";
 import { badBody, LIST_ROWS_MAX, type LimitlessContext } from "./client.ts";
 import {
   isChildRow,
@@ -31,8 +31,7 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
       const isLast = total === null ? rows.length < LIST_ROWS_MAX : number * LIST_ROWS_MAX >= total;
       return isLast || rows.length === 0 ? null : String(number + 1);
     },
-    idsOf: ({ rows }) => idsOf(rows, "slug"),
-    rowsOf: ({ rows }) => rows.length,
+    idField: "slug",
     totalOf: ({ total }) => total,
     prefetch: true,
     pagesMax: LIST_PAGES_MAX,

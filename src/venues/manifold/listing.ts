@@ -2,7 +2,7 @@ import { VenueError } from "../../domain/errors.ts";
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { idsOf, walkPages } from "../shared/page-walk.ts";
+import { walkPages } from "../shared/page-walk.ts";
 import type { CachedContract, ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
 import { parseMarketId } from "./ids.ts";
 import { type ParsedContract, parseContract } from "./parse-market.ts";
@@ -63,8 +63,7 @@ export async function* listChangedMarkets(
         const isLast = rows.length < CHANGES_PAGE_ROWS || updatedAt === null || updatedAt < sinceMs;
         return isLast ? null : String(offset + CHANGES_PAGE_ROWS);
       },
-      idsOf: ({ rows }) => idsOf(rows, "id"),
-      rowsOf: ({ rows }) => rows.length,
+      idField: "id",
       pagesOverlap: true,
       pagesMax: CHANGES_PAGES_MAX,
       countDrop: context.countDrop,
@@ -200,8 +199,7 @@ async function* listType(
       // no row has a time, the first page is requested again, which `walkPages` detects as a loop.
       return String(oldestAt === null ? Number.MAX_SAFE_INTEGER : oldestAt + 1);
     },
-    idsOf: ({ rows }) => idsOf(rows, "id"),
-    rowsOf: ({ rows }) => rows.length,
+    idField: "id",
     pagesOverlap: true,
     prefetch: true,
     pagesMax: PAGES_MAX,

@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { EventListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { idsOf, walkPages } from "../shared/page-walk.ts";
+import { walkPages } from "../shared/page-walk.ts";
 import type { VenueResponse } from "../shared/venue-client.ts";
 import { badBody, type PolymarketContext, urlOf } from "./client.ts";
 import type { PageSize } from "./page-size.ts";
@@ -32,18 +32,17 @@ export async function* listOpenMarkets(
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, pageSize, cursor, signal);
       if (!driftDetectors.page.check(json, isEventsPage)) throw badBody("the event listing has an unknown shape");
-      return { events: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
+      return { rows: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
     },
     nextOf: ({ next }) => (next === "" ? null : next),
-    idsOf: ({ events }) => idsOf(events, "id"),
-    rowsOf: ({ events }) => events.length,
+    idField: "id",
     prefetch: true,
     pagesMax: PAGES_MAX,
     countDrop,
   });
   for await (const { page, incompleteReason } of walk) {
-    const { events, requestedAt, receivedAt } = page;
-    const listing = parseEventsPage(events, requestedAt, {
+    const { rows, requestedAt, receivedAt } = page;
+    const listing = parseEventsPage(rows, requestedAt, {
       venue,
       receivedAt,
       countDrop,

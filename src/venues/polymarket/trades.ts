@@ -82,18 +82,17 @@ export class TradeReader {
         const { json } = await clients.data.fetchJson(url, { signal });
         if (!ports.driftDetectors.page.check(json, isTradesPageV2))
           throw badBody("the trade list has an unknown shape");
-        return json;
+        return { rows: json.data, next: json.pagination?.next_cursor || null };
       },
-      nextOf: ({ pagination }) => pagination?.next_cursor || null,
+      nextOf: ({ next }) => next,
       // Rows have no id, and equal rows are separate trades.
-      idsOf: () => [],
-      rowsOf: ({ data }) => data.length,
+      idField: null,
       pagesMax: PAGES_V2_MAX,
       countDrop: ports.countDrop,
     });
     for await (const { page } of walk) {
-      rows.push(...page.data);
-      if (rows.length >= limit || isBefore(page.data.at(-1), sinceSeconds)) break;
+      rows.push(...page.rows);
+      if (rows.length >= limit || isBefore(page.rows.at(-1), sinceSeconds)) break;
     }
     return rows;
   }

@@ -10,20 +10,21 @@ interface Page {
   readonly total?: number;
 }
 
+const toRows = (page: Page) => ({ ...page, rows: page.ids.map((id) => ({ id })) });
+
 /** Walks the pages that `pageAt` returns for each cursor. The cursor of the first page is "". */
 async function walk(pageAt: (cursor: string) => Page, options: { pagesMax?: number; pagesOverlap?: boolean } = {}) {
   const { countDrop, drops } = countDrops();
   const incompleteReasons: (string | null)[] = [];
   const seenIds: string[] = [];
   let requests = 0;
-  const pages = walkPages<Page>({
+  const pages = walkPages<ReturnType<typeof toRows>>({
     async fetch(cursor) {
       requests += 1;
-      return pageAt(cursor ?? "");
+      return toRows(pageAt(cursor ?? ""));
     },
     nextOf: ({ next }) => next,
-    idsOf: ({ ids }) => ids,
-    rowsOf: ({ ids }) => ids.length,
+    idField: "id",
     totalOf: ({ total }) => total ?? null,
     pagesMax: options.pagesMax ?? 100,
     pagesOverlap: options.pagesOverlap ?? false,
@@ -53,11 +54,10 @@ test("walks a complete listing to its end without counting a drop", async () => 
 
 test("prefetch requests the next page before yielding a page, requests none after the last page, and throws an error at the page that failed", async () => {
   const walkWithPrefetch = (pageAt: (cursor: string | null) => Page, pagesMax: number) =>
-    walkPages<Page>({
-      fetch: async (cursor) => pageAt(cursor),
+    walkPages<ReturnType<typeof toRows>>({
+      fetch: async (cursor) => toRows(pageAt(cursor)),
       nextOf: ({ next }) => next,
-      idsOf: (page) => page.ids,
-      rowsOf: (page) => page.ids.length,
+      idField: "id",
       prefetch: true,
       pagesMax,
       countDrop() {},

@@ -1,14 +1,13 @@
 import { isObject } from "../../lib/is-object.ts";
 import type { DropCounter, IncompleteReason } from "../../ports/venue.ts";
 
-export interface PageWalkOptions<Page> {
+export interface PageWalkOptions<Page extends { readonly rows: readonly unknown[] }> {
   /** @param cursor result of `nextOf` for the previous page; null for the first page */
   readonly fetch: (cursor: string | null) => Promise<Page>;
   /** The cursor of the next page, or null on the last page. */
   readonly nextOf: (page: Page) => string | null;
-  /** Ids of the rows. Rows without an id are skipped. */
-  readonly idsOf: (page: Page) => readonly string[];
-  readonly rowsOf: (page: Page) => number;
+  /** Field that identifies a row; null if rows have no id. */
+  readonly idField: string | null;
   /** Total number of rows according to the venue; null if it does not report one. */
   readonly totalOf?: (page: Page) => number | null;
   /** Whether pages overlap by design. If so, rows repeated from an earlier page are not counted. */
@@ -42,25 +41,27 @@ const TOTAL_SLACK_ROWS = 25;
  * page before the last is empty, the rows fall short of the total, or there are more than `pagesMax` pages. Rows that
  * are repeated on a later page are common in changing listings and are counted as `page_rows_repeated`.
  */
-export async function* walkPages<Page>(options: PageWalkOptions<Page>): AsyncGenerator<WalkedPage<Page>> {
-  const { fetch, nextOf, idsOf, rowsOf, pagesMax, countDrop } = options;
+export async function* walkPages<Page extends { readonly rows: readonly unknown[] }>(
+  options: PageWalkOptions<Page>,
+): AsyncGenerator<WalkedPage<Page>> {
+  const { fetch, nextOf, idField, pagesMax, countDrop } = options;
   const cursors = new Set<string>();
   const ids = new Set<string>();
   let rows = 0;
   let nextPage = fetch(null);
   for (let pageNumber = 1; ; pageNumber++) {
     const page: Page = await nextPage;
-    const pageIds = idsOf(page);
+    const pageIds = idField === null ? [] : idsOf(page.rows, idField);
     const knownIdCount = ids.size;
     for (const id of pageIds) ids.add(id);
     const repeatedRows = pageIds.length - (ids.size - knownIdCount);
-    rows += rowsOf(page) - repeatedRows;
+    rows += page.rows.length - repeatedRows;
     const nextCursor: string | null = nextOf(page);
     const total = options.totalOf?.(page) ?? null;
     const isRepeatedPage = pageIds.length > 0 && repeatedRows === pageIds.length && knownIdCount > 0;
     let incompleteReason: IncompleteReason | null = null;
     if (nextCursor !== null && (isRepeatedPage || cursors.has(nextCursor))) incompleteReason = "page_loop";
-    else if (nextCursor !== null && rowsOf(page) === 0) incompleteReason = "page_empty";
+    else if (nextCursor !== null && page.rows.length === 0) incompleteReason = "page_empty";
     else if (nextCursor !== null && pageNumber >= pagesMax) incompleteReason = "page_limit";
     else if (nextCursor === null && total !== null && rows < total * TOTAL_SHARE_MIN - TOTAL_SLACK_ROWS)
       incompleteReason = "page_short";
