@@ -9,6 +9,7 @@ import {
   type VenueId,
   yesPrice,
 } from "../domain/market.ts";
+import { marketIdOf } from "../domain/market-name.ts";
 import { isCrossed } from "../domain/order-book.ts";
 import type { Trade } from "../domain/trade.ts";
 import { EventIndex, type EventQuery } from "./event-index.ts";
@@ -19,6 +20,7 @@ import {
   type BoardMarket,
   type CategorySummary,
   eventSlug,
+  eventSlugOf,
   type MarketFilter,
   type MarketObserver,
   type MarketQuery,
@@ -32,7 +34,6 @@ import { shareStructure } from "./structural-sharing.ts";
 import { TextIndex } from "./text-index.ts";
 
 const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
-const boardId = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
 
 /**
  * The current state of all markets of all venues, in memory. Reads, lists, sorts and searches need no database. Only
@@ -63,12 +64,18 @@ export class MarketBoard {
   }
 
   find(venue: VenueId, marketId: string): BoardMarket | null {
-    const row = this.#rowById.get(boardId(venue, marketId));
+    const row = this.#rowById.get(marketIdOf({ venue, marketId }));
     return row === undefined ? null : (this.#markets[row] ?? null);
   }
 
   findEvent(slug: string): BoardEvent | null {
     return this.#eventIndex.find(slug);
+  }
+
+  /** Returns the event of a market; null if the market has none, or if its event is not on the board. */
+  eventOf({ listing }: Pick<BoardMarket, "listing">): BoardEvent | null {
+    const slug = eventSlugOf(listing);
+    return slug === null ? null : this.#eventIndex.find(slug);
   }
 
   /** All markets of an event, in the order they were first listed. */
@@ -225,8 +232,7 @@ export class MarketBoard {
 
   remove(market: BoardMarket): void {
     const { row } = market;
-    const { venue, marketId } = market.listing;
-    if (!this.#rowById.delete(boardId(venue, marketId))) return;
+    if (!this.#rowById.delete(marketIdOf(market.listing))) return;
     const event = this.#eventIndex.removeRow(row);
     if (event?.isEmpty === true) this.#eventIndex.delete(event.slug);
     this.#markets[row] = null;
@@ -296,7 +302,7 @@ export class MarketBoard {
 
   /** Position of a market in a sort order, for keyset pagination. */
   position({ row, listing }: BoardMarket, sort: SortKey): OrderedPosition {
-    return { value: this.#marketIndex.value(row, sort), id: boardId(listing.venue, listing.marketId) };
+    return { value: this.#marketIndex.value(row, sort), id: marketIdOf(listing) };
   }
 
   #put(
@@ -324,16 +330,16 @@ export class MarketBoard {
 
   /** Updates the indexes by id, event, text and category after a listing has changed. */
   #updateLookups({ row, listing }: BoardMarket, previous: BoardMarket | null): void {
-    const { venue, marketId, eventId } = listing;
     if (previous === null) {
-      const id = boardId(venue, marketId);
+      const id = marketIdOf(listing);
       this.#rowById.set(id, row);
       this.#idsByRow[row] = id;
     }
-    const eventChanged = previous === null || previous.listing.eventId !== eventId;
+    const eventChanged = previous === null || previous.listing.eventId !== listing.eventId;
     if (eventChanged) {
       this.#eventIndex.removeRow(row);
-      if (eventId !== null) this.#eventIndex.addRow(eventSlug(venue, eventId), row);
+      const slug = eventSlugOf(listing);
+      if (slug !== null) this.#eventIndex.addRow(slug, row);
     }
     if (
       eventChanged ||
@@ -365,24 +371,16 @@ export class MarketBoard {
   }
 
   #updateText(row: number): void {
-    const listing = this.#markets[row]?.listing;
-    if (listing === undefined) return;
-    const event = this.#eventOf(row);
-    this.#textIndex.set(row, `${listing.title} ${listing.outcomeLabel ?? ""} ${event?.listing.title ?? ""}`);
+    const market = this.#markets[row];
+    if (market == null) return;
+    const { title, outcomeLabel } = market.listing;
+    this.#textIndex.set(row, `${title} ${outcomeLabel ?? ""} ${this.eventOf(market)?.listing.title ?? ""}`);
   }
 
   #updateCategory(row: number): void {
-    this.#marketIndex.setCategory(
-      row,
-      this.#markets[row]?.listing.category ?? this.#eventOf(row)?.listing.category ?? null,
-    );
-  }
-
-  #eventOf(row: number): BoardEvent | null {
-    const listing = this.#markets[row]?.listing;
-    return listing == null || listing.eventId === null
-      ? null
-      : this.#eventIndex.find(eventSlug(listing.venue, listing.eventId));
+    const market = this.#markets[row];
+    if (market != null)
+      this.#marketIndex.setCategory(row, market.listing.category ?? this.eventOf(market)?.listing.category ?? null);
   }
 }
 

@@ -8,6 +8,7 @@ export {
   type BoardMarket,
   type CategorySummary,
   eventSlug,
+  eventSlugOf,
   type MarketObserver,
   type MarketQuery,
   priceChange24h,

@@ -101,6 +101,11 @@ export function eventSlug(venue: VenueId, eventId: string): string {
   return `${venue}:${eventId.toLowerCase()}`;
 }
 
+/** Slug of a market's event; null if the market has none. */
+export function eventSlugOf({ venue, eventId }: Pick<MarketListing, "venue" | "eventId">): string | null {
+  return eventId === null ? null : eventSlug(venue, eventId);
+}
+
 /** Current price minus the price 24 hours ago; null if either is unknown. */
 export function priceChange24h(market: Pick<BoardMarket, "yesPrice" | "priceDayAgo">): number | null {
   if (market.yesPrice === null || market.priceDayAgo === null) return null;

@@ -1,5 +1,10 @@
 import type { VenueId } from "./market.ts";
 
+export type MarketId = { readonly venue: VenueId; readonly marketId: string };
+
+/** Returns `venue/marketId`, which identifies a market. `parseMarketId` is the inverse. */
+export const marketIdOf = ({ venue, marketId }: MarketId): string => `${venue}/${marketId}`;
+
 /**
  * Splits a market's name in a request: `platform/market_id`, or an id at the venue `platform`. A name that does not
  * start with the id of one of `venues` is an id, even if it contains a slash.
@@ -7,18 +12,14 @@ import type { VenueId } from "./market.ts";
  * @param platform  the venue of names without one; null if the request names none
  * @returns  null if the venue is missing
  */
-export function parseMarketName(
-  name: string,
-  venues: readonly VenueId[],
-  platform: VenueId | null,
-): { readonly venue: VenueId; readonly marketId: string } | null {
+export function parseMarketName(name: string, venues: readonly VenueId[], platform: VenueId | null): MarketId | null {
   const prefix = venues.find((venue) => name.startsWith(`${venue}/`));
   if (prefix !== undefined) return { venue: prefix, marketId: name.slice(prefix.length + 1) };
   return platform === null ? null : { venue: platform, marketId: name };
 }
 
 /** Splits `venue/marketId` at the first slash. A market id may contain slashes. */
-export function parseMarketId(id: string): { readonly venue: VenueId; readonly marketId: string } {
+export function parseMarketId(id: string): MarketId {
   const slash = id.indexOf("/");
   return { venue: id.slice(0, slash), marketId: id.slice(slash + 1) };
 }

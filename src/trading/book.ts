@@ -1,3 +1,4 @@
+import { type MarketId, marketIdOf } from "../domain/market-name.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
@@ -105,7 +106,7 @@ export function replayBook(
   if (new Set(trades.map(({ tradeId }) => tradeId)).size < trades.length)
     throw new RangeError("two trades have the same id");
   const days = createDays(entered, endAt);
-  const results = entered.map((trade) => replayTrade(trade, markets.get(marketKey(trade)), days));
+  const results = entered.map((trade) => replayTrade(trade, markets.get(marketIdOf(trade)), days));
   return {
     results,
     days: days.map(({ date, pnlMicros, ...counts }) => ({ date, pnlUsd: toUsd(pnlMicros), ...counts })),
@@ -210,9 +211,9 @@ function groupByMarket(
     if (value !== null) assertRange(value, 0, 1, "the value of a settlement");
   }
   const markets = new Map<string, { marks: Mark[]; settlements: Settlement[] }>();
-  const eventsOf = (market: Pick<Trade, "venue" | "marketId">) => {
-    const events = markets.get(marketKey(market)) ?? { marks: [], settlements: [] };
-    markets.set(marketKey(market), events);
+  const eventsOf = (market: MarketId) => {
+    const events = markets.get(marketIdOf(market)) ?? { marks: [], settlements: [] };
+    markets.set(marketIdOf(market), events);
     return events;
   };
   for (const mark of marks) if (mark.at <= endAt) eventsOf(mark).marks.push(mark);
@@ -226,8 +227,6 @@ function groupByMarket(
   return markets;
 }
 
-/** Returns a text that identifies a market. */
-export const marketKey = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;
 const toMicroUsd = (usd: number) => Math.round(usd * MICROS_PER_USD);
 /** Adding 0 turns -0 into 0. */
 const toUsd = (micros: number) => micros / MICROS_PER_USD + 0;

@@ -1,7 +1,6 @@
 /** Trading signals, position sizes, portfolios and books of trades. Pure. */
 
 export {
-  marketKey,
   payoutOf,
   profitOf,
   replayBook,

@@ -1,6 +1,7 @@
+import { type MarketId, marketIdOf } from "../domain/market-name.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
-import { marketKey, sidePrice, utcDate } from "./book.ts";
+import { sidePrice, utcDate } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
 
 /** Two numbers of contracts count as equal if their relative difference is smaller. Each has a rounding error. */
@@ -67,8 +68,8 @@ type MutableLot = { -readonly [Key in keyof Lot]: Lot[Key] } & { exits: LotExit[
 export function matchLots(trades: readonly Trade[], settlements: readonly Settlement[]): Lot[] {
   const lots: MutableLot[] = [];
   const markets = new Map<string, MarketLots>();
-  const marketOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">) => {
-    const id = marketKey({ venue, marketId });
+  const marketOf = (named: MarketId) => {
+    const id = marketIdOf(named);
     const market = markets.get(id) ?? new MarketLots(lots);
     markets.set(id, market);
     return market;
@@ -188,7 +189,7 @@ export function openPositions(lots: readonly Lot[]): Position[] {
   for (const lot of lots) {
     if (lot.openContracts === 0) continue;
     const { venue, marketId, side, at: openedAt } = lot;
-    const key = marketKey(lot);
+    const key = marketIdOf(lot);
     const position = positions.get(key) ?? { venue, marketId, side, contracts: 0, entryPrice: 0, costUsd: 0, openedAt };
     const contracts = position.contracts + lot.openContracts;
     positions.set(key, {
@@ -281,7 +282,7 @@ const EVENT_ORDER: Readonly<Record<MarketEvent["kind"], number>> = { mark: 0, en
 function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, MarketEvent[]> {
   const groups = new Map<string, MarketEvent[]>();
   for (const lot of lots) {
-    const key = marketKey(lot);
+    const key = marketIdOf(lot);
     const events = groups.get(key) ?? [];
     groups.set(key, events);
     events.push({ kind: "entry", at: lot.at, lot });
@@ -289,7 +290,7 @@ function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, 
   }
   for (const mark of marks) {
     assertProbability(mark.yesPrice, "yesPrice");
-    groups.get(marketKey(mark))?.push({ kind: "mark", at: mark.at, yesPrice: mark.yesPrice });
+    groups.get(marketIdOf(mark))?.push({ kind: "mark", at: mark.at, yesPrice: mark.yesPrice });
   }
   for (const events of groups.values()) events.sort((a, b) => a.at - b.at || EVENT_ORDER[a.kind] - EVENT_ORDER[b.kind]);
   return groups;

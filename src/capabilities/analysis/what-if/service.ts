@@ -9,7 +9,7 @@ import type { Analyses } from "../analyses/index.ts";
 import type { Dependence, Side } from "./model.ts";
 
 export interface WhatIfPorts {
-  readonly board: Pick<MarketBoard, "findByQuestion" | "findEvent" | "marketsOfEvent">;
+  readonly board: Pick<MarketBoard, "findByQuestion" | "eventOf" | "findEvent" | "marketsOfEvent">;
   readonly clock: Pick<Clock, "now">;
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];

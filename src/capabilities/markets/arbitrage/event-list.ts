@@ -1,7 +1,7 @@
 import {
   type BoardEvent,
   type BoardMarket,
-  eventSlug,
+  eventSlugOf,
   type MarketBoard,
   type MarketObserver,
 } from "../../../board/index.ts";
@@ -65,7 +65,8 @@ export class EventList implements MarketObserver {
   }
 
   #mark({ listing }: BoardMarket): void {
-    if (listing.eventId !== null) this.#changedSlugs.add(eventSlug(listing.venue, listing.eventId));
+    const slug = eventSlugOf(listing);
+    if (slug !== null) this.#changedSlugs.add(slug);
   }
 
   async #computeMarked(): Promise<void> {

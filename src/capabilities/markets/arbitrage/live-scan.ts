@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { VenueError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { marketIdOf } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { RefreshFailure } from "./model.ts";
@@ -89,7 +90,7 @@ export class LiveScan {
     const queues = new Map<VenueId, BoardMarket[]>();
     for (const { a, b } of findCandidates(selection).slice(0, CANDIDATES_MAX)) {
       for (const market of [a, b]) {
-        const id = bookId(market);
+        const id = marketIdOf(market.listing);
         if (books.has(id)) continue;
         books.set(id, { failure: "deadline" });
         const queue = queues.get(market.listing.venue);
@@ -126,7 +127,7 @@ export class LiveScan {
         if (signal.aborted) return;
         // A venue whose requests are used up may answer the next one.
         if (reading !== BUSY) failuresInARow = "failure" in reading ? failuresInARow + 1 : 0;
-        books.set(bookId(market), reading);
+        books.set(marketIdOf(market.listing), reading);
       }
     };
     await Promise.all(Array.from({ length: READS_PER_VENUE_MAX }, readNext));
@@ -144,8 +145,6 @@ export class LiveScan {
 
 const UNAVAILABLE: BookReading = { failure: "venue_unavailable" };
 const BUSY: BookReading = { failure: "venue_busy" };
-
-export const bookId = ({ listing }: BoardMarket): string => `${listing.venue}/${listing.marketId}`;
 
 const covers = (wide: ScanSelection, narrow: ScanSelection): boolean =>
   wide.minSpread <= narrow.minSpread && (wide.venue === null || wide.venue === narrow.venue);

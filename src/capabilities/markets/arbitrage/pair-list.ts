@@ -1,6 +1,6 @@
 import type { BoardMarket, MarketBoard, MarketObserver } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { parseMarketId } from "../../../domain/market-name.ts";
+import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
 import { comparePrices, type PairSpread, topOf } from "./compare.ts";
 import { MATCH_CONFIDENCE_MIN, type MatchedPairs, type PairChanges, type PairObserver } from "./model.ts";
@@ -65,7 +65,7 @@ export class PairList implements MarketObserver, PairObserver {
     const { row, listing } = market;
     let leg = this.#legOfRow[row];
     if (leg === undefined) {
-      leg = this.#legs.get(`${listing.venue}/${listing.marketId}`) ?? null;
+      leg = this.#legs.get(marketIdOf(listing)) ?? null;
       this.#legOfRow[row] = leg;
     }
     if (leg === null) return;

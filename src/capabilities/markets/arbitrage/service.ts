@@ -1,5 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import type { VenueStatusReport } from "../../../ingest/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -7,7 +8,7 @@ import { scoreArbitrage } from "../../../quant/arbitrage.ts";
 import { canTrade, createLeg, describeLegs, describePair, isStale, quotesOf, quotesOfBook } from "./compare.ts";
 import { EventList } from "./event-list.ts";
 import type { SetCandidate } from "./event-sets.ts";
-import { bookId, LiveScan, type LiveScanPorts, type ScannedBooks, type ScanSelection } from "./live-scan.ts";
+import { LiveScan, type LiveScanPorts, type ScannedBooks, type ScanSelection } from "./live-scan.ts";
 import {
   type CrossVenueOpportunity,
   type MarketQuotes,
@@ -106,7 +107,8 @@ export function createArbitrageService({ board, clock, pairs, venues, readBook, 
       const now = clock.now();
       const states = readVenues(venues, venueHealth());
       // The prices on the board may have changed since the scan began, so scanned pairs are selected by their books.
-      const wasScanned = ({ a, b }: ComparedPair) => books.has(bookId(a)) && books.has(bookId(b));
+      const wasScanned = ({ a, b }: ComparedPair) =>
+        books.has(marketIdOf(a.listing)) && books.has(marketIdOf(b.listing));
       const opportunities = [...pairList.compared()]
         .filter((pair) => isOnVenue(pair, filter) && (wasScanned(pair) || pair.spread.spread >= filter.minSpread))
         .filter((pair) => areUp(pair, states))
@@ -142,7 +144,7 @@ function findScoreMax({ pair, a, b, spread: { netSpread, sides } }: ComparedPair
 
 /** Returns the quotes of the scanned book, those of the board if the book was not read, or null if there is no book. */
 function liveQuotesOf(market: BoardMarket, books: ScannedBooks): MarketQuotes | null {
-  const reading = books.get(bookId(market)) ?? { failure: "candidate_limit" };
+  const reading = books.get(marketIdOf(market.listing)) ?? { failure: "candidate_limit" };
   if ("failure" in reading) return quotesOf(market, reading.failure);
   return reading.book === null ? null : quotesOfBook(market, reading.book);
 }
@@ -179,7 +181,7 @@ function readVenues(
 function countBooks(states: Readonly<Record<VenueId, VenueState>>, books: ScannedBooks) {
   const counts = new Map<VenueId, { refreshed: number; failed: number }>();
   for (const [id, reading] of books) {
-    const venue = id.slice(0, id.indexOf("/"));
+    const { venue } = parseMarketId(id);
     const count = counts.get(venue) ?? { refreshed: 0, failed: 0 };
     count["failure" in reading ? "failed" : "refreshed"] += 1;
     counts.set(venue, count);

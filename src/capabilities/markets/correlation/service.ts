@@ -1,7 +1,7 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { AppError, InvalidRequestError, type ValidationItem } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { parseMarketName } from "../../../domain/market-name.ts";
+import { marketIdOf, parseMarketName } from "../../../domain/market-name.ts";
 import { chunksOf } from "../../../lib/chunks.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -193,10 +193,10 @@ async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGen
 
 /** Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown. */
 function findMatches(markets: readonly BoardMarket[], pairsOf: CorrelationPorts["pairsOf"]): MatchedPair[] {
-  const indexes = new Map(markets.map(({ listing }, index) => [`${listing.venue}/${listing.marketId}`, index]));
-  return markets.flatMap(({ listing: { venue, marketId } }, own) =>
-    pairsOf(venue, marketId).flatMap((pair): MatchedPair[] => {
-      const other = indexes.get(pair.a === `${venue}/${marketId}` ? pair.b : pair.a);
+  const indexes = new Map(markets.map(({ listing }, index) => [marketIdOf(listing), index]));
+  return markets.flatMap(({ listing }, own) =>
+    pairsOf(listing.venue, listing.marketId).flatMap((pair): MatchedPair[] => {
+      const other = indexes.get(pair.a === marketIdOf(listing) ? pair.b : pair.a);
       if (other === undefined || other <= own || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return [];
       if (pair.relation === "identical") return [{ a: own, b: other, correlation: pair.confidence }];
       return pair.relation === "inverse" ? [{ a: own, b: other, correlation: -pair.confidence }] : [];
@@ -220,7 +220,7 @@ function parseNames(
     };
     const market = parseMarketName(name, venues, platform);
     if (market === null) return fail("the venue is missing; send platform, or ids of the form platform/market_id");
-    const id = `${market.venue}/${market.marketId}`;
+    const id = marketIdOf(market);
     if (indexes.has(id)) return fail(`this is the same market as at position ${indexes.get(id)}`);
     indexes.set(id, index);
     return [{ name, ...market }];

@@ -4,7 +4,7 @@ import { defineRoute } from "../../../http/route.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
 import { presentMarket } from "./present.ts";
-import { COMMON_OPTIONS, findParentEvent, type RouteContext } from "./route-context.ts";
+import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 
 /** GET /v1/categories and /v1/sentiment: figures over all markets. */
 export function overviewRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -47,9 +47,7 @@ function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: 
         spread_trend: sentiment.spreadTrend,
         active_market_count: sentiment.activeMarketCount,
         dominant_category: sentiment.dominantCategory,
-        top_movers: sentiment.topMovers.map((market) =>
-          presentMarket(market, findParentEvent(board, market), service.lookups),
-        ),
+        top_movers: sentiment.topMovers.map((market) => presentMarket(market, board.eventOf(market), service.lookups)),
         generated_at: toIso(now()),
       };
       return sendPreserialised(reply, Buffer.from(encodeJson(body)));

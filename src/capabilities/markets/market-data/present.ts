@@ -1,4 +1,4 @@
-import { type BoardEvent, type BoardMarket, eventSlug, priceChange24h } from "../../../board/index.ts";
+import { type BoardEvent, type BoardMarket, eventSlugOf, priceChange24h } from "../../../board/index.ts";
 import { categoryOf } from "../../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
 import { stepAt } from "../../../domain/order-rules.ts";
@@ -68,7 +68,7 @@ export function presentMarket(
       contract_step: listing.contractStep,
       taker_delay_ms: listing.takerDelayMs,
       protocol_version: listing.protocolVersion,
-      event_slug: listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId),
+      event_slug: eventSlugOf(listing),
       event_title: event?.listing.title,
     }),
     paused: listing.paused,

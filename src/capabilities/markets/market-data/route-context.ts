@@ -1,4 +1,4 @@
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { METERING } from "../../../domain/metering.ts";
 import type { createMarketSchemas, VenueIds } from "./schema.ts";
 import type { MarketsService } from "./service.ts";
@@ -18,8 +18,4 @@ export interface MarketRoutesOptions {
 
 export interface RouteContext extends MarketRoutesOptions {
   readonly schemas: ReturnType<typeof createMarketSchemas>;
-}
-
-export function findParentEvent(board: MarketBoard, { listing: { venue, eventId } }: BoardMarket) {
-  return eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
 }

@@ -9,7 +9,7 @@ import { marketDataRoutes } from "./market-data-routes.ts";
 import { overviewRoutes } from "./overview-routes.ts";
 import { encodeMarket, joinJsonArray, presentMarket } from "./present.ts";
 import { presentHistory } from "./present-market-data.ts";
-import { COMMON_OPTIONS, findParentEvent, type MarketRoutesOptions, type RouteContext } from "./route-context.ts";
+import { COMMON_OPTIONS, type MarketRoutesOptions, type RouteContext } from "./route-context.ts";
 import { createMarketSchemas } from "./schema.ts";
 
 const HISTORY_EXPANSION_POINTS = 48;
@@ -43,7 +43,7 @@ function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, sch
         cursor === undefined ? null : toKeyset(decodeCursor(cursor, listing)),
       );
       if (next !== null) reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), publicUrl));
-      const items = markets.map((market) => encodeMarket(market, findParentEvent(board, market), service.lookups));
+      const items = markets.map((market) => encodeMarket(market, board.eventOf(market), service.lookups));
       return sendPreserialised(reply, joinJsonArray(items));
     },
   });
@@ -51,7 +51,7 @@ function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, sch
 
 function getMarketRoute(app: FastifyInstance, { service, board, schemas, readAnalysis }: RouteContext): void {
   const sendMarket = (reply: FastifyReply, market: BoardMarket) =>
-    sendPreserialised(reply, encodeMarket(market, findParentEvent(board, market), service.lookups));
+    sendPreserialised(reply, encodeMarket(market, board.eventOf(market), service.lookups));
   const fetchAndSend = async (
     reply: FastifyReply,
     { platform, market_id }: { readonly platform: string; readonly market_id: string },
@@ -59,7 +59,7 @@ function getMarketRoute(app: FastifyInstance, { service, board, schemas, readAna
   ) => {
     const market = await service.getMarket(platform, market_id);
     if (expansions.size === 0) return sendMarket(reply, market);
-    const body = presentMarket(market, findParentEvent(board, market), service.lookups);
+    const body = presentMarket(market, board.eventOf(market), service.lookups);
     if (expansions.has("rules")) body.rules = market.listing.rules;
     if (expansions.has("analysis")) body.analysis = await readAnalysis(market);
     if (expansions.has("history"))

@@ -1,6 +1,7 @@
 import type { BoardMarket, CategorySummary, EventQuery, MarketBoard, MarketQuery } from "../../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
 import type { MarketListing, MarketStatus, VenueId } from "../../../domain/market.ts";
+import { marketIdOf } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { TradePage } from "../../../ingest/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -147,12 +148,12 @@ export function createMarketsService(ports: MarketsPorts) {
     },
 
     getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<HistoryReading> {
-      const id = `${period}/${maxPoints}/${market.listing.venue}/${market.listing.marketId}`;
+      const id = `${period}/${maxPoints}/${marketIdOf(market.listing)}`;
       return readHistory(id, () => ports.pastPrices.read(market, period, maxPoints));
     },
 
     getHistoryRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading> {
-      const id = `${range.fromMs}-${range.toMs}/${range.intervalMs}/${market.listing.venue}/${market.listing.marketId}`;
+      const id = `${range.fromMs}-${range.toMs}/${range.intervalMs}/${marketIdOf(market.listing)}`;
       return readHistory(id, () => ports.pastPrices.readRange(market, range));
     },
 

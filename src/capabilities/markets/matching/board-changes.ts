@@ -1,13 +1,13 @@
 import {
   type BoardEvent,
   type BoardMarket,
-  eventSlug,
+  eventSlugOf,
   type MarketBoard,
   type MarketObserver,
 } from "../../../board/index.ts";
 import type { EventListing, MarketListing } from "../../../domain/market.ts";
+import { marketIdOf } from "../../../domain/market-name.ts";
 import type { MatchableMarket } from "../../../matching/index.ts";
-import { marketIdOf } from "./model.ts";
 
 /** Largest number of markets and of removals per batch. */
 const BATCH_MARKETS_MAX = 250;
@@ -111,7 +111,7 @@ export class BoardChanges implements MarketObserver {
   }
 
   #compare({ row, listing }: BoardMarket, batch: Batch): void {
-    const slug = listing.eventId === null ? null : eventSlug(listing.venue, listing.eventId);
+    const slug = eventSlugOf(listing);
     const event = slug === null ? undefined : this.#board.findEvent(slug)?.listing;
     const previous = this.#listings[row];
     const previousEvent = this.#events[row];

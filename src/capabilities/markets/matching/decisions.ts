@@ -1,9 +1,9 @@
 import { AppError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { parseMarketId } from "../../../domain/market-name.ts";
+import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
-import { type MatchDecision, marketIdOf } from "./model.ts";
+import type { MatchDecision } from "./model.ts";
 import { deleteDecision, selectDecisions, selectStoredMarkets, upsertDecisions } from "./queries.ts";
 
 /** Bus topic of changed decisions. */

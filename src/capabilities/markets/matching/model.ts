@@ -4,11 +4,6 @@ import type { MarketPair, MatchableMarket, MatchOverride } from "../../../matchi
 /** Confidence from which two markets or events are shown as the same one. */
 export const ALSO_ON_CONFIDENCE_MIN = 0.9;
 
-/** Public id of a market, unique over all venues. */
-export function marketIdOf(listing: { readonly venue: VenueId; readonly marketId: string }): string {
-  return `${listing.venue}/${listing.marketId}`;
-}
-
 /** The other market of a pair. */
 export function partnerOf(pair: MarketPair, id: string): string {
   return pair.a === id ? pair.b : pair.a;

@@ -1,6 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { parseMarketId } from "../../../domain/market-name.ts";
+import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { knownUsd } from "../../../domain/usd.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { isSameQuestion, type MarketPair, type MatchUpdate } from "../../../matching/index.ts";
@@ -13,7 +13,7 @@ import { referencePool } from "../../../quant/reference-pool.ts";
 import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
 import { Links } from "./links.ts";
 import { Matcher } from "./matcher.ts";
-import { type MatchRequest, marketIdOf, partnerOf } from "./model.ts";
+import { type MatchRequest, partnerOf } from "./model.ts";
 import type { PairChanges } from "./pair-table.ts";
 
 const MATCH_THREAD = new URL("./match-thread.ts", import.meta.url);

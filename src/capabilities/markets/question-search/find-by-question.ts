@@ -1,6 +1,7 @@
-import { type BoardMarket, eventSlug, type MarketBoard, type QuestionMatch } from "../../../board/index.ts";
+import type { BoardMarket, MarketBoard, QuestionMatch } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { marketIdOf } from "../../../domain/market-name.ts";
 import { fitQuestion, type MarketPair, parseQuestion } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 
@@ -16,7 +17,7 @@ const ALTERNATIVE_SCORE_MIN = 0.3;
 const SCORE_STEPS = 1e9;
 
 export interface QuestionSearchPorts {
-  readonly board: Pick<MarketBoard, "findByQuestion" | "findEvent">;
+  readonly board: Pick<MarketBoard, "findByQuestion" | "eventOf">;
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
   /** Unix milliseconds. */
   readonly now: number;
@@ -75,14 +76,14 @@ export function findByQuestion(
 const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
 
 function textsOf({ listing }: BoardMarket, board: QuestionSearchPorts["board"]) {
-  const { venue, eventId, title, outcomeLabel, closeAt, expectedResolutionAt } = listing;
-  const event = eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
-  return { title, outcomeLabel, eventTitle: event?.listing.title ?? null, closeAt, expectedResolutionAt };
+  const { title, outcomeLabel, closeAt, expectedResolutionAt } = listing;
+  const eventTitle = board.eventOf({ listing })?.listing.title ?? null;
+  return { title, outcomeLabel, eventTitle, closeAt, expectedResolutionAt };
 }
 
 function isSameQuestion(a: BoardMarket, b: BoardMarket, pairsOf: QuestionSearchPorts["pairsOf"]): boolean {
   if (a.row === b.row) return true;
-  const other = `${b.listing.venue}/${b.listing.marketId}`;
+  const other = marketIdOf(b.listing);
   return pairsOf(a.listing.venue, a.listing.marketId).some(
     (pair) =>
       pair.relation === "identical" &&

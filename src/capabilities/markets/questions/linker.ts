@@ -1,10 +1,11 @@
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
+import { type BoardMarket, eventSlugOf, type MarketBoard } from "../../../board/index.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Matching } from "../matching/index.ts";
-import { eventNode, eventNodeOf, type MarketId, marketNode, type QuestionLink } from "./model.ts";
+import { eventNode, marketNode, type QuestionLink } from "./model.ts";
 import { insertLinks, selectObservedMarkets } from "./queries.ts";
 
 const PAUSE_MS = 60_000;
@@ -35,9 +36,9 @@ export function createQuestionLinker({ database, board, clock, log, matching }: 
     ];
   };
   const eventLinksOf = ({ listing }: BoardMarket): QuestionLink[] => {
-    const event = eventNodeOf(listing);
-    if (event === null || listing.eventId === null) return [];
-    const slug = eventSlug(listing.venue, listing.eventId);
+    const slug = eventSlugOf(listing);
+    if (slug === null) return [];
+    const event = eventNode(slug);
     return [
       { node: marketNode(listing), linkedNode: event },
       ...matching.eventPairsOf(slug).map(({ a, b }) => ({ node: event, linkedNode: eventNode(a === slug ? b : a) })),

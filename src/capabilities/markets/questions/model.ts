@@ -1,10 +1,6 @@
-import { eventSlug } from "../../../board/index.ts";
-import type { VenueId } from "../../../domain/market.ts";
-
-export interface MarketId {
-  readonly venue: VenueId;
-  readonly marketId: string;
-}
+import { eventSlugOf } from "../../../board/index.ts";
+import type { MarketListing } from "../../../domain/market.ts";
+import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 
 /** Two nodes of the same question. */
 export interface QuestionLink {
@@ -13,14 +9,16 @@ export interface QuestionLink {
   readonly linkedNode: string;
 }
 
-export const marketNode = ({ venue, marketId }: MarketId): string => `market:${venue}/${marketId}`;
+export const marketNode = (market: MarketId): string => `market:${marketIdOf(market)}`;
 
 /** @param slug  as `eventSlug` returns it */
 export const eventNode = (slug: string): string => `event:${slug}`;
 
 /** Returns the node of the event that contains a market; null if its venue has no event for it. */
-export const eventNodeOf = ({ venue, eventId }: { readonly venue: VenueId; readonly eventId: string | null }) =>
-  eventId === null ? null : eventNode(eventSlug(venue, eventId));
+export function eventNodeOf(listing: Pick<MarketListing, "venue" | "eventId">): string | null {
+  const slug = eventSlugOf(listing);
+  return slug === null ? null : eventNode(slug);
+}
 
 /** Assigns nodes to questions: the connected components of the links (union-find). The order of the links does not matter. */
 export class QuestionIndex {

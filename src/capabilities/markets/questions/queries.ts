@@ -1,5 +1,6 @@
+import type { MarketId } from "../../../domain/market-name.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
-import { eventNodeOf, type MarketId, marketNode, QuestionIndex, type QuestionLink } from "./model.ts";
+import { eventNodeOf, marketNode, QuestionIndex, type QuestionLink } from "./model.ts";
 
 const LINKS_PER_PAGE = 5_000;
 

@@ -1,5 +1,6 @@
-import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../../board/index.ts";
+import { type BoardMarket, eventSlugOf, findSetGap, type MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { marketIdOf } from "../../../domain/market-name.ts";
 import { findMarketLadders, type MarketPair } from "../../../matching/index.ts";
 import type { LogicalConstraint } from "../../../trading/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
@@ -53,7 +54,7 @@ export function findLogicalConstraints(markets: readonly BoardMarket[], ports: L
       return [{ kind: dependence === "implied" ? "implies" : dependence, a, b }];
     }),
   );
-  const slugs = new Set(markets.flatMap(({ listing }) => slugOf(listing) ?? []));
+  const slugs = new Set(markets.flatMap(({ listing }) => eventSlugOf(listing) ?? []));
   const indexes = new Map(markets.map(({ row }, index) => [row, index]));
   for (const slug of slugs) {
     const event = ports.board.findEvent(slug);
@@ -64,12 +65,6 @@ export function findLogicalConstraints(markets: readonly BoardMarket[], ports: L
   return constraints;
 }
 
-const idOf = ({ listing: { venue, marketId } }: BoardMarket): string => `${venue}/${marketId}`;
-
-function slugOf({ venue, eventId }: BoardMarket["listing"]): string | null {
-  return eventId === null ? null : eventSlug(venue, eventId);
-}
-
 /** Returns the dependence of two matched markets; null below the confidence at which matches are shown to customers. */
 function findPairDependence(
   question: BoardMarket,
@@ -77,9 +72,9 @@ function findPairDependence(
   pairsOf: LogicPorts["pairsOf"],
 ): LogicalRelation | null {
   const { venue, marketId } = question.listing;
-  const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(idOf(hypothesis)));
+  const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(marketIdOf(hypothesis.listing)));
   if (pair === undefined || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return null;
-  const isForward = pair.a === idOf(question);
+  const isForward = pair.a === marketIdOf(question.listing);
   switch (pair.relation) {
     case "identical":
       return "same";
@@ -101,8 +96,8 @@ function findEventDependence(
   board: LogicPorts["board"],
   ladders: Ladders,
 ): LogicalRelation | null {
-  const slug = slugOf(question.listing);
-  if (slug === null || slug !== slugOf(hypothesis.listing))
+  const slug = eventSlugOf(question.listing);
+  if (slug === null || slug !== eventSlugOf(hypothesis.listing))
     return rankInLadder(findMarketLadders([question, hypothesis]), question, hypothesis);
   if (board.findEvent(slug)?.listing.mutuallyExclusive === true) return "exclusive";
   const found = ladders.get(slug) ?? findMarketLadders(board.marketsOfEvent(slug));
@@ -131,14 +126,16 @@ function findTwinDependence(
   { listing: { venue, marketId } }: BoardMarket,
   { board, pairsOf }: LogicPorts,
 ): LogicalRelation | null {
-  const slug = slugOf(question.listing);
+  const slug = eventSlugOf(question.listing);
   if (slug === null || board.findEvent(slug)?.listing.mutuallyExclusive !== true) return null;
-  const own = idOf(question);
+  const own = marketIdOf(question.listing);
   const twins = new Set(
     pairsOf(venue, marketId)
       .filter(({ relation, confidence }) => relation === "identical" && confidence >= ALSO_ON_CONFIDENCE_MIN)
       .flatMap(({ a, b }) => [a, b]),
   );
-  const isOutcome = board.marketsOfEvent(slug).some((market) => idOf(market) !== own && twins.has(idOf(market)));
+  const isOutcome = board
+    .marketsOfEvent(slug)
+    .some((market) => marketIdOf(market.listing) !== own && twins.has(marketIdOf(market.listing)));
   return isOutcome ? "exclusive" : null;
 }

@@ -1,5 +1,6 @@
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
+import { type BoardMarket, eventSlugOf, type MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { isCrossed } from "../../../domain/order-book.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { PairCorrelation } from "../../../quant/correlation.ts";
@@ -37,17 +38,15 @@ export function createRelatedMarkets(ports: RelatedMarketsPorts) {
   const { board, venues, clock } = ports;
 
   const partnersOf = ({ listing: { venue, marketId } }: BoardMarket): BoardMarket[] => {
-    const own = `${venue}/${marketId}`;
+    const own = marketIdOf({ venue, marketId });
     return ports.pairsOf(venue, marketId).flatMap(({ a, b }) => {
-      const [partnerVenue = "", ...id] = (a === own ? b : a).split("/");
-      return venues.includes(partnerVenue) ? (board.find(partnerVenue, id.join("/")) ?? []) : [];
+      const partner = parseMarketId(a === own ? b : a);
+      return venues.includes(partner.venue) ? (board.find(partner.venue, partner.marketId) ?? []) : [];
     });
   };
 
-  const siblingsOf = ({ listing: { venue, eventId } }: BoardMarket): BoardMarket[] => {
-    if (eventId === null) return [];
-    return board.marketsOfEvent(eventSlug(venue, eventId)).sort((a, b) => volumeOf(b) - volumeOf(a));
-  };
+  const siblingsOf = ({ listing }: BoardMarket): BoardMarket[] =>
+    board.marketsOfEvent(eventSlugOf(listing) ?? "").sort((a, b) => volumeOf(b) - volumeOf(a));
 
   const similarTo = ({ listing: { title } }: BoardMarket): BoardMarket[] =>
     board

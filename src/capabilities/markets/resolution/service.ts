@@ -1,4 +1,4 @@
-import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { loadTimeZones } from "../../../lib/dates/zoned-time.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -6,7 +6,7 @@ import { describeResolution } from "./describe-resolution.ts";
 import type { KeyDate, Resolution } from "./model.ts";
 
 export interface ResolutionPorts {
-  readonly board: Pick<MarketBoard, "findEvent">;
+  readonly board: Pick<MarketBoard, "eventOf">;
   readonly clock: Pick<Clock, "now">;
   /** Returns a market, with or without a price; throws as `MarketsService.getListedMarket` does. */
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
@@ -24,9 +24,7 @@ export type ResolutionService = ReturnType<typeof createResolutionService>;
 export function createResolutionService({ board, clock, getMarket }: ResolutionPorts) {
   loadTimeZones();
   const describe = (market: BoardMarket, now: number): Resolution => {
-    const { venue, eventId } = market.listing;
-    const event = eventId === null ? null : board.findEvent(eventSlug(venue, eventId));
-    return describeResolution(market, event?.listing.title ?? null, now);
+    return describeResolution(market, board.eventOf(market)?.listing.title ?? null, now);
   };
   return {
     /** Returns the nearest key date after `now` (Unix milliseconds), or null if none is known. */

@@ -1,4 +1,4 @@
-import { type BoardMarket, eventSlug, type MarketBoard, priceChange24h } from "../../../board/index.ts";
+import { type BoardMarket, type MarketBoard, priceChange24h } from "../../../board/index.ts";
 import { openResolutionTime } from "../../../domain/close-time.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
@@ -59,13 +59,12 @@ export function createScreeningService({ board, clock, findLastHour, estimateOf 
   const describe = (market: BoardMarket, exactScore: number, now: number): ScreenedMarket => {
     const score = Math.round(exactScore * SCORE_STEPS) / SCORE_STEPS;
     const { listing, activity } = market;
-    const event = listing.eventId === null ? null : board.findEvent(eventSlug(listing.venue, listing.eventId));
     const lastHour = findLastHour(market);
     const resolutionAt = openResolutionTime(listing, now);
     return {
       market,
       score,
-      category: listing.category ?? event?.listing.category ?? null,
+      category: listing.category ?? board.eventOf(market)?.listing.category ?? null,
       trend: trendOf(priceChange24h(market)),
       isVolumeSpike: isVolumeSpike(lastHour?.volumeUsd ?? null, activity.volume24hUsd),
       hoursToResolution: resolutionAt === null ? null : Math.max(0, (resolutionAt - now) / HOUR_MS),

@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { settlementValueOf, type VenueId } from "../../../domain/market.ts";
+import { marketIdOf } from "../../../domain/market-name.ts";
 import { complement } from "../../../domain/price.ts";
 import { chunksOf } from "../../../lib/chunks.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
@@ -44,10 +45,8 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
       return board.find(venue, marketId) ?? (await ports.getMarket(venue, marketId));
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== "market_not_found") throw error;
-      const name = `${venue}/${marketId}`;
-      throw new AppError("market_not_found", `The portfolio has a position in an unknown market: ${name}`, {
-        cause: error,
-      });
+      const message = `The portfolio has a position in an unknown market: ${venue}/${marketId}`;
+      throw new AppError("market_not_found", message, { cause: error });
     }
   };
 
@@ -125,14 +124,8 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
 const isSameMarket = ({ listing }: BoardMarket, { venue, marketId }: Pick<RequestedPosition, "venue" | "marketId">) =>
   listing.venue === venue && listing.marketId === marketId;
 
-function uniqueMarkets(markets: readonly BoardMarket[]): BoardMarket[] {
-  const byId = new Map<string, BoardMarket>();
-  for (const market of markets) {
-    const id = `${market.listing.venue}/${market.listing.marketId}`;
-    if (!byId.has(id)) byId.set(id, market);
-  }
-  return [...byId.values()];
-}
+const uniqueMarkets = (markets: readonly BoardMarket[]): BoardMarket[] =>
+  [...Map.groupBy(markets, ({ listing }) => marketIdOf(listing)).values()].flatMap(([first]) => first ?? []);
 
 const stakeIn = (market: BoardMarket, positions: readonly RequestedPosition[]): number =>
   positions.reduce((sum, position) => sum + (isSameMarket(market, position) ? position.sizeUsd : 0), 0);

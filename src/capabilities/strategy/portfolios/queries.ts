@@ -1,12 +1,12 @@
+import type { MarketId } from "../../../domain/market-name.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { Settlement } from "../../../trading/index.ts";
 import type { CustomerData } from "../../accounts/customers/index.ts";
 import { REPORT_RETENTION_MS } from "../../markets/consensus/index.ts";
-import type { PaperOrder, PaperTrade } from "./model.ts";
+import type { PaperTrade } from "./model.ts";
 
 type Reader = Pick<Database, "query"> | Transaction;
-type MarketId = Pick<PaperOrder, "venue" | "marketId">;
 
 const COLUMNS = `trade_id::text as "tradeId", venue, market_id as "marketId", title, side, size_usd as "sizeUsd",
   contracts, price, fee_usd as "feeUsd", entered_at as "enteredAt"`;

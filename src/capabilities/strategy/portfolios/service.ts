@@ -1,5 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
+import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -8,7 +9,6 @@ import {
   type Lot,
   lotPerformance,
   type Mark,
-  marketKey,
   matchLots,
   openPositions,
   realisedPnlUsd,
@@ -38,8 +38,6 @@ export interface PortfolioPorts {
 
 export type PortfolioService = ReturnType<typeof createPortfolioService>;
 
-type MarketId = Pick<Trade, "venue" | "marketId">;
-
 /** Computes the positions and the profit of a customer from its own trades. */
 export function createPortfolioService({ database, board, clock }: PortfolioPorts) {
   const findMarket = ({ venue, marketId }: MarketId): BoardMarket | null => board.find(venue, marketId);
@@ -65,9 +63,9 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
   /** Returns the stored settlements of the markets. For a market without one, returns its result on the board, if any. */
   const readSettlements = async (markets: readonly MarketId[], now: number): Promise<Settlement[]> => {
     const stored = await selectSettlements(database, markets);
-    const storedMarkets = new Set(stored.map(marketKey));
+    const storedMarkets = new Set(stored.map(marketIdOf));
     const onBoard = markets.flatMap((market): Settlement[] => {
-      if (storedMarkets.has(marketKey(market))) return [];
+      if (storedMarkets.has(marketIdOf(market))) return [];
       const found = findMarket(market);
       const { status, outcome, resolvedAt } = found?.listing ?? { status: "active", outcome: null, resolvedAt: null };
       if (found === null || status !== "finalized" || outcome === null) return [];
@@ -84,7 +82,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
     const newestFirst = await readTrades(customerId, mode);
     const limit = mode === "shadow" ? PAPER_TRADES_MAX : REPORTS_MAX;
     const trades = newestFirst.slice(0, limit).reverse();
-    const markets = [...new Map(trades.map((trade) => [marketKey(trade), trade])).values()];
+    const markets = [...new Map(trades.map((trade) => [marketIdOf(trade), trade])).values()];
     const lots = matchLots(trades, await readSettlements(markets, now));
     return { lots, isTruncated: newestFirst.length > limit };
   };
@@ -106,11 +104,11 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
 
   const readTitles = async (markets: readonly MarketId[]): Promise<(market: MarketId) => string | null> => {
     const missing = new Map(
-      markets.filter((market) => findMarket(market) === null).map((market) => [marketKey(market), market]),
+      markets.filter((market) => findMarket(market) === null).map((market) => [marketIdOf(market), market]),
     );
     const rows = missing.size === 0 ? [] : await selectTitles(database, [...missing.values()]);
-    const titles = new Map(rows.map((row) => [marketKey(row), row.title]));
-    return (market) => findMarket(market)?.listing.title ?? titles.get(marketKey(market)) ?? null;
+    const titles = new Map(rows.map((row) => [marketIdOf(row), row.title]));
+    return (market) => findMarket(market)?.listing.title ?? titles.get(marketIdOf(market)) ?? null;
   };
 
   return {
@@ -172,7 +170,7 @@ function newestClosed(lots: readonly Lot[]): Omit<ClosedLot, "title">[] {
 function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
   const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();
   for (const { venue, marketId, at, resolvedAt } of lots) {
-    const key = marketKey({ venue, marketId });
+    const key = marketIdOf({ venue, marketId });
     const range = ranges.get(key) ?? { venue, marketId, from: at, to: 0 };
     ranges.set(key, {
       ...range,

@@ -1,5 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -29,12 +30,11 @@ export interface EdgeOrderPorts {
 export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }: EdgeOrderPorts) {
   const jobs = new BackgroundJobs(clock, log);
   /** Markets with an estimate, by their id. */
-  const estimated = new Map<string, { readonly venue: VenueId; readonly marketId: string }>();
+  const estimated = new Map<string, MarketId>();
   const changed = new Set<string>();
-  const idOf = (venue: VenueId, marketId: string) => `${venue}/${marketId}`;
 
   const addEstimate = (venue: VenueId, marketId: string) => {
-    const id = idOf(venue, marketId);
+    const id = marketIdOf({ venue, marketId });
     estimated.set(id, { venue, marketId });
     changed.add(id);
   };
@@ -55,7 +55,7 @@ export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }:
 
   board.observe({
     onSet({ listing: { venue, marketId } }) {
-      const id = idOf(venue, marketId);
+      const id = marketIdOf({ venue, marketId });
       if (estimated.has(id)) changed.add(id);
       // A market can have been analysed before it was on the board.
       else if (estimates.find(venue, marketId) !== null) addEstimate(venue, marketId);

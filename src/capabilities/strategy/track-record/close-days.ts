@@ -1,4 +1,5 @@
 import type { MarketBoard } from "../../../board/index.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -15,7 +16,6 @@ import {
   updateMarkedAt,
 } from "./day-queries.ts";
 import { computeDay, startOfNextDay, wholeDay } from "./day-totals.ts";
-import type { MarketId } from "./model.ts";
 import { lockBook } from "./trade-queries.ts";
 
 /** Delay between the end of a day and its closing, in which the last entries and ticks of the day are stored. */

@@ -1,7 +1,7 @@
+import type { MarketId } from "../../../domain/market-name.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { DayTotals, Mark } from "../../../trading/index.ts";
-import type { MarketId } from "./model.ts";
 import { dateText, marketColumns } from "./sql.ts";
 import { lockBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
 

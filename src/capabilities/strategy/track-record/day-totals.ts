@@ -1,16 +1,9 @@
+import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
-import {
-  type DayTotals,
-  marketKey,
-  profitOf,
-  startOfUtcDate,
-  sumUsd,
-  utcDate,
-  type Valuation,
-} from "../../../trading/index.ts";
+import { type DayTotals, profitOf, startOfUtcDate, sumUsd, utcDate, type Valuation } from "../../../trading/index.ts";
 import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
-import type { MarketId, StoredTrade } from "./model.ts";
+import type { StoredTrade } from "./model.ts";
 
 /** A market has at most one trade per analysis and side, so about 10,000 in 400 days. */
 const MARKETS_PER_PAGE = 20;
@@ -62,11 +55,11 @@ export function addTrades(
   dayMarkets: readonly DayMarket[],
   { date, fromMs, toMs }: Period,
 ): Totals {
-  const markets = new Map(dayMarkets.map((market) => [marketKey(market), market]));
+  const markets = new Map(dayMarkets.map((market) => [marketIdOf(market), market]));
   const changes = [totals.pnlUsd];
   let { enteredTrades, resolvedTrades, wonTrades } = totals;
   for (const trade of trades) {
-    const market = markets.get(marketKey(trade));
+    const market = markets.get(marketIdOf(trade));
     if (market === undefined) throw new Error("a trade is in none of the selected markets");
     const profit = profitOf(trade, valueAtEnd(trade, market, date));
     const isEntered = trade.at >= fromMs;

@@ -1,4 +1,3 @@
-import type { VenueId } from "../../../domain/market.ts";
 import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
 import type { DayTotals, Performance, Trade } from "../../../trading/index.ts";
 
@@ -8,11 +7,6 @@ export type PerformanceMode = (typeof PERFORMANCE_MODES)[number];
 
 /** Maximum number of days in a performance history. Earlier days of a longer book are left out. */
 export const HISTORY_DAYS_MAX = 400;
-
-export interface MarketId {
-  readonly venue: VenueId;
-  readonly marketId: string;
-}
 
 /** The record of the trades that nobody requested: what the signals of the scheduled analyses would have earned. */
 export interface ScheduledReport {

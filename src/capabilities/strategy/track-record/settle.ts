@@ -1,4 +1,5 @@
 import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
+import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import type { EventLog } from "../../../event-log/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
@@ -7,7 +8,6 @@ import { readSettledMarkets } from "../../../storage/index.ts";
 import { payoutOf, profitOf } from "../../../trading/index.ts";
 import { insertEventLink } from "../../markets/questions/index.ts";
 import { startOfNextDay } from "./day-totals.ts";
-import type { MarketId } from "./model.ts";
 import { addToTotals } from "./total-queries.ts";
 import {
   followedTables,
@@ -91,7 +91,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
       });
       const markets = new Map<string, MarketId>();
       for (const { venue, marketId } of events)
-        if (venue !== null && marketId !== null) markets.set(`${venue}/${marketId}`, { venue, marketId });
+        if (venue !== null && marketId !== null) markets.set(marketIdOf({ venue, marketId }), { venue, marketId });
       count += hasGap
         ? await reconcile(true)
         : markets.size === 0

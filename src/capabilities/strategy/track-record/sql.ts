@@ -1,4 +1,4 @@
-import type { MarketId } from "./model.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 
 /** Returns SQL that converts a date column to YYYY-MM-DD. Drivers would return a `Date` in the local time zone. */
 export const dateText = (column: string) => `to_char(${column}, 'YYYY-MM-DD')`;

@@ -1,6 +1,7 @@
+import type { MarketId } from "../../../domain/market-name.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { type BookTotals, sumUsd } from "../../../trading/index.ts";
-import type { MarketId, StoredTrade } from "./model.ts";
+import type { StoredTrade } from "./model.ts";
 
 /** Totals of the resolved trades of the shadow book, and the number of their markets. */
 export type ResolvedTotals = Omit<BookTotals, "totalTrades"> & { readonly markets: number };

@@ -1,10 +1,11 @@
 import type { Outcome } from "../../../domain/market.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { SettledMarket } from "../../../storage/index.ts";
 import type { Settlement, ShadowEntry } from "../../../trading/index.ts";
-import type { MarketId, StoredTrade } from "./model.ts";
+import type { StoredTrade } from "./model.ts";
 import { dateText, marketColumns } from "./sql.ts";
 import type { TradeOutcome } from "./total-queries.ts";
 

@@ -1,8 +1,8 @@
+import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
   type DayTotals,
-  marketKey,
   replayBook,
   startOfUtcDate,
   sumUsd,
@@ -21,7 +21,7 @@ import {
   type TradePosition,
 } from "./day-queries.ts";
 import { addTrades, EMPTY_TOTALS, listOpenDays, type Totals } from "./day-totals.ts";
-import type { MarketId, Mismatch, StoredTrade, Verification } from "./model.ts";
+import type { Mismatch, StoredTrade, Verification } from "./model.ts";
 import { computeResolvedTotals, selectResolvedTotals } from "./total-queries.ts";
 import { lockBook, selectSettlements } from "./trade-queries.ts";
 
@@ -94,7 +94,7 @@ function readPage(database: Database, after: TradePosition, openPeriods: readonl
   return database.transaction(async (transaction) => {
     await lockBook(transaction);
     const trades = await selectTradePage(transaction, after, TRADES_PER_PAGE);
-    const markets = [...new Map(trades.map((trade) => [marketKey(trade), trade])).values()].map(
+    const markets = [...new Map(trades.map((trade) => [marketIdOf(trade), trade])).values()].map(
       ({ venue, marketId }): MarketId => ({ venue, marketId }),
     );
     const openDays: { readonly period: Period; readonly markets: readonly DayMarket[] }[] = [];
