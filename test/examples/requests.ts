@@ -50,8 +50,8 @@ export const WEBHOOK_URL = "https://example.com/events";
 
 /** Starts a receiver of webhooks on this machine. The requests of the examples name its URL instead of `WEBHOOK_URL`. */
 export async function startWebhookReceiver() {
-  const { port, close } = await startReceiver((_request, response) => response.end("ok"));
-  return { url: `http://127.0.0.1:${port}/events`, close };
+  const { port, requests, close } = await startReceiver((_request, response) => response.end("ok"));
+  return { url: `http://127.0.0.1:${port}/events`, requests, close };
 }
 
 /** Registers a webhook for finished analyses and returns its id. */
@@ -78,8 +78,10 @@ const WITHOUT_TOKEN = "verify_email";
 /** They end the webhook and the keys that other examples use. */
 const LAST = ["delete_webhook", "revoke_key", "rotate_key"];
 
-interface ExampleReply {
+export interface ExampleReply {
   readonly id: string;
+  /** Whether the request is the one of the example. Others come from `addRequests`. */
+  readonly isExample: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
   readonly example: any;
   readonly status: number;
@@ -109,12 +111,15 @@ export async function* callExamples(
     const [path, method] = findOperation(paths, id);
     const isFree = (paths[path]?.[method]?.["x-minimum-plan"] ?? "free") === "free" && !id.includes("webhook");
     for (const request of [example.request, ...addRequests(id, example.request)]) {
-      const usesNewAccount = isFree && request === example.request;
-      const options = { values: { ...values, key_id: keyId }, key: usesNewAccount ? key : service.keys.enterprise };
+      const isExample = request === example.request;
+      const options = {
+        values: { ...values, key_id: keyId },
+        key: isFree && isExample ? key : service.keys.enterprise,
+      };
       const { status, body } = await send(service, paths, id, request, options);
       if (isFirst(id)) key = (body as { api_key: string }).api_key;
       if (id === "create_key") keyId = (body as { key_id: string }).key_id;
-      yield { id, example, status, body };
+      yield { id, isExample, example, status, body };
     }
   }
 }
