@@ -4,7 +4,8 @@ import { after, before, test } from "node:test";
 import type { Browser } from "playwright-core";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { signedInHarness } from "../support/customers/account-harness.ts";
-import { beforeDatabasesClose, embeddedDatabase } from "../support/databases.ts";
+import { embeddedDatabase } from "../support/databases.ts";
+import { atFileEnd } from "../support/file-end.ts";
 import { sampleMarket } from "../support/markets/market-samples.ts";
 import {
   launchBrowser,
@@ -31,7 +32,7 @@ test("without JavaScript, a signed-in visitor starts an analysis, and the page r
     analyses: { hasScheduledAnalyses: false },
   });
   const { app } = harness;
-  beforeDatabasesClose(() => app.analyses.stop());
+  atFileEnd(() => app.analyses.stop());
   const now = Date.now();
   app.board.apply(sampleMarket("m-1", { listing: { venue: "venue_a" }, quote: { receivedAt: now } }), now);
   await app.http.listen({ host: "127.0.0.1", port: 0 });

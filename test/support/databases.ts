@@ -1,8 +1,9 @@
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
 import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import type { Database } from "../../src/ports/database.ts";
+import { atProcessEnd } from "./file-end.ts";
 import { quietLog } from "./quiet-log.ts";
 import { temporaryFolder } from "./service-process.ts";
 import { copyStoreTemplate } from "./store-template.ts";
@@ -10,21 +11,22 @@ import { copyStoreTemplate } from "./store-template.ts";
 const DATABASE_URL = process.env.TEST_DATABASE_URL;
 const SCHEMA = `test_${process.pid}_${Date.now().toString(36)}`;
 
-const cleanups: (() => Promise<void>)[] = [];
-after(async () => {
-  for (const close of cleanups.reverse()) await close();
-});
+/** The databases of this process. All test files of a group share them. */
+const opened: Database[] = [];
 
-/** Calls `stop` after the tests, before the databases close. Timers of work that is not stopped keep the process alive. */
-export function beforeDatabasesClose(stop: () => Promise<void>): void {
-  cleanups.push(stop);
+/** Empties the databases, so that a test file finds no rows of the files before it. */
+export async function clearOpenedDatabases(): Promise<void> {
+  for (const database of opened) await clearTables(database);
 }
 
 /** Returns a function that opens the database at its first call only, because starting the engine takes seconds. */
 function openOnce(open: () => Promise<Database>): () => Promise<Database> {
   let database: Promise<Database> | null = null;
   return () => {
-    database ??= open();
+    database ??= open().then((value) => {
+      opened.push(value);
+      return value;
+    });
     return database;
   };
 }
@@ -32,10 +34,10 @@ function openOnce(open: () => Promise<Database>): () => Promise<Database> {
 /** Opens the embedded store with all migrations applied. */
 export const embeddedDatabase = openOnce(async () => {
   const folder = await temporaryFolder();
-  cleanups.push(folder.release);
+  atProcessEnd(folder.release);
   const isMigrated = await copyStoreTemplate(folder.path);
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });
-  cleanups.push(() => database.close());
+  atProcessEnd(() => database.close());
   if (!isMigrated) await migrateDatabase(database);
   return database;
 });
@@ -44,7 +46,7 @@ export const embeddedDatabase = openOnce(async () => {
 export const postgresDatabase = openOnce(async () => {
   if (DATABASE_URL === undefined) throw new Error("TEST_DATABASE_URL is not set");
   const database = await openPostgresDatabase({ url: DATABASE_URL, schema: SCHEMA, log: quietLog });
-  cleanups.push(async () => {
+  atProcessEnd(async () => {
     await database.query(`drop schema ${SCHEMA} cascade`);
     await database.query(`drop schema if exists ${SCHEMA}_jobs cascade`);
     await database.close();

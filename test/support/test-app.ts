@@ -1,4 +1,3 @@
-import { after } from "node:test";
 import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
@@ -7,6 +6,7 @@ import { PLAN_ALLOWANCES } from "../../src/domain/plan.ts";
 import type { Principal } from "../../src/http/auth.ts";
 import { createHttpServer, type HttpServerOptions } from "../../src/http/server.ts";
 import type { Log, LogFields } from "../../src/ports/log.ts";
+import { atFileEnd } from "./file-end.ts";
 
 /** Creates a log that records its lines. */
 export function recordingLog(): {
@@ -46,9 +46,6 @@ export const PUBLIC_ROUTE = {
 } as const;
 export const KEY_ROUTE = { ...PUBLIC_ROUTE, access: "key", metering: METERING.LISTING } as const;
 
-const openServers: FastifyInstance[] = [];
-after(() => Promise.all(openServers.map((server) => server.close())));
-
 /**
  * Creates a server with deterministic request ids, one valid key, and a log line for every request. The
  * server is closed after the last test of the file.
@@ -73,6 +70,6 @@ export async function testServer(
     successLogsPerSecond: 1_000_000,
     ...options,
   });
-  openServers.push(app);
+  atFileEnd(() => app.close());
   return { app, lines };
 }

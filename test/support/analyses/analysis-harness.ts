@@ -3,7 +3,8 @@ import type { AppPorts } from "../../../src/app/index.ts";
 import type { Plan } from "../../../src/domain/plan.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { customerHarness } from "../customers/customer-harness.ts";
-import { beforeDatabasesClose, eachDatabase } from "../databases.ts";
+import { eachDatabase } from "../databases.ts";
+import { atFileEnd } from "../file-end.ts";
 import { type SampleParts, sampleMarket } from "../markets/market-samples.ts";
 import { eventually } from "../service-process.ts";
 
@@ -25,7 +26,7 @@ export async function openHarness(database: Database, ports: Partial<AppPorts> =
   });
   const { app, call } = harness;
   // A test that fails before its own stop must end all the same.
-  beforeDatabasesClose(() => app.analyses.stop());
+  atFileEnd(() => app.analyses.stop());
   let customers = 0;
   const listMarket = (marketId: string, parts: SampleParts = {}) => {
     const now = Date.now();

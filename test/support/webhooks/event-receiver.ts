@@ -1,15 +1,12 @@
 import type { ServerResponse } from "node:http";
-import { after } from "node:test";
-import { type Receiver, startReceiver } from "./receiver.ts";
-
-const receivers: Receiver[] = [];
-after(() => Promise.all(receivers.map((receiver) => receiver.close())));
+import { atFileEnd } from "../file-end.ts";
+import { startReceiver } from "./receiver.ts";
 
 /** Starts a server on loopback that receives webhooks until the tests end. It answers 200 by default. */
 export async function openReceiver(respond: (response: ServerResponse) => void = (response) => response.end()) {
   const state = { respond };
   const receiver = await startReceiver((_request, response) => state.respond(response));
-  receivers.push(receiver);
+  atFileEnd(() => receiver.close());
   const { requests } = receiver;
   return {
     url: `http://127.0.0.1:${receiver.port}`,

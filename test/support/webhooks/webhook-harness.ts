@@ -6,7 +6,7 @@ import { appendEvents, createEventLog, type EventType, type NewEvent } from "../
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import type { WebhookOut } from "../../../src/ports/webhook-out.ts";
-import { beforeDatabasesClose } from "../databases.ts";
+import { atFileEnd } from "../file-end.ts";
 import { quietLog } from "../quiet-log.ts";
 import { fakeSeal } from "./fake-webhook-ports.ts";
 
@@ -67,8 +67,7 @@ export async function openWebhooks(database: Database, options: HarnessOptions =
     await Promise.all([...dispatchers].map((dispatcher) => dispatcher.stop()));
     await database.query("delete from webhook_nodes");
   };
-  // Registered after the store was opened, so that it is called before the store closes.
-  beforeDatabasesClose(endPrevious);
+  atFileEnd(endPrevious);
   return {
     service,
     bus,

@@ -8,7 +8,7 @@ import {
   TEST_TOKEN,
 } from "../../../../test/support/customers/account-harness.ts";
 import { useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { eachDatabase, embeddedDatabase } from "../../../../test/support/databases.ts";
+import { eachDatabase, embeddedDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { PLAN_ALLOWANCES, TIERS } from "../../../domain/plan.ts";
 import type { AccountSettings } from "./model.ts";
 
@@ -126,25 +126,28 @@ test("422, 403 and 409: the response to a rejected form contains the form with t
   assert.equal((await harness.submit("/account/keys", resubmission, { cookie })).status, 200);
 });
 
-test("403: a form without a bot check token is rejected without a request to Turnstile, and no attempt is counted", async () => {
-  const account: AccountSettings = { botCheck: { siteKey: "site-key" }, emailDelivery: null };
-  const harness = await accountHarness(await embeddedDatabase(), { account, signUp: services.withTurnstile });
-  const requestsBefore = services.turnstile.requests.length;
-  const submitSignUp = (token: string) =>
-    harness.submit(
-      "/account/sign-up",
-      { name: "", email: "ada@example.org", "cf-turnstile-response": token },
-      { from: "192.0.2.7" },
-    );
-  for (let attempt = 0; attempt < 31; attempt++) {
-    const { status, headers, text } = await submitSignUp("");
-    assert.equal(status, 403);
-    assert.match(text, /cf-turnstile/);
-    assert.match(String(headers["content-security-policy"]), /script-src https:\/\/challenges\.cloudflare\.com/);
-  }
-  assert.equal(services.turnstile.requests.length, requestsBefore);
-  assert.equal((await submitSignUp(services.turnstile.issue())).status, 200);
-});
+onEmbedded(
+  "403: a form without a bot check token is rejected without a request to Turnstile, and no attempt is counted",
+  async (database) => {
+    const account: AccountSettings = { botCheck: { siteKey: "site-key" }, emailDelivery: null };
+    const harness = await accountHarness(database, { account, signUp: services.withTurnstile });
+    const requestsBefore = services.turnstile.requests.length;
+    const submitSignUp = (token: string) =>
+      harness.submit(
+        "/account/sign-up",
+        { name: "", email: "ada@example.org", "cf-turnstile-response": token },
+        { from: "192.0.2.7" },
+      );
+    for (let attempt = 0; attempt < 31; attempt++) {
+      const { status, headers, text } = await submitSignUp("");
+      assert.equal(status, 403);
+      assert.match(text, /cf-turnstile/);
+      assert.match(String(headers["content-security-policy"]), /script-src https:\/\/challenges\.cloudflare\.com/);
+    }
+    assert.equal(services.turnstile.requests.length, requestsBefore);
+    assert.equal((await submitSignUp(services.turnstile.issue())).status, 200);
+  },
+);
 
 test("after sign-up the browser is signed in, and the page shows the key and a request with it", async () => {
   for (const displaysLinks of [true, false]) {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { mock } from "node:test";
 import { inputIn, SAME_SITE, signedInHarness } from "../../../../test/support/customers/account-harness.ts";
-import { beforeDatabasesClose, eachDatabase } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
+import { atFileEnd } from "../../../../test/support/file-end.ts";
 import { type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { eventually } from "../../../../test/support/service-process.ts";
 import { ScriptedVenue } from "../../../../test/support/venues/scripted-venue.ts";
@@ -28,7 +29,7 @@ async function openService(database: Database) {
     venues: [createVenue("venue_a", false), createVenue("play", true)],
   });
   const { app, visit, submit, call, operator } = harness;
-  beforeDatabasesClose(() => app.analyses.stop());
+  atFileEnd(() => app.analyses.stop());
   const listMarket = (marketId: string, parts: SampleParts = {}) => {
     const now = Date.now();
     const listing = { venue: "venue_a", ...parts.listing };
