@@ -42,13 +42,17 @@ const listProductSources = async () => [...(await listSources("src")), ...(await
 
 const isTest = (file: string) => file.endsWith(".test.ts");
 
-test("every test file of a folder of sources runs in exactly one test group", async () => {
+test("every test file except those of test/e2e, test/wire and test itself runs in exactly one test group", async () => {
   const groups = await listSources("test/groups");
   const texts = await Promise.all(groups.map((group) => readFile(join(PROJECT, group), "utf8")));
-  const folders = [...texts.join().matchAll(/"((?:src|sandbox|research)(?:\/[^"]+)?)"/g)].map(
+  const folders = [...texts.join().matchAll(/"((?:src|sandbox|research|test)(?:\/[^"]+)?)"/g)].map(
     ([, folder]) => `${folder}/`,
   );
-  const files = [...(await listProductSources()), ...(await listSources("research"))].filter(isTest);
+  const files = [
+    ...(await listProductSources()),
+    ...(await listSources("research")),
+    ...(await listSources("test")).filter((file) => !/^test\/((e2e|groups|wire)\/)?[^/]+$/.test(file)),
+  ].filter(isTest);
   const groupCounts = files.map((file) => [file, folders.filter((folder) => file.startsWith(folder)).length]);
   assert.deepEqual(
     groupCounts.filter(([, count]) => count !== 1),

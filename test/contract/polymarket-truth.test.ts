@@ -364,11 +364,14 @@ test("the stream sends the world's quotes and trades and reports settled and new
 
   assert.ok(new Set(quotes.map((message) => message.marketId)).size >= followedListings.length * 0.95);
   let sizes = 0;
+  const recentTradesOf = new Map<string, readonly WorldTrade[]>();
   for (const { marketId, quote } of quotes) {
     const market = expected.get(marketId);
     assert.ok(market !== undefined);
     if (quote.lastPrice !== undefined) {
-      const recentTrades = world.trades(market, market.openAt, time.at + 1).slice(-2_000);
+      const recentTrades =
+        recentTradesOf.get(marketId) ?? world.trades(market, market.openAt, time.at + 1).slice(-2_000);
+      recentTradesOf.set(marketId, recentTrades);
       const isFillOf = ({ yesPrice }: WorldTrade) => Math.abs(yesPrice - (quote.lastPrice ?? 0)) < market.tick + 1e-9;
       assert.ok(recentTrades.some(isFillOf), `${market.question} at ${quote.lastPrice}`);
     }
