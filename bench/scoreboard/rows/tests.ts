@@ -55,7 +55,7 @@ export const paymentsRow: ScoreboardRow = {
       "src/capabilities/accounts/payments/service.test.ts",
       "src/capabilities/accounts/payments/facilitator.test.ts",
     ];
-    if (!quick) files.push("test/e2e/payments-delivery.test.ts", "test/e2e/payments.test.ts");
+    if (!quick) files.push("test/apps/payments-delivery.test.ts", "test/apps/payments.test.ts");
     const names = [/1,000 concurrent/, /10,000 generated/, /withheld/, /no response is delivered/];
     return measureTests(files, names, "0 used twice, 0 released early");
   },

@@ -1,4 +1,4 @@
-import { after, beforeEach } from "node:test";
+import { beforeEach } from "node:test";
 import { createSmtpMail } from "../../../src/adapters/network/smtp-mail.ts";
 import { createUndiciHttp } from "../../../src/adapters/network/undici-http.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
@@ -12,6 +12,7 @@ import {
 import type { Database } from "../../../src/ports/database.ts";
 import { plainAppPorts } from "../app-ports.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { atFileEnd } from "../file-end.ts";
 import { recordingLog } from "../test-app.ts";
 import { ScriptedVenue } from "../venues/scripted-venue.ts";
 import { openMailbox } from "./mailbox.ts";
@@ -53,7 +54,7 @@ export async function customerHarness(database: Database, ports: Partial<AppPort
   };
   const app = await buildApp(plainAppPorts({ database, log, venues, clock, signUp, ...ports }));
   await app.http.ready();
-  after(() => app.http.close());
+  atFileEnd(() => app.http.close());
   const call = async (
     method: "GET" | "POST" | "PATCH" | "DELETE",
     url: string,
@@ -110,7 +111,7 @@ export async function useSignUpServices() {
   beforeEach(() => {
     earlierMailCount = mailbox.mails.length;
   });
-  after(async () => {
+  atFileEnd(async () => {
     await mail.close();
     await http.close();
     await mailbox.close();

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { after } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Database } from "../../../src/ports/database.ts";
+import { atFileEnd, atProcessEnd } from "../file-end.ts";
 import { startFacilitator } from "./facilitator.ts";
 import { startLocalChain } from "./local-chain.ts";
 import { type PaidService, SECRET, startPaidService } from "./paid-service.ts";
@@ -12,13 +12,8 @@ import { callWith, decode, signPayment } from "./payer.ts";
 export const LISTING = 10_000n;
 export const chain = await startLocalChain();
 export const facilitator = await startFacilitator(chain);
-/** The running services. They are closed after all tests, even if a test fails. */
-const runningServices = new Set<PaidService>();
-after(async () => {
-  for (const service of runningServices) await service.close();
-  await facilitator.close();
-  await chain.close();
-});
+atProcessEnd(() => chain.close());
+atProcessEnd(() => facilitator.close());
 
 export type Shop = Awaited<ReturnType<typeof startShop>>;
 
@@ -35,7 +30,7 @@ export async function startShop(
   const addNode = async () => {
     const service = await startPaidService({ database, chain, facilitator, payTo, ...options });
     services.push(service);
-    runningServices.add(service);
+    atFileEnd(() => service.close());
     return service;
   };
   const firstNode = await addNode();
@@ -53,10 +48,7 @@ export async function startShop(
       return rows.map(({ state }) => state);
     },
     async close() {
-      for (const service of services) {
-        runningServices.delete(service);
-        await service.close();
-      }
+      for (const service of services) await service.close();
     },
   };
 }

@@ -1,6 +1,5 @@
 import type { AddressInfo } from "node:net";
 import { connect, type Socket } from "node:net";
-import { after } from "node:test";
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
 import { createStreaming, streamRoutes } from "../../../src/capabilities/events/streaming/index.ts";
 import type { StreamingOptions } from "../../../src/capabilities/events/streaming/service.ts";
@@ -9,6 +8,7 @@ import { PLAN_ALLOWANCES } from "../../../src/domain/plan.ts";
 import type { HttpServerOptions } from "../../../src/http/server.ts";
 import { waitUntil } from "../asserts/wait-until.ts";
 import { FakeClock } from "../fake-clock.ts";
+import { atFileEnd } from "../file-end.ts";
 import { quietLog } from "../quiet-log.ts";
 import { testServer } from "../test-app.ts";
 import { MemoryEventLog } from "./memory-event-log.ts";
@@ -144,7 +144,7 @@ export async function openStreamServer(
     await streaming.stop();
     await app.close();
   };
-  after(close);
+  atFileEnd(close);
   const request = (path: string, headers: Readonly<Record<string, string>> = {}, localAddress?: string) => {
     const socket = connect({ port, host: "127.0.0.1", localAddress });
     const reader = new StreamReader(socket);

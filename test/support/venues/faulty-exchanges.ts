@@ -1,4 +1,4 @@
-import { after, beforeEach } from "node:test";
+import { beforeEach } from "node:test";
 import { createFaults } from "../../../sandbox/faults/venue-faults.ts";
 import type { ExchangeContext } from "../../../sandbox/protocol/exchange.ts";
 import { kalshiExchange } from "../../../sandbox/protocol/kalshi/index.ts";
@@ -9,6 +9,7 @@ import { serveExchanges } from "../../../sandbox/serve.ts";
 import { createWorld } from "../../../sandbox/world/index.ts";
 import { uniform } from "../../../sandbox/world/random.ts";
 import { SANDBOX_VENUES } from "../../../sandbox/world/types.ts";
+import { atFileEnd } from "../file-end.ts";
 
 const SEED = 4;
 const MARKET_COUNT = 60;
@@ -33,6 +34,6 @@ export async function serveFaultyExchanges({ now }: { readonly now: number }) {
   beforeEach(() => {
     for (const venue of SANDBOX_VENUES) faults[venue].replace({});
   });
-  after(close);
+  atFileEnd(close);
   return { faults, urls, requestedDelaysMs };
 }

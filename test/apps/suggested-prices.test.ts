@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type BoardMarket, MarketBoard } from "../src/board/index.ts";
-import { describePair, quotesOfBook } from "../src/capabilities/markets/arbitrage/compare.ts";
-import { presentCrossVenueList } from "../src/capabilities/markets/arbitrage/present.ts";
-import { guideSides } from "../src/capabilities/markets/execution/sides.ts";
-import { createRelatedMarkets } from "../src/capabilities/markets/relations/index.ts";
-import { adviseHoldings } from "../src/capabilities/strategy/portfolio-signals/advise.ts";
-import { presentAdvice, presentPortfolioSignal } from "../src/capabilities/strategy/portfolio-signals/present.ts";
-import { describeHedge, hedgePriceOf } from "../src/capabilities/strategy/signals/hedge.ts";
-import type { OrderBook } from "../src/domain/order-book.ts";
-import type { PriceRange } from "../src/domain/order-rules.ts";
-import { toMicros } from "../src/domain/price.ts";
-import type { MarketPair } from "../src/matching/index.ts";
-import { decideSignal, type Side, type SignalInput } from "../src/trading/index.ts";
-import { FakeClock } from "./support/fake-clock.ts";
-import { SAMPLE_AT, sampleMarket } from "./support/markets/market-samples.ts";
+import { type BoardMarket, MarketBoard } from "../../src/board/index.ts";
+import { describePair, quotesOfBook } from "../../src/capabilities/markets/arbitrage/compare.ts";
+import { presentCrossVenueList } from "../../src/capabilities/markets/arbitrage/present.ts";
+import { guideSides } from "../../src/capabilities/markets/execution/sides.ts";
+import { createRelatedMarkets } from "../../src/capabilities/markets/relations/index.ts";
+import { adviseHoldings } from "../../src/capabilities/strategy/portfolio-signals/advise.ts";
+import { presentAdvice, presentPortfolioSignal } from "../../src/capabilities/strategy/portfolio-signals/present.ts";
+import { describeHedge, hedgePriceOf } from "../../src/capabilities/strategy/signals/hedge.ts";
+import type { OrderBook } from "../../src/domain/order-book.ts";
+import type { PriceRange } from "../../src/domain/order-rules.ts";
+import { toMicros } from "../../src/domain/price.ts";
+import type { MarketPair } from "../../src/matching/index.ts";
+import { decideSignal, type Side, type SignalInput } from "../../src/trading/index.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { SAMPLE_AT, sampleMarket } from "../support/markets/market-samples.ts";
 
 const GRIDS: readonly (readonly PriceRange[])[] = [
   [{ from: 0, to: 1, step: 0.01 }],

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { createInProcessBus } from "../src/adapters/bus/in-process-bus.ts";
-import { systemClock } from "../src/adapters/system/system-clock.ts";
-import type { BookLevel } from "../src/domain/order-book.ts";
-import { createEventLog, formatEvent } from "../src/event-log/index.ts";
-import { logit, sigmoid } from "../src/lib/numbers.ts";
-import type { Database } from "../src/ports/database.ts";
-import { openHarness, VENUE } from "./support/analyses/analysis-harness.ts";
-import { ScriptedResearch, sampleOutcome } from "./support/analyses/scripted-research.ts";
-import { embeddedDatabase } from "./support/databases.ts";
-import { sampleEvent } from "./support/markets/market-samples.ts";
-import { quietLog } from "./support/quiet-log.ts";
-import { eventually } from "./support/service-process.ts";
-import { ScriptedVenue } from "./support/venues/scripted-venue.ts";
+import { createInProcessBus } from "../../src/adapters/bus/in-process-bus.ts";
+import { systemClock } from "../../src/adapters/system/system-clock.ts";
+import type { BookLevel } from "../../src/domain/order-book.ts";
+import { createEventLog, formatEvent } from "../../src/event-log/index.ts";
+import { logit, sigmoid } from "../../src/lib/numbers.ts";
+import type { Database } from "../../src/ports/database.ts";
+import { openHarness, VENUE } from "../support/analyses/analysis-harness.ts";
+import { ScriptedResearch, sampleOutcome } from "../support/analyses/scripted-research.ts";
+import { embeddedDatabase } from "../support/databases.ts";
+import { sampleEvent } from "../support/markets/market-samples.ts";
+import { quietLog } from "../support/quiet-log.ts";
+import { eventually } from "../support/service-process.ts";
+import { ScriptedVenue } from "../support/venues/scripted-venue.ts";
 
 /**
  * A market is analysed at 0.41, and its price then moves to 0.45 on the board and to 0.47 in its order book. An estimate adds

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { test } from "node:test";
+import { before, test } from "node:test";
 import { setImmediate as nextIteration } from "node:timers/promises";
-import { sigmoid } from "../src/lib/numbers.ts";
-import { customerHarness } from "./support/customers/customer-harness.ts";
-import { embeddedDatabase } from "./support/databases.ts";
-import { FakeClock } from "./support/fake-clock.ts";
-import { type SampleParts, sampleEvent, sampleMarket } from "./support/markets/market-samples.ts";
-import { samplePoint } from "./support/storage-samples.ts";
-import { ScriptedVenue } from "./support/venues/scripted-venue.ts";
+import { sigmoid } from "../../src/lib/numbers.ts";
+import { customerHarness } from "../support/customers/customer-harness.ts";
+import { embeddedDatabase } from "../support/databases.ts";
+import { FakeClock } from "../support/fake-clock.ts";
+import { type SampleParts, sampleEvent, sampleMarket } from "../support/markets/market-samples.ts";
+import { samplePoint } from "../support/storage-samples.ts";
+import { ScriptedVenue } from "../support/venues/scripted-venue.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const [MINUTE_MS, HOUR_MS] = [60_000, 3_600_000];
@@ -92,7 +92,11 @@ async function startService() {
   return { key: key.apiKey, port: (app.http.server.address() as AddressInfo).port };
 }
 
-const { key, port } = await startService();
+let key: string;
+let port: number;
+before(async () => {
+  ({ key, port } = await startService());
+});
 
 const compared = { market_ids: Array.from({ length: COMPARED_MAX }, (_, index) => idOf(index)), platform: VENUE };
 
