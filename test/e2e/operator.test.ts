@@ -2,19 +2,13 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
 import { quietLog } from "../support/quiet-log.ts";
-import {
-  eventually,
-  linesWithoutProgress,
-  run,
-  startServiceProcess,
-  temporaryFolder,
-} from "../support/service-process.ts";
+import { eventually, linesWithoutProgress, run, temporaryFolder } from "../support/service-process.ts";
 import { makeStore } from "../support/store-template.ts";
 
 const CTRL_C = "\x03";
@@ -71,49 +65,21 @@ test("an invalid setting in the settings file is reported like one of the enviro
   assert.match(await readFailureLine({ PARALLAX_ENV_FILE: file }), /settings, line 1: write NAME=value/);
 });
 
-test("the first start prints its progress, the URLs and a request to try, and later starts keep the directories private", async () => {
-  const service = await startServiceProcess({ dataDir: folder.path, createsStore: true, env: FEW_MARKETS });
-  await eventually(() => (/^ {2}Ready: \d+ markets$/m.test(service.output()) ? true : null), "the last line");
-  const plainLines = service
-    .output()
-    .split("\n")
-    .filter((line) => line.startsWith("  "));
-  const expectedLines = [
-    /^ {2}Creating the store in \S+ \(first start only\) …$/,
-    /^ {2}Starting the simulated venues …$/,
-    /^ {2}Parallax {2}http:/,
-    /^ {2}Docs {6}http:.*\/docs$/,
-    /^ {2}Try: curl -H "Authorization: Bearer plx_ent_/,
-    /^ {2}Reading the markets of the venues …$/,
-    /^ {2}Ready: \d+ markets$/,
-  ];
-  const positions = expectedLines.map((pattern) => plainLines.findIndex((line) => pattern.test(line)));
-  assert.ok(!positions.includes(-1), service.output());
-  assert.deepEqual(
-    positions,
-    positions.toSorted((a, b) => a - b),
-  );
-  assert.equal(service.output().includes("\x1b"), false);
-  const directories = [folder.path, join(folder.path, "store")];
-  for (const path of directories) assert.equal((await stat(path)).mode & 0o777, 0o700, path);
-  assert.equal(await service.end(), 0);
-
-  for (const path of directories) await chmod(path, 0o755);
-  const restarted = await startServiceProcess({ dataDir: folder.path, env: FEW_MARKETS, isReady: false });
-  for (const path of directories) assert.equal((await stat(path)).mode & 0o777, 0o700, path);
-  assert.equal(restarted.output().match(/its permissions are now 0700/g)?.length, 2);
-  assert.doesNotMatch(restarted.output(), /Creating the store/);
-  await restarted.end();
+test("`serve` reports all invalid settings in one run", async () => {
+  const { ended, output } = run(process.execPath, ["bin/parallax.mjs", "serve"], {
+    PARALLAX_PORT: "no",
+    PARALLAX_MODE: "demo",
+    PARALLAX_COLOUR: "blue",
+  });
+  assert.equal(await ended, 1);
+  for (const name of ["PARALLAX_PORT", "PARALLAX_MODE", "PARALLAX_COLOUR"]) assert.match(output(), new RegExp(name));
 });
 
-test("without a token the metrics port is closed on other addresses, even if the API listens on all", async () => {
-  const env = { ...FEW_MARKETS, PARALLAX_HOST: "0.0.0.0", PARALLAX_SANDBOX_PUBLIC: "1", PARALLAX_METRICS_PORT: "0" };
-  const service = await startServiceProcess({ dataDir: folder.path, env, isReady: false });
-  const port = /"url":"http:\/\/[^"]+:(\d+)\/metrics"/.exec(service.output())?.[1];
-  assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`)).status, 200);
-  // On Linux, all addresses of 127.0.0.0/8 are this machine.
-  await assert.rejects(fetch(`http://127.0.0.2:${port}/metrics`), ({ cause }) => cause.code === "ECONNREFUSED");
-  await service.end();
+test("`--help` lists settings of every kind", async () => {
+  const { ended, output } = run("npm", ["start", "--", "--help"]);
+  assert.equal(await ended, 0);
+  for (const name of ["PARALLAX_MODE", "PARALLAX_VENUES", "DATABASE_URL", "PARALLAX_SANDBOX_SEED"])
+    assert.match(output(), new RegExp(name));
 });
 
 /** Returns the ids and command lines of all live descendants of a process. */

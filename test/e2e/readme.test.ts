@@ -1,13 +1,10 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
-import { promisify } from "node:util";
 import { eventually, run, temporaryFolder } from "../support/service-process.ts";
 import { testSandbox, venueSettings } from "../support/venues/sandbox.ts";
 
 const PROJECT = new URL("../..", import.meta.url).pathname;
-const runCommand = promisify(execFile);
 
 let readme: string;
 let folder: { path: string; release(): Promise<void> };
@@ -35,7 +32,7 @@ async function startProgram(args: readonly string[], env: Record<string, string>
   return { url, program };
 }
 
-test("every command of the README is tested in .ci/run or in this file", async () => {
+test("every command of the README is tested in .ci/run, in service.test.ts or in this file", async () => {
   const [start, call, check, live, sandbox, faults, ...otherCommands] = readCommands();
   assert.equal(start, "npm ci && npm start");
   assert.match(
@@ -50,33 +47,6 @@ test("every command of the README is tested in .ci/run or in this file", async (
   const ci = await readFile(`${PROJECT}.ci/run`, "utf8");
   for (const command of ["npm ci", "npm test", "npm run check"])
     assert.match(ci, new RegExp(`^(limited \\d+ )?${command}$`, "m"));
-});
-
-test("after `npm start` the first request returns the fields of the README's example", async () => {
-  const { url, program } = await startProgram(["start"], { PARALLAX_PORT: "0", PARALLAX_DATA_DIR: folder.path });
-  const script = (readCommands()[1] ?? "").replace("./.parallax", folder.path).replace("http://127.0.0.1:8787", url);
-  const { stdout } = await runCommand("sh", ["-c", script], { cwd: PROJECT });
-  const [market] = JSON.parse(stdout);
-  const [example] = JSON.parse(/```json\n([\s\S]*?)```/.exec(readme)?.[1] ?? "[]");
-  const requiredFields = [
-    "platform",
-    "market_id",
-    "title",
-    "yes_price",
-    "updated_at",
-    "url",
-    "category",
-    "status",
-    "last_price",
-    "event_slug",
-    "event_title",
-  ];
-  for (const field of requiredFields) {
-    assert.equal(typeof market[field], typeof example[field], field);
-  }
-  assert.match(`${market.title} ${market.event_title}`, /fed/i);
-  program.child.kill("SIGTERM");
-  await program.ended;
 });
 
 test("`npm start -- --live` serves live data from the configured URLs", async () => {

@@ -1,14 +1,9 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import {
-  expandAll,
-  launchBrowser,
-  listViolations,
-  openBrowserPage,
-  browserSkipReason as skip,
-} from "../support/pages/browser.ts";
-import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import { expandAll, listViolations, openBrowserPage, browserSkipReason as skip } from "../support/pages/browser.ts";
+import { openPagesService } from "../support/pages/pages-service.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
 
 /** One page of each kind. */
 const PAGES = [
@@ -18,20 +13,11 @@ const PAGES = [
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
 let browser: Browser;
 before(async () => {
   if (skip !== false) return;
-  folder = await temporaryFolder();
-  service = await startServiceProcess({ dataDir: folder.path });
-  browser = await launchBrowser();
-});
-after(async () => {
-  if (skip !== false) return;
-  await browser.close();
-  await service.end();
-  await folder.release();
+  ({ service, browser } = await openPagesService());
 });
 
 const openPage = (options: BrowserContextOptions = {}) =>

@@ -1,33 +1,23 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, Page } from "playwright-core";
 import {
   expandAll,
-  launchBrowser,
   listLayoutDefects,
   listViolations,
   openBrowserPage,
   browserSkipReason as skip,
 } from "../support/pages/browser.ts";
-import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import { openPagesService } from "../support/pages/pages-service.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
 let browser: Browser;
 before(async () => {
   if (skip !== false) return;
-  folder = await temporaryFolder();
-  const env = { PARALLAX_SANDBOX_MARKETS: "10" };
-  service = await startServiceProcess({ dataDir: folder.path, env });
-  browser = await launchBrowser();
-});
-after(async () => {
-  if (skip !== false) return;
-  await browser.close();
-  await service.end();
-  await folder.release();
+  ({ service, browser } = await openPagesService());
 });
 
 const readStatus = async (path: string, key: string): Promise<number> =>

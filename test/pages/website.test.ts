@@ -1,32 +1,19 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import type { Browser, BrowserContextOptions } from "playwright-core";
-import {
-  launchBrowser,
-  listLayoutDefects,
-  openBrowserPage,
-  browserSkipReason as skip,
-} from "../support/pages/browser.ts";
-import { type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
+import { listLayoutDefects, openBrowserPage, browserSkipReason as skip } from "../support/pages/browser.ts";
+import { openPagesService } from "../support/pages/pages-service.ts";
+import type { ServiceProcess } from "../support/service-process.ts";
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
 let browser: Browser;
 /** Path of the page of one market. */
 let marketPath: string;
 before(async () => {
   if (skip !== false) return;
-  folder = await temporaryFolder();
-  service = await startServiceProcess({ dataDir: folder.path, env: { PARALLAX_SANDBOX_MARKETS: "60" } });
+  ({ service, browser } = await openPagesService());
   const { text } = await service.get("/markets", { accept: "text/html" });
   marketPath = /href="(\/markets\/[^"?]+)"/.exec(text)?.[1] ?? "";
-  browser = await launchBrowser();
-});
-after(async () => {
-  if (skip !== false) return;
-  await browser.close();
-  await service.end();
-  await folder.release();
 });
 
 const openPage = (options: BrowserContextOptions) => openBrowserPage(browser, service.url, options);

@@ -1,0 +1,3 @@
+import { runTestGroup } from "./test-group.ts";
+
+runTestGroup(["test/pages"]);
