@@ -2,13 +2,13 @@
 import type { BoardMarket } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";
+import type { BookLevel } from "../../src/domain/order-book.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import {
   decideSignal,
   type Mark,
-  type Offer,
   REFERENCE_BANKROLL_USD,
   type Settlement,
   type SignalInput,
@@ -243,7 +243,7 @@ export class Replay {
     return bids.length + asks.length === 0 ? null : { at: this.#known.confirmedAt(market), bids, asks };
   }
 
-  #toOffers(price: number | null, size: number | null): Offer[] {
+  #toOffers(price: number | null, size: number | null): BookLevel[] {
     const contracts = size ?? this.#options.assumedSize ?? 0;
     return price === null || contracts <= 0 ? [] : [{ price, size: contracts }];
   }

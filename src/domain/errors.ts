@@ -98,17 +98,17 @@ export class InvalidRequestError extends Error {
   }
 }
 
+/** Creates the 422 error for one value that a rule of the service rejects. */
+export const invalidValue = (loc: ValidationItem["loc"], reason: string, input: unknown): InvalidRequestError =>
+  new InvalidRequestError([{ type: "value_error", loc, msg: `Value error, ${reason}`, input, ctx: { error: {} } }]);
+
 /**
  * Creates the 422 error for an `Idempotency-Key` that belongs to a different request.
  *
  * @param request  noun of the request
  */
-export function idempotencyKeyReused(key: string | null, request: string): InvalidRequestError {
-  const msg = `Value error, this key was sent with a different ${request}`;
-  return new InvalidRequestError([
-    { type: "value_error", loc: ["header", "idempotency-key"], msg, input: key, ctx: { error: {} } },
-  ]);
-}
+export const idempotencyKeyReused = (key: string | null, request: string): InvalidRequestError =>
+  invalidValue(["header", "idempotency-key"], `this key was sent with a different ${request}`, key);
 
 /** Why a request to a venue failed. */
 export type VenueFailure =

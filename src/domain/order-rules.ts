@@ -1,4 +1,4 @@
-import { complement, fromMicros, toMicros } from "./price.ts";
+import { complement, fromMicros, type Side, toMicros } from "./price.ts";
 
 /** Prices of YES from `from` to `to`, both included, that differ from `from` by a multiple of `step`. */
 export interface PriceRange {
@@ -117,13 +117,13 @@ export function ceilNoToGrid(ranges: readonly PriceRange[], price: number): numb
  * @param price  of the side, in (0, 1)
  * @returns  in (0, 1); null if the grid has no such price
  */
-export function buyLimitPrice(ranges: readonly PriceRange[] | null, side: "yes" | "no", price: number): number | null {
+export function buyLimitPrice(ranges: readonly PriceRange[] | null, side: Side, price: number): number | null {
   if (ranges === null) return price;
   return side === "yes" ? ceilToGrid(ranges, price) : ceilNoToGrid(ranges, price);
 }
 
 /** Returns the price of a limit order that sells a side to a bid at `price`; the counterpart of `buyLimitPrice`. */
-export function sellLimitPrice(ranges: readonly PriceRange[] | null, side: "yes" | "no", price: number): number | null {
+export function sellLimitPrice(ranges: readonly PriceRange[] | null, side: Side, price: number): number | null {
   if (ranges === null) return price;
   return side === "yes" ? floorToGrid(ranges, price) : floorNoToGrid(ranges, price);
 }

@@ -4,6 +4,9 @@
  */
 const MICROS_PER_UNIT = 1_000_000;
 
+/** The two contracts of a market. */
+export type Side = "yes" | "no";
+
 /** Converts a price in [0, 1] to integer micros in [0, 1_000_000]. */
 export function toMicros(price: number): number {
   return Math.round(price * MICROS_PER_UNIT);

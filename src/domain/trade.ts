@@ -1,3 +1,5 @@
+import type { Side } from "./price.ts";
+
 /** One trade, expressed for the YES contract. A trade of the NO contract is converted. */
 export interface Trade {
   /** The venue's trade id. If the venue has none: a key derived from the trade's content, with an ordinal. */
@@ -8,7 +10,7 @@ export interface Trade {
   /** Number of contracts. */
   readonly size: number;
   /** The side that the taker bought (selling YES counts as buying NO); null if unknown. */
-  readonly takerSide: "yes" | "no" | null;
+  readonly takerSide: Side | null;
   /**
    * Pseudonym of the taker, equal for all trades of one taker at the venue. Absent if the venue does not name the
    * taker. It is neither stored nor shown.

@@ -1,11 +1,12 @@
 import { isCrossed } from "../domain/order-book.ts";
+import type { Side } from "../domain/price.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { MarketView, QuotePoint } from "./model.ts";
 
 /** Cost of one contract of a side at the best price, and its expected profit. */
 export interface ExecutableEdge {
-  readonly side: "yes" | "no";
+  readonly side: Side;
   /** Price at which the side can be bought, in (0, 1). */
   readonly price: number;
   /** Taker fee in USD per contract. */

@@ -1,4 +1,5 @@
 import type { TakerFee } from "../domain/market.ts";
+import type { BookLevel } from "../domain/order-book.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "./assert.ts";
 import { spreadTightness } from "./liquidity.ts";
 import { orderFee, takerFee } from "./taker-fee.ts";
@@ -15,18 +16,10 @@ const SIZE_USD_DECADES = 4;
 /** Weights of the parts of the score. They sum to 1. */
 const SCORE_WEIGHTS = { spread: 0.4, liquidity: 0.2, match: 0.2, execution: 0.2 } as const;
 
-/** Contracts offered at one price of the side to buy. A NO contract costs 1 minus the YES bid that it is sold to. */
-export interface Offer {
-  /** Price of one contract in USD, in (0, 1). */
-  readonly price: number;
-  /** Number of contracts, above 0. */
-  readonly size: number;
-}
-
 /** One of the contracts that an arbitrage buys. */
 export interface ArbitrageLeg {
-  /** Best price first. */
-  readonly offers: readonly Offer[];
+  /** Offers of the side to buy, best price first. A NO contract costs 1 minus the YES bid that it is sold to. */
+  readonly offers: readonly BookLevel[];
   readonly fee: TakerFee;
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { slippagePercent, walkBook } from "./book-walk.ts";
+import { slippagePercent, takeContracts, walkBook } from "./book-walk.ts";
 
 const BOOK = [
   { price: 0.5, size: 100 },
@@ -16,12 +16,12 @@ const value = fc.integer({ min: 1, max: 100_000 });
 const offeredUsd = (levels: typeof BOOK) => levels.reduce((sum, { price, size }) => sum + price * size, 0);
 
 test("known value: $80 buys 100 contracts at 50 cents and 50 at 60 cents", () => {
-  const { contracts, costUsd, averagePrice, worstPrice, isComplete } = walkBook([...BOOK, { price: 0.7, size: 1 }], 80);
-  assert.deepEqual(
-    { contracts, costUsd, worstPrice, isComplete },
-    { contracts: 150, costUsd: 80, worstPrice: 0.6, isComplete: true },
-  );
-  assert.equal(averagePrice, 80 / 150);
+  const walk = walkBook([...BOOK, { price: 0.7, size: 1 }], 80);
+  assert.deepEqual(walk, { contracts: 150, averagePrice: 80 / 150, isComplete: true });
+  assert.deepEqual(takeContracts([...BOOK, { price: 0.7, size: 1 }], 150), [
+    { price: 0.5, contracts: 100 },
+    { price: 0.6, contracts: 50 },
+  ]);
   assert.ok(Math.abs((slippagePercent(BOOK, 80) ?? 0) - 20 / 3) < 1e-12);
 });
 
@@ -50,11 +50,12 @@ test("an order spends its value or everything that the side offers, between best
   fc.assert(
     fc.property(asks, value, (levels, valueUsd) => {
       const walk = walkBook(levels, valueUsd);
-      const offered = offeredUsd(levels);
-      assert.ok(Math.abs(walk.costUsd - Math.min(valueUsd, offered)) < 1e-6);
-      if (walk.averagePrice === null || walk.worstPrice === null) return levels.length === 0;
+      const worstPrice = takeContracts(levels, walk.contracts).at(-1)?.price;
+      if (walk.averagePrice === null || worstPrice === undefined) return levels.length === 0;
+      const costUsd = walk.contracts * walk.averagePrice;
+      assert.ok(Math.abs(costUsd - Math.min(valueUsd, offeredUsd(levels))) < 1e-6);
       assert.ok(walk.averagePrice >= (levels[0]?.price ?? 0) - 1e-12);
-      assert.ok(walk.averagePrice <= walk.worstPrice + 1e-12);
+      assert.ok(walk.averagePrice <= worstPrice + 1e-12);
     }),
   );
 });
@@ -73,13 +74,7 @@ test("a larger order never has a better mean price, and more offers never make i
 test("a side that cannot fill the order has no slippage figure", () => {
   assert.equal(slippagePercent([], 10), null);
   assert.equal(slippagePercent(BOOK, 111), null);
-  assert.deepEqual(walkBook([], 10), {
-    contracts: 0,
-    costUsd: 0,
-    averagePrice: null,
-    worstPrice: null,
-    isComplete: false,
-  });
+  assert.deepEqual(walkBook([], 10), { contracts: 0, averagePrice: null, isComplete: false });
 });
 
 test("values, prices and sizes that are not above 0 are refused", () => {

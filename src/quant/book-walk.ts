@@ -1,22 +1,16 @@
+import type { BookLevel } from "../domain/order-book.ts";
 import { assertPositive } from "./assert.ts";
+import type { PriceFill } from "./taker-fee.ts";
 
-interface Level {
-  /** Price of one contract in USD, above 0. */
-  readonly price: number;
-  /** Number of contracts, above 0. */
-  readonly size: number;
-}
+/** Tolerance for a floating-point error in a number of contracts. */
+const CONTRACT_TOLERANCE = 1e-9;
 
 /** The trades of a market order. */
 export interface BookWalk {
   /** Number of contracts, at least 0. */
   readonly contracts: number;
-  /** Value of the contracts in USD, at least 0: what a buyer pays or a seller receives. */
-  readonly costUsd: number;
   /** Mean price of a contract; null if the side is empty. */
   readonly averagePrice: number | null;
-  /** Price of the last level used; null if the side is empty. */
-  readonly worstPrice: number | null;
   /** Whether the side had enough for the whole order. */
   readonly isComplete: boolean;
 }
@@ -30,23 +24,21 @@ export interface BookWalk {
  * @throws RangeError when the value, a price or a size is not above 0
  * @example walkBook([{ price: 0.5, size: 100 }, { price: 0.6, size: 100 }], 80).averagePrice; // 80 / 150 = 0.5333
  */
-export function walkBook(levels: readonly Level[], valueUsd: number): BookWalk {
+export function walkBook(levels: readonly BookLevel[], valueUsd: number): BookWalk {
   assertPositive(valueUsd, "valueUsd");
   let contracts = 0;
   let costUsd = 0;
-  let worstPrice: number | null = null;
   let isComplete = false;
   for (const { price, size } of levels) {
     assertPositive(price, "price");
     assertPositive(size, "size");
     const restUsd = valueUsd - costUsd;
-    worstPrice = price;
     isComplete = price * size >= restUsd;
     contracts += isComplete ? restUsd / price : size;
     costUsd = isComplete ? valueUsd : costUsd + price * size;
     if (isComplete) break;
   }
-  return { contracts, costUsd, averagePrice: contracts > 0 ? costUsd / contracts : null, worstPrice, isComplete };
+  return { contracts, averagePrice: contracts > 0 ? costUsd / contracts : null, isComplete };
 }
 
 /**
@@ -60,10 +52,30 @@ export function walkBook(levels: readonly Level[], valueUsd: number): BookWalk {
  * @throws RangeError when the value, a price or a size is not above 0
  * @example slippagePercent([{ price: 0.5, size: 100 }, { price: 0.6, size: 100 }], 80); // 6.667
  */
-export function slippagePercent(levels: readonly Level[], valueUsd: number): number | null {
+export function slippagePercent(levels: readonly BookLevel[], valueUsd: number): number | null {
   const { averagePrice, isComplete } = walkBook(levels, valueUsd);
   const best = levels[0]?.price ?? null;
   if (!isComplete || averagePrice === null || best === null) return null;
   // The subtraction of two nearly equal prices leaves an error of some 1e-16.
   return Math.max(0, (100 * Math.abs(averagePrice - best)) / best);
+}
+
+/**
+ * Trades a number of contracts, best price first.
+ *
+ * @param levels  best first
+ * @param contracts  may be fractional
+ * @returns  the contracts traded per price: less in total than `contracts` if the side does not have enough
+ * @example takeContracts([{ price: 0.5, size: 3 }, { price: 0.6, size: 9 }], 4);
+ * // [{ price: 0.5, contracts: 3 }, { price: 0.6, contracts: 1 }]
+ */
+export function takeContracts(levels: readonly BookLevel[], contracts: number): PriceFill[] {
+  const fills: PriceFill[] = [];
+  let rest = contracts;
+  for (const { price, size } of levels) {
+    if (!(rest > CONTRACT_TOLERANCE)) break;
+    fills.push({ price, contracts: Math.min(rest, size) });
+    rest -= size;
+  }
+  return fills;
 }

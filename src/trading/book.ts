@@ -1,6 +1,7 @@
 import { type MarketId, marketIdOf } from "../domain/market-name.ts";
+import type { Side } from "../domain/price.ts";
 import { DAY_MS } from "../lib/durations.ts";
-import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
+import type { BookTotals, DayTotals, Mark, Settlement, Trade } from "./model.ts";
 
 const MICROS_PER_USD = 1_000_000;
 /** Maximum number of days of a book, so that a wrong date cannot allocate without limit. */
@@ -230,8 +231,8 @@ function groupByMarket(
 const toMicroUsd = (usd: number) => Math.round(usd * MICROS_PER_USD);
 /** Adding 0 turns -0 into 0. */
 const toUsd = (micros: number) => micros / MICROS_PER_USD + 0;
-/** Returns the price or payout of a contract of this side. @param yesPrice  price or payout of YES, in [0, 1] */
-export const sidePrice = (side: Side, yesPrice: number): number => (side === "yes" ? yesPrice : 1 - yesPrice);
+/** Converts a price, payout or probability in [0, 1] of YES to that of a side, and that of a side to YES. */
+export const sidePrice = (side: Side, price: number): number => (side === "yes" ? price : 1 - price);
 
 function costMicros({ contracts, price, feeUsd }: Pick<Trade, "contracts" | "price" | "feeUsd">): number {
   return toMicroUsd(contracts * price) + toMicroUsd(feeUsd);

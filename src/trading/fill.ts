@@ -1,7 +1,10 @@
 import type { TakerFee } from "../domain/market.ts";
+import type { BookLevel } from "../domain/order-book.ts";
 import { fromMicros, toMicros } from "../domain/price.ts";
+import { sumOf } from "../lib/numbers.ts";
+import { takeContracts } from "../quant/book-walk.ts";
 import { orderFee, takerFee } from "../quant/taker-fee.ts";
-import type { Fill, Offer } from "./model.ts";
+import type { Fill } from "./model.ts";
 
 /** Tolerances for floating-point errors in a number of contracts and in an amount in USD. */
 const CONTRACT_TOLERANCE = 1e-9;
@@ -26,7 +29,7 @@ export interface Purchase {
  * @throws RangeError without an offer
  * @example buyForUsd([{ price: 0.5, size: 10 }], { kind: "none" }, 2).contracts; // 4
  */
-export function buyForUsd(offers: readonly Offer[], fee: TakerFee, usd: number): Purchase {
+export function buyForUsd(offers: readonly BookLevel[], fee: TakerFee, usd: number): Purchase {
   const [best] = offers;
   if (best === undefined) throw new RangeError("there must be an offer");
   let contracts = 0;
@@ -44,7 +47,7 @@ export function buyForUsd(offers: readonly Offer[], fee: TakerFee, usd: number):
   return { contracts, spentUsd, averageCost, isComplete: spentUsd >= usd };
 }
 
-const costOf = ({ price }: Offer, fee: TakerFee, contracts: number, usd: number): number =>
+const costOf = ({ price }: BookLevel, fee: TakerFee, contracts: number, usd: number): number =>
   contracts > 0 ? usd / contracts : price + takerFee(fee, price);
 
 /**
@@ -56,18 +59,12 @@ const costOf = ({ price }: Offer, fee: TakerFee, contracts: number, usd: number)
  * buy([{ price: 0.5, size: 10 }], { kind: "none" }, 4);
  * // { contracts: 4, averagePrice: 0.5, feeUsd: 0, costUsd: 2 }
  */
-export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number): Fill | null {
+export function buy(offers: readonly BookLevel[], fee: TakerFee, contracts: number): Fill | null {
   if (!(contracts > 0)) return null;
-  const fills: { price: number; contracts: number }[] = [];
-  let rest = contracts;
-  for (const { price, size } of offers) {
-    const bought = Math.min(rest, size);
-    fills.push({ price, contracts: bought });
-    rest -= bought;
-    if (rest <= CONTRACT_TOLERANCE) break;
-  }
-  if (rest > CONTRACT_TOLERANCE) return null;
-  const valueUsd = fills.reduce((sum, { price, contracts: bought }) => sum + price * bought, 0);
+  const fills = takeContracts(offers, contracts);
+  const bought = sumOf(fills.map((fill) => fill.contracts));
+  if (bought < contracts - CONTRACT_TOLERANCE) return null;
+  const valueUsd = sumOf(fills.map((fill) => fill.price * fill.contracts));
   const feeUsd = orderFee(fee, fills);
   // A floating-point error must not raise the average above the worst price: clients use that price as a limit.
   const averagePrice = Math.min(valueUsd / contracts, fills.at(-1)?.price ?? 1);
@@ -85,7 +82,7 @@ export function buy(offers: readonly Offer[], fee: TakerFee, contracts: number):
  * @throws RangeError without an offer
  * @example buyWithin([{ price: 0.5, size: 10 }], { kind: "none" }, 2.3, 1)?.contracts; // 4
  */
-export function buyWithin(offers: readonly Offer[], fee: TakerFee, usd: number, contractStep: number): Fill | null {
+export function buyWithin(offers: readonly BookLevel[], fee: TakerFee, usd: number, contractStep: number): Fill | null {
   const step = Math.max(1, toMicros(contractStep));
   const buySteps = (steps: number) => buy(offers, fee, fromMicros(steps * step));
   const steps = Math.floor(toMicros(1) * ((buyForUsd(offers, fee, usd).contracts + CONTRACT_TOLERANCE) / step));

@@ -27,13 +27,11 @@ export {
   type DayTotals,
   type Fill,
   type Mark,
-  type Offer,
   type Performance,
   REFERENCE_BANKROLL_USD,
   type Settlement,
   type ShadowEntry,
   SIZE_CAPS,
-  type Side,
   type Signal,
   type SizingOptions,
   type Trade,
@@ -53,5 +51,5 @@ export {
   type SizeLimit,
   sizePosition,
 } from "./portfolio/index.ts";
-export { decideSignal, decideTrade, findCandidate, offersOf, type SignalInput, type SizedTrade } from "./signal.ts";
+export { decideSignal, decideTrade, findCandidate, type SignalInput, type SizedTrade } from "./signal.ts";
 export { shadedProbability } from "./size-candidate.ts";

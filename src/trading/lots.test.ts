@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { assertNear } from "../../test/support/asserts/assert-near.ts";
+import type { Side } from "../domain/price.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { sumOf } from "../lib/numbers.ts";
 import { type Lot, lotPerformance, matchLots, openPositions, realisedPnlUsd } from "./lots.ts";
-import type { Mark, Settlement, Side, Trade } from "./model.ts";
+import type { Mark, Settlement, Trade } from "./model.ts";
 
 const START = Date.UTC(2026, 10, 1);
 const at = (day: number, hour = 12) => START + (day - 1) * DAY_MS + hour * HOUR_MS;

@@ -1,8 +1,9 @@
 import { type MarketId, marketIdOf } from "../domain/market-name.ts";
+import type { Side } from "../domain/price.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
 import { sidePrice, utcDate } from "./book.ts";
-import type { BookTotals, DayTotals, Mark, Settlement, Side, Trade } from "./model.ts";
+import type { BookTotals, DayTotals, Mark, Settlement, Trade } from "./model.ts";
 
 /** Two numbers of contracts count as equal if their relative difference is smaller. Each has a rounding error. */
 const EQUAL_CONTRACTS_SHARE = 1e-9;

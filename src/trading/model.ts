@@ -1,7 +1,6 @@
 import type { TakerFee, VenueId } from "../domain/market.ts";
-
-/** The side of a market that a trade buys. */
-export type Side = "yes" | "no";
+import type { BookLevel } from "../domain/order-book.ts";
+import type { Side } from "../domain/price.ts";
 
 /** A purchase of contracts of one side. */
 export interface Trade {
@@ -88,14 +87,6 @@ export interface Performance {
   readonly sharpeRatio: number | null;
 }
 
-/** An offer to sell contracts of one side, best first in a list. */
-export interface Offer {
-  /** Price of the side in USD, in (0, 1). */
-  readonly price: number;
-  /** Number of contracts, above 0. */
-  readonly size: number;
-}
-
 /** Contracts, price and fee of an order that buys offers, best first. */
 export interface Fill {
   /** Number of contracts, above 0. */
@@ -129,7 +120,7 @@ export interface Candidate {
   /** Highest price with the required edge, on the price grid of the market. */
   readonly targetPrice: number;
   /** Offers at the target price or below, best first; at least one. */
-  readonly offers: readonly Offer[];
+  readonly offers: readonly BookLevel[];
   readonly takerFee: TakerFee;
   /** An order is a multiple of this number of contracts, above 0. */
   readonly contractStep: number;

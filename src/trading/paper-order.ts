@@ -1,8 +1,9 @@
 import type { TakerFee } from "../domain/market.ts";
+import type { BookLevel } from "../domain/order-book.ts";
 import { floorToContractStep, type SizeRules, smallestOrder } from "../domain/order-rules.ts";
 import { walkBook } from "../quant/book-walk.ts";
 import { buy } from "./fill.ts";
-import type { Fill, Offer } from "./model.ts";
+import type { Fill } from "./model.ts";
 
 /**
  * - filled: the order.
@@ -28,7 +29,7 @@ export type PaperOrderResult =
  * fillPaperOrder([{ price: 0.4, size: 50 }, { price: 0.5, size: 80 }], { kind: "none" }, 30.2, rules);
  */
 export function fillPaperOrder(
-  offers: readonly Offer[],
+  offers: readonly BookLevel[],
   fee: TakerFee,
   valueUsd: number,
   rules: SizeRules,

@@ -1,9 +1,8 @@
 import type { TakerFee } from "../domain/market.ts";
+import type { BookLevel } from "../domain/order-book.ts";
+import { sumOf } from "../lib/numbers.ts";
+import { takeContracts } from "../quant/book-walk.ts";
 import { orderFee } from "../quant/taker-fee.ts";
-import type { Offer } from "./model.ts";
-
-/** Tolerance for a floating-point error in a number of contracts. */
-const CONTRACT_TOLERANCE = 1e-9;
 
 /** A sale of contracts to bids. */
 export interface Sale {
@@ -27,19 +26,12 @@ export interface Sale {
  * @returns  null without bids
  * @example sell([{ price: 0.5, size: 10 }], { kind: "none" }, 4)?.proceedsUsd; // 2
  */
-export function sell(bids: readonly Offer[], fee: TakerFee, contracts: number): Sale | null {
-  const fills: { price: number; contracts: number }[] = [];
-  let rest = contracts;
-  for (const { price, size } of bids) {
-    if (rest <= CONTRACT_TOLERANCE) break;
-    const sold = Math.min(rest, size);
-    fills.push({ price, contracts: sold });
-    rest -= sold;
-  }
-  const sold = fills.reduce((sum, fill) => sum + fill.contracts, 0);
+export function sell(bids: readonly BookLevel[], fee: TakerFee, contracts: number): Sale | null {
+  const fills = takeContracts(bids, contracts);
+  const sold = sumOf(fills.map((fill) => fill.contracts));
   const worst = fills.at(-1);
   if (sold === 0 || worst === undefined) return null;
-  const valueUsd = fills.reduce((sum, fill) => sum + fill.price * fill.contracts, 0);
+  const valueUsd = sumOf(fills.map((fill) => fill.price * fill.contracts));
   const feeUsd = orderFee(fee, fills, "sell");
   return {
     contracts: sold,

@@ -1,7 +1,7 @@
 import type { TakerFee } from "../domain/market.ts";
-import { isCrossed } from "../domain/order-book.ts";
+import { isCrossed, type OrderBook, offersOf } from "../domain/order-book.ts";
 import { floorNoToGrid, floorToGrid, type PriceRange } from "../domain/order-rules.ts";
-import { complement, fromMicros, toMicros } from "../domain/price.ts";
+import { fromMicros, type Side, toMicros } from "../domain/price.ts";
 import {
   type Analysis,
   EDGE_MIN,
@@ -14,7 +14,7 @@ import {
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import { clamp } from "../lib/numbers.ts";
 import { takerFee } from "../quant/taker-fee.ts";
-import type { Candidate, Fill, Offer, Side, Signal, SizingOptions } from "./model.ts";
+import type { Candidate, Fill, Signal, SizingOptions } from "./model.ts";
 import { type CandidateSize, sizeCandidate } from "./size-candidate.ts";
 
 /** There is no trade if the market closes in less than this time. */
@@ -51,7 +51,7 @@ export interface SignalInput {
   /** Current YES price, in [0, 1]. */
   readonly yesPrice: number;
   /** Bids highest first, asks lowest first, and when they were last confirmed; null if the market has no order book. */
-  readonly book: { readonly at: number; readonly bids: readonly Offer[]; readonly asks: readonly Offer[] } | null;
+  readonly book: (Pick<OrderBook, "bids" | "asks"> & { readonly at: number }) | null;
 }
 
 /** Input of the decision on a trade. */
@@ -147,15 +147,6 @@ export function findCandidate({ now, analysis, market, book }: TradeInput): Cand
   const contractStep = market.contractStep ?? CONTRACT_STEP_DEFAULT;
   const minOrderContracts = Math.max(contractStep, market.minOrderContracts ?? 0);
   return { side, probability: wins, variance, targetPrice, offers, takerFee: fee, contractStep, minOrderContracts };
-}
-
-/** Offers of a side: asks sell YES; a bid for YES at p sells NO at 1 - p. */
-export function offersOf(
-  { bids, asks }: { readonly bids: readonly Offer[]; readonly asks: readonly Offer[] },
-  side: Side,
-): Offer[] {
-  if (side === "yes") return [...asks];
-  return bids.map(({ price, size }) => ({ price: complement(price), size }));
 }
 
 /**

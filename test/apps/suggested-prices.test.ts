@@ -6,14 +6,14 @@ import { describePair, quotesOfBook } from "../../src/capabilities/markets/arbit
 import { presentCrossVenueList } from "../../src/capabilities/markets/arbitrage/present.ts";
 import { guideSides } from "../../src/capabilities/markets/execution/sides.ts";
 import { createRelatedMarkets } from "../../src/capabilities/markets/relations/index.ts";
-import { adviseHoldings } from "../../src/capabilities/strategy/portfolio-signals/advise.ts";
-import { presentAdvice, presentPortfolioSignal } from "../../src/capabilities/strategy/portfolio-signals/present.ts";
-import { describeHedge, hedgePriceOf } from "../../src/capabilities/strategy/signals/hedge.ts";
+import { advisePositions } from "../../src/capabilities/strategy/portfolio-signals/advise.ts";
+import { presentPortfolioSignal } from "../../src/capabilities/strategy/portfolio-signals/present.ts";
+import { describeHedge } from "../../src/capabilities/strategy/signals/hedge.ts";
 import type { OrderBook } from "../../src/domain/order-book.ts";
 import type { PriceRange } from "../../src/domain/order-rules.ts";
-import { toMicros } from "../../src/domain/price.ts";
+import { type Side, toMicros } from "../../src/domain/price.ts";
 import type { MarketPair } from "../../src/matching/index.ts";
-import { decideSignal, type Side, type SignalInput } from "../../src/trading/index.ts";
+import { decideSignal, type SignalInput } from "../../src/trading/index.ts";
 import { FakeClock } from "../support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../support/markets/market-samples.ts";
 
@@ -172,7 +172,7 @@ async function advise(alpha: BoardMarket, beta: BoardMarket, book: OrderBook, ow
   const pairsOf = () => [PAIR];
   const correlatePairs = async () => [];
   const position = { venue: "alpha", marketId: "m", side: own, sizeUsd: 60, entryPrice: 0.6 };
-  const holdings = await adviseHoldings(
+  const advised = await advisePositions(
     {
       board,
       pairsOf,
@@ -185,7 +185,7 @@ async function advise(alpha: BoardMarket, beta: BoardMarket, book: OrderBook, ow
     [alpha],
     SIZING,
   );
-  return presentAdvice(holdings, SAMPLE_AT).positions[0];
+  return advised[0];
 }
 
 test("the prices of position advice are on the grid: of the sale, and of the opposite in another market", async () => {
@@ -226,11 +226,11 @@ test("the price of a hedge that a portfolio signal recommends is on the grid of 
           correlations: [],
           concentrationDelta: 0,
           expectedShortfallUsd: 0,
-          hedges: [],
+          hedges: [{ index: 0, stakeUsd: 10, reductionUsd: 5 }],
           droppedConstraints: 0,
         },
         positions: [],
-        hedges: [{ market, side: own, limitPrice: hedgePriceOf(market, own), stakeUsd: 10, reductionUsd: 5 }],
+        hedges: [{ market, side: own }],
         sizing: SIZING,
       });
       assertOnGrid(ranges, own, hedge_recommendations[0]?.limit_price ?? null, "hedge_recommendations");
@@ -245,10 +245,10 @@ test("the limit prices of the four sides of an execution are on the grid", () =>
       const rules = { priceRanges: ranges, takerFee: NO_FEE, minOrderContracts: null, contractStep: null };
       const sides = guideSides(bookOf(prices), rules, { sizeUsd: 30, trend: spreadTrend });
       assert.ok(sides !== null);
-      for (const [name, { limitPrice, worstPrice }] of Object.entries(sides)) {
-        const traded: Side = name.endsWith("Yes") ? "yes" : "no";
-        assertOnGrid(ranges, traded, limitPrice, name);
-        if (isQuotedOnGrid) assertOnGrid(ranges, traded, worstPrice, `${name} worst`);
+      for (const [name, { limit_price, worst_price }] of Object.entries(sides)) {
+        const traded: Side = name.endsWith("yes") ? "yes" : "no";
+        assertOnGrid(ranges, traded, limit_price, name);
+        if (isQuotedOnGrid) assertOnGrid(ranges, traded, worst_price, `${name} worst`);
       }
     }),
     { numRuns: 500 },

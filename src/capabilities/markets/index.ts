@@ -3,7 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { BoardMarket } from "../../board/index.ts";
 import { readMarketWideTrend, readPriceSeries, readQuoteTicks, seriesBarMs } from "../../storage/index.ts";
 import { type AreaPorts, type Pipeline, venueIdsOf } from "../area-ports.ts";
-import { arbitrageRoutes, createArbitrageService, type MatchedPairs } from "./arbitrage/index.ts";
+import { arbitrageRoutes, createArbitrageService } from "./arbitrage/index.ts";
 import { consensusRoutes, createConsensusService } from "./consensus/index.ts";
 import {
   CORRELATION_WORKER,
@@ -15,7 +15,7 @@ import {
 } from "./correlation/index.ts";
 import { createExecutionService, executionRoutes } from "./execution/index.ts";
 import { createMarketsService, type MarketsService, marketRoutes } from "./market-data/index.ts";
-import type { Matching } from "./matching/index.ts";
+import type { MatchedPairs, Matching } from "./matching/index.ts";
 import { createResolutionService, resolutionRoutes } from "./resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./screening/index.ts";
 
@@ -63,9 +63,9 @@ export function registerMarketRoutes(
     readAnalysis: presentAnalysisOf,
   });
   const resolution = createResolutionService({ board, clock, getMarket: markets.getListedMarket });
-  resolutionRoutes(http, { service: resolution, venues });
+  resolutionRoutes(http, resolution, venues);
   const findLastHour = (market: BoardMarket) => ingest.lastHours.find(market);
-  screeningRoutes(http, { service: createScreeningService({ board, clock, estimateOf, findLastHour }), venues });
+  screeningRoutes(http, createScreeningService({ board, clock, estimateOf, findLastHour }), venues);
   const execution = createExecutionService({
     clock,
     getMarket: markets.getMarket,
@@ -73,9 +73,9 @@ export function registerMarketRoutes(
     readQuoteTicks: (marketKey, period) => readQuoteTicks(database, marketKey, period),
     nextKeyDate: resolution.nextKeyDate,
   });
-  executionRoutes(http, { service: execution, venues });
+  executionRoutes(http, execution, venues);
   const consensus = createConsensusService({ database, board, clock, getMarket: markets.getMarket, estimateOf });
-  consensusRoutes(http, { service: consensus, venues: venues.trading });
+  consensusRoutes(http, consensus, venues.trading);
   const arbitrage = createArbitrageService({
     board,
     clock,
@@ -84,7 +84,7 @@ export function registerMarketRoutes(
     readBook: (market) => ingest.books.read(market),
     venueHealth: () => ingest.health(),
   });
-  arbitrageRoutes(http, { service: arbitrage, venues });
+  arbitrageRoutes(http, arbitrage, venues);
   return { markets, correlation: registerCorrelationRoutes(http, ports, { board, ingest, matching, markets }) };
 }
 
@@ -109,6 +109,6 @@ function registerCorrelationRoutes(
       ingest.pastPrices.fetchMissing(missing, { intervalMsMin: seriesBarMs(period), timeoutMs }),
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
-  correlationRoutes(http, { service, venues });
+  correlationRoutes(http, service, venues);
   return service;
 }

@@ -36,7 +36,7 @@ function registerPortfolioRoutes(http: FastifyInstance, ports: AreaPorts, source
     getMarket: markets.getListedMarket,
     readBook: (market) => ingest.books.read(market),
   });
-  portfolioRoutes(http, { service: portfolios, paperTrades, venues: venueIdsOf(ports).trading });
+  portfolioRoutes(http, portfolios, paperTrades, venueIdsOf(ports).trading);
   performanceRoutes(http, {
     shadow: trading.performance,
     livePerformance: (customerId) => portfolios.livePerformance(customerId),
@@ -70,7 +70,7 @@ function registerSignalRoutes(http: FastifyInstance, ports: AreaPorts, sources: 
     },
     SHADOW_SIZING,
   );
-  bestSignalRoutes(http, { venues, findBest });
+  bestSignalRoutes(http, findBest, venues.trading);
   const service = createPortfolioSignalsService({
     board,
     workers,
@@ -83,5 +83,5 @@ function registerSignalRoutes(http: FastifyInstance, ports: AreaPorts, sources: 
     trackedBookOf: (market) => ingest.books.tracked(market),
     clock,
   });
-  portfolioSignalRoutes(http, { service, venues, now: () => clock.now() });
+  portfolioSignalRoutes(http, service, venues);
 }

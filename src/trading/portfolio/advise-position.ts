@@ -1,9 +1,9 @@
 import type { TakerFee } from "../../domain/market.ts";
+import type { BookLevel } from "../../domain/order-book.ts";
 import { fromMicros, toMicros } from "../../domain/price.ts";
 import { EDGE_MIN, formatPercent, formatPrice } from "../../engine/index.ts";
 import { kellyFraction } from "../../quant/kelly.ts";
 import { takerFee } from "../../quant/taker-fee.ts";
-import type { Offer } from "../model.ts";
 import { type Sale, sell } from "../sale.ts";
 
 export const POSITION_ACTIONS = ["keep", "reduce", "close", "hedge"] as const;
@@ -24,7 +24,7 @@ export interface AdvisedPosition {
   /** Estimated probability that the side wins, in (0, 1); null without a current estimate. */
   readonly probability: number | null;
   /** Known bids, highest first; null if no current bid is known. */
-  readonly bids: readonly Offer[] | null;
+  readonly bids: readonly BookLevel[] | null;
   /** Null if unknown. */
   readonly takerFee: TakerFee | null;
   /** A sale is a multiple of this number of contracts, above 0. */
@@ -97,7 +97,12 @@ export function advisePosition(position: AdvisedPosition): PositionAdvice {
 const netPriceOf = ({ proceedsUsd, contracts }: Sale): number => proceedsUsd / contracts;
 
 /** Sells the contracts whose bid, minus its fee, is at least `priceMin`; null if these are too few for an order. */
-function saleAbove(position: AdvisedPosition, bids: readonly Offer[], fee: TakerFee, priceMin: number): Sale | null {
+function saleAbove(
+  position: AdvisedPosition,
+  bids: readonly BookLevel[],
+  fee: TakerFee,
+  priceMin: number,
+): Sale | null {
   const wanted = bids.filter(({ price }) => price - takerFee(fee, price) >= priceMin - Number.EPSILON);
   const offered = wanted.reduce((sum, { size }) => sum + size, 0);
   const sale = sellWithRules(position, wanted, fee, Math.min(position.contracts, offered));
@@ -108,7 +113,7 @@ function saleAbove(position: AdvisedPosition, bids: readonly Offer[], fee: Taker
 /** Sells the part of the position above the larger of its cap and its Kelly fraction; null if there is none. */
 function saleOfExcess(
   position: AdvisedPosition,
-  bids: readonly Offer[],
+  bids: readonly BookLevel[],
   fee: TakerFee,
   probability: number,
 ): Sale | null {
@@ -125,7 +130,7 @@ function saleOfExcess(
 /** Sells contracts, rounded down to the contract step; null under the smallest order. */
 function sellWithRules(
   { contractStep, minOrderContracts }: AdvisedPosition,
-  bids: readonly Offer[],
+  bids: readonly BookLevel[],
   fee: TakerFee,
   contracts: number,
 ): Sale | null {

@@ -1,6 +1,8 @@
 import type { TakerFee } from "../../domain/market.ts";
+import type { BookLevel } from "../../domain/order-book.ts";
+import type { Side } from "../../domain/price.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
-import type { Fill, Offer, Side, SizingOptions } from "../model.ts";
+import type { Fill, SizingOptions } from "../model.ts";
 
 /** A logical constraint between the YES answers of markets, which are named by their index. */
 export type LogicalConstraint =
@@ -43,7 +45,7 @@ export interface CandidateTrade {
   /** Share of the bankroll without the portfolio, in (0, 1]. */
   readonly baseShare: number;
   /** Offers of the side up to the target price, best first; at least one. */
-  readonly offers: readonly Offer[];
+  readonly offers: readonly BookLevel[];
   readonly takerFee: TakerFee;
   /** An order is a multiple of this number of contracts, above 0. */
   readonly contractStep: number;

@@ -1,5 +1,7 @@
+import type { Side } from "../../domain/price.ts";
 import { EDGE_MIN } from "../../engine/index.ts";
 import { clamp } from "../../lib/numbers.ts";
+import { sidePrice } from "../book.ts";
 import { buyForUsd, buyWithin } from "../fill.ts";
 import { shadedProbability } from "../size-candidate.ts";
 import { concentrationOf, type QuestionStake } from "./concentration.ts";
@@ -39,7 +41,7 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
   const yes =
     candidate === null || baseCost === null
       ? first.probability
-      : asYes(candidate.side, carefulProbability(task, candidate, baseCost));
+      : sidePrice(candidate.side, carefulProbability(task, candidate, baseCost));
   const outcomes = jointOutcomes([{ ...first, probability: yes }, ...others], task.constraints, task.correlations);
   const wealth = wealthOf(outcomes, positions, bankroll);
   const sized =
@@ -103,7 +105,7 @@ function solve(
   const optimumAt = (cost: number): number => {
     const weights = outcomes.weights.slice();
     // The shaded probability depends on the cost. The outcomes of each answer keep their relative weights.
-    setMarginal(weights, answers, asYes(candidate.side, carefulProbability(task, candidate, cost)));
+    setMarginal(weights, answers, sidePrice(candidate.side, carefulProbability(task, candidate, cost)));
     const gain = Float64Array.from(wins, (win) => (win === 1 ? 1 / cost - 1 : -1));
     return growthOptimum({ wealth, gain, weights }, max);
   };
@@ -120,7 +122,7 @@ function solve(
   const { offers, takerFee, contractStep, minOrderContracts } = candidate;
   const fill = buyWithin(offers, takerFee, stake.share * sizing.bankrollUsd, contractStep);
   if (fill === null || fill.contracts < minOrderContracts) return none("min_order");
-  const probability = asYes(candidate.side, task.markets[0]?.probability ?? 0);
+  const probability = sidePrice(candidate.side, task.markets[0]?.probability ?? 0);
   if (probability - fill.costUsd / fill.contracts < EDGE_MIN) return none("fee");
   return { share: stake.share, limit: stake.limit, cost: stake.cost, fill };
 }
@@ -158,15 +160,12 @@ const averageCost = ({ offers, takerFee }: CandidateTrade, amountUsd: number): n
 
 /** Returns the shaded probability p' of the candidate's side. */
 function carefulProbability({ markets, sizing }: PortfolioTask, candidate: CandidateTrade, cost: number): number {
-  const probability = asYes(candidate.side, markets[0]?.probability ?? 0);
+  const probability = sidePrice(candidate.side, markets[0]?.probability ?? 0);
   return shadedProbability({ probability, variance: candidate.variance }, cost, sizing.kellyShare);
 }
 
-/** Converts the probability of a side to the probability of YES, and back. */
-const asYes = (side: "yes" | "no", probability: number): number => (side === "yes" ? probability : 1 - probability);
-
 /** Returns 1 for each outcome in which a contract of this side pays, else 0. */
-function winsOf({ answers }: Outcomes, market: number, side: "yes" | "no"): Uint8Array {
+function winsOf({ answers }: Outcomes, market: number, side: Side): Uint8Array {
   const bits = answers[market];
   if (bits === undefined) throw new RangeError(`there is no market ${market}`);
   return side === "yes" ? bits : bits.map((bit) => 1 - bit);
@@ -188,7 +187,7 @@ function wealthOf(outcomes: Outcomes, positions: readonly HeldPosition[], bankro
 }
 
 /** Returns the answer that pays a contract of this side. */
-function answerOf({ variables }: Outcomes, market: number, side: "yes" | "no"): Literal {
+function answerOf({ variables }: Outcomes, market: number, side: Side): Literal {
   const literal = variables.literals[market];
   if (literal === undefined) throw new RangeError(`there is no market ${market}`);
   return side === "yes" ? literal : negate(literal);

@@ -1,10 +1,6 @@
 import { MarketBoard } from "../../../src/board/index.ts";
-import {
-  arbitrageRoutes,
-  createArbitrageService,
-  type MatchedPairs,
-  type PairObserver,
-} from "../../../src/capabilities/markets/arbitrage/index.ts";
+import { arbitrageRoutes, createArbitrageService } from "../../../src/capabilities/markets/arbitrage/index.ts";
+import type { MatchedPairs, PairObserver } from "../../../src/capabilities/markets/matching/index.ts";
 import type { BookLevel, OrderBook } from "../../../src/domain/order-book.ts";
 import { BookReader } from "../../../src/ingest/book-reader.ts";
 import { VenueHealth, type VenueStatusReport } from "../../../src/ingest/index.ts";
@@ -20,12 +16,8 @@ export class ScriptedPairs implements MatchedPairs {
   readonly #pairs = new Map<string, MarketPair>();
   readonly #observers: PairObserver[] = [];
 
-  pairs(): Iterable<MarketPair> {
+  pairs(): IterableIterator<MarketPair> {
     return this.#pairs.values();
-  }
-
-  pairsOf(venue: string, marketId: string): readonly MarketPair[] {
-    return [...this.#pairs.values()].filter(({ a, b }) => a === `${venue}/${marketId}` || b === `${venue}/${marketId}`);
   }
 
   observe(observer: PairObserver): void {
@@ -103,7 +95,7 @@ export async function openArbitrageApi() {
     venueHealth: () => health,
   });
   const { app } = await testServer();
-  arbitrageRoutes(app, { service, venues: { trading, all: [...trading, "gamma"] } });
+  arbitrageRoutes(app, service, { trading, all: [...trading, "gamma"] });
 
   /** Adds or replaces a market, free of fees by default, quoted now. */
   const setMarket = (venue: string, marketId: string, { listing, quote, activity }: SampleParts = {}) =>

@@ -1,7 +1,10 @@
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { MarketBoard } from "../../../src/board/index.ts";
 import { marketRoutes } from "../../../src/capabilities/markets/market-data/routes.ts";
-import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/market-data/service.ts";
+import {
+  createMarketsService,
+  type MarketsDependencies,
+} from "../../../src/capabilities/markets/market-data/service.ts";
 import { createResolutionService, resolutionRoutes } from "../../../src/capabilities/markets/resolution/index.ts";
 import type { HistoryReading } from "../../../src/storage/index.ts";
 import { FakeClock } from "../fake-clock.ts";
@@ -23,17 +26,17 @@ export interface MarketApiOptions {
   readonly reference?: readonly string[];
   readonly publicUrl?: string | null;
   /** Fetches a market that is not on the board. The default returns false (unknown market). */
-  readonly fetchMarket?: MarketsPorts["fetchMarket"];
+  readonly fetchMarket?: MarketsDependencies["fetchMarket"];
   /** Overrides of the history, which has one point by default. */
-  readonly pastPrices?: Partial<MarketsPorts["pastPrices"]>;
-  readonly readTrend?: MarketsPorts["readTrend"];
+  readonly pastPrices?: Partial<MarketsDependencies["pastPrices"]>;
+  readonly readTrend?: MarketsDependencies["readTrend"];
   /** Reads order books. The default returns null (no book). */
-  readonly books?: MarketsPorts["books"];
+  readonly books?: MarketsDependencies["books"];
   /** Reads trades. The default returns none. */
-  readonly trades?: MarketsPorts["trades"];
-  readonly detailsOf?: MarketsPorts["detailsOf"];
+  readonly trades?: MarketsDependencies["trades"];
+  readonly detailsOf?: MarketsDependencies["detailsOf"];
   /** Creates the matching of the board. By default nothing matches. */
-  readonly openMatches?: (board: MarketBoard, clock: FakeClock) => MarketsPorts["matches"];
+  readonly openMatches?: (board: MarketBoard, clock: FakeClock) => MarketsDependencies["matches"];
 }
 
 /**
@@ -92,7 +95,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     readAnalysis: async ({ listing }) => (listing.marketId === "m" ? { analysis_id: "plx-m" } : null),
   });
   const resolution = createResolutionService({ board, clock, getMarket: service.getListedMarket });
-  resolutionRoutes(app, { service: resolution, venues });
+  resolutionRoutes(app, resolution, venues);
   const get: MarketApi["get"] = (url, headers = {}) =>
     app.inject({ method: "GET", url, headers: { authorization: `Bearer ${VALID_KEY}`, ...headers } });
   return { app, board, clock, get };

@@ -4,7 +4,7 @@ import type { MatchRequest } from "../../../src/capabilities/markets/matching/mo
 import {
   createMatching,
   type Matching,
-  type MatchingPorts,
+  type MatchingDependencies,
 } from "../../../src/capabilities/markets/matching/service.ts";
 import type { MatchUpdate } from "../../../src/matching/index.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
@@ -27,7 +27,7 @@ export function openTestMatching(parts: {
   readonly board: MarketBoard;
   readonly clock: Clock;
   readonly database: Database;
-  readonly bus?: MatchingPorts["bus"];
+  readonly bus?: MatchingDependencies["bus"];
 }): MatchingHarness {
   const threads = createInlineThreads<MatchRequest, MatchUpdate>(createEqualTitles);
   const matching = createMatching({

@@ -1,4 +1,4 @@
-import type { MarketsPorts } from "../../../src/capabilities/markets/market-data/service.ts";
+import type { MarketsDependencies } from "../../../src/capabilities/markets/market-data/service.ts";
 
 /** Matching that has found nothing. */
-export const NO_MATCHES: MarketsPorts["matches"] = { alsoOnOf: () => null, eventPairsOf: () => [] };
+export const NO_MATCHES: MarketsDependencies["matches"] = { alsoOnOf: () => null, eventPairsOf: () => [] };

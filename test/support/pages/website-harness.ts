@@ -1,7 +1,10 @@
 import type { FastifyInstance, LightMyRequestResponse } from "fastify";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { MarketBoard } from "../../../src/board/index.ts";
-import { createMarketsService, type MarketsPorts } from "../../../src/capabilities/markets/market-data/service.ts";
+import {
+  createMarketsService,
+  type MarketsDependencies,
+} from "../../../src/capabilities/markets/market-data/service.ts";
 import type { HealthReport } from "../../../src/capabilities/operations/health/index.ts";
 import type { WebsiteOptions } from "../../../src/capabilities/site/website/readers.ts";
 import { websiteRoutes } from "../../../src/capabilities/site/website/routes.ts";
@@ -28,7 +31,7 @@ export interface Website {
 
 /** Opens the public pages on a real server with an empty board. The venues are alpha and beta; it is a sandbox. */
 export async function openWebsite(
-  options: Partial<WebsiteOptions> & { readonly readHistory?: MarketsPorts["pastPrices"]["read"] } = {},
+  options: Partial<WebsiteOptions> & { readonly readHistory?: MarketsDependencies["pastPrices"]["read"] } = {},
 ): Promise<Website> {
   const { readHistory, data = "sandbox", publicUrl = null, ...others } = options;
   const clock = new FakeClock(SAMPLE_AT);

@@ -4,7 +4,7 @@ import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
 import type { StoredAnalysis } from "../../../src/capabilities/analysis/analyses/index.ts";
 import type { RelatedMarket } from "../../../src/capabilities/markets/relations/index.ts";
 import { signalRoutes } from "../../../src/capabilities/strategy/signals/routes.ts";
-import { createSignalsService, type SignalPorts } from "../../../src/capabilities/strategy/signals/service.ts";
+import { createSignalsService, type SignalDependencies } from "../../../src/capabilities/strategy/signals/service.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../../src/engine/index.ts";
 import { DAY_MS } from "../../../src/lib/durations.ts";
@@ -54,7 +54,7 @@ export function relatedTo(
 
 /** Opens the route with one market, "fed" on alpha, quoted at 0.40 and 0.42 with 1,000 contracts on each side. */
 export async function openSignalApi(
-  { related = [], ...ports }: Partial<SignalPorts> & { readonly related?: readonly RelatedMarket[] } = {},
+  { related = [], ...ports }: Partial<SignalDependencies> & { readonly related?: readonly RelatedMarket[] } = {},
   stored: StoredAnalysis | null = sampleAnalysis(0.6),
 ) {
   const clock = new FakeClock(SAMPLE_AT);

@@ -5,7 +5,7 @@ import { createWsSockets } from "../../../src/adapters/network/ws-socket.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import { type App, buildApp } from "../../../src/app/index.ts";
-import type { MatchedPairs } from "../../../src/capabilities/markets/arbitrage/index.ts";
+import type { MatchedPairs } from "../../../src/capabilities/markets/matching/index.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { loadVenue } from "../../../src/venues/registry.ts";
 import { plainAppPorts } from "../app-ports.ts";

@@ -1,15 +1,14 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { openResolutionTime } from "../../../domain/close-time.ts";
 import { type TakerFee, yesPrice } from "../../../domain/market.ts";
-import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
-import { complement, fromMicros, toMicros } from "../../../domain/price.ts";
+import { type BookLevel, isCrossed, type OrderBook, offersOf } from "../../../domain/order-book.ts";
+import { complement, fromMicros, type Side, toMicros } from "../../../domain/price.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { MarketPair, MatchRelation } from "../../../matching/index.ts";
 import {
   type ArbitrageWalk,
   annualizedReturn,
   netSpread,
-  type Offer,
   scoreArbitrage,
   walkArbitrage,
 } from "../../../quant/arbitrage.ts";
@@ -21,7 +20,6 @@ import {
   QUOTE_AGE_MS_MAX,
   type QuotedLevel,
   type RefreshFailure,
-  type Side,
 } from "./model.ts";
 
 /** Maximum number of price levels read from each side of an order book. */
@@ -163,9 +161,7 @@ export function describePair(
 export const isStale = ({ at }: Pick<MarketQuotes, "at">, now: number): boolean => now - at > QUOTE_AGE_MS_MAX;
 
 export function createLeg(quotes: MarketQuotes, fee: TakerFee, side: Side): OpportunityLeg {
-  const offers =
-    side === "yes" ? quotes.asks : quotes.bids.map(({ price, size }) => ({ price: complement(price), size }));
-  return { quotes, fee, side, offers };
+  return { quotes, fee, side, offers: offersOf(quotes, side) };
 }
 
 /**
@@ -205,7 +201,7 @@ export function describeLegs(
 
 /** Walks through the offers of the legs. Returns null if a size is unknown. */
 function walkLegs(legs: readonly OpportunityLeg[], payout: number): ArbitrageWalk | null {
-  const hasSize = (level: QuotedLevel): level is Offer => level.size !== null;
+  const hasSize = (level: QuotedLevel): level is BookLevel => level.size !== null;
   const known = legs.flatMap(({ offers, fee }) =>
     offers.every(hasSize) ? { offers: offers.filter(hasSize), fee } : [],
   );

@@ -1,9 +1,9 @@
 import { type BoardEvent, type BoardMarket, findSetGap } from "../../../board/index.ts";
-import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { fromMicros, type Side, toMicros } from "../../../domain/price.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
 import { buyAllNo, buyAllYes, findLadderViolations } from "../../../quant/set-arbitrage.ts";
 import { type TopOfBook, topOf } from "./compare.ts";
-import type { SetOpportunity, Side } from "./model.ts";
+import type { SetOpportunity } from "./model.ts";
 
 /** Trades in the markets of one event that pay at least `payout` per set, at a price below it before fees. */
 export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" | "event" | "payout"> {

@@ -1,4 +1,3 @@
 /** Arbitrage: the same question at different prices, on two venues or within one event. */
-export type { MatchedPairs, PairObserver } from "./model.ts";
 export { arbitrageRoutes } from "./routes.ts";
 export { createArbitrageService } from "./service.ts";

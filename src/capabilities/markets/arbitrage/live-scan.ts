@@ -3,7 +3,7 @@ import { VenueError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import type { MarketDependencies } from "../ports.ts";
 import type { RefreshFailure } from "./model.ts";
 import type { ComparedPair } from "./pair-list.ts";
 
@@ -25,14 +25,7 @@ export interface ScanSelection {
   readonly venue: VenueId | null;
 }
 
-export interface LiveScanPorts {
-  readonly clock: Clock;
-  /**
-   * Returns the current order book, or null if the market has none. Reads of a market within 2 seconds share one request.
-   *
-   * @throws VenueError if the venue must be asked and does not answer
-   */
-  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
+interface LiveScanDependencies extends Pick<MarketDependencies, "clock" | "readBook"> {
   /** Returns the pairs to scan, best first. */
   readonly findCandidates: (selection: ScanSelection) => readonly ComparedPair[];
 }
@@ -50,11 +43,11 @@ interface Scan {
  * selects. Otherwise the caller shares the next scan, which covers the selections of all callers that wait for it.
  */
 export class LiveScan {
-  readonly #ports: LiveScanPorts;
+  readonly #ports: LiveScanDependencies;
   #running: Scan | null = null;
   #next: { selection: ScanSelection; readonly books: Promise<ScannedBooks> } | null = null;
 
-  constructor(ports: LiveScanPorts) {
+  constructor(ports: LiveScanDependencies) {
     this.#ports = ports;
   }
 

@@ -1,5 +1,6 @@
 import type { BoardEvent, BoardMarket } from "../../../board/index.ts";
 import type { TakerFee, VenueId } from "../../../domain/market.ts";
+import type { Side } from "../../../domain/price.ts";
 import type { VenueStatusReport } from "../../../ingest/index.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import type { ArbitrageScore, ArbitrageWalk } from "../../../quant/arbitrage.ts";
@@ -9,30 +10,8 @@ export const MATCH_CONFIDENCE_MIN = 0.5;
 /** A quote that was last confirmed longer ago than this is stale. Sweeps of the largest venue take some minutes. */
 export const QUOTE_AGE_MS_MAX = 10 * 60_000;
 
-/** The pairs of markets of different venues that ask the same question. Ids of markets are `venue/marketId`. */
-export interface MatchedPairs {
-  /** All current pairs. */
-  pairs(): Iterable<MarketPair>;
-  pairsOf(venue: VenueId, marketId: string): readonly MarketPair[];
-  /** Reports each change from now on. */
-  observe(observer: PairObserver): void;
-}
-
-export interface PairChanges {
-  readonly added: readonly MarketPair[];
-  readonly removed: readonly { readonly a: string; readonly b: string }[];
-}
-
-export interface PairObserver {
-  /** A changed pair is in both lists. It must be removed before it is added. */
-  onPairs(changes: PairChanges): void;
-}
-
 export const KINDS = ["cross_venue", "exclusive_set", "ladder"] as const;
 export const STRATEGIES = ["buy_all_yes", "buy_all_no", "buy_wide_yes_narrow_no"] as const;
-
-/** The contract of a market that an arbitrage buys. */
-export type Side = "yes" | "no";
 
 /** Contracts at one price of the YES contract. The size is null if the venue does not publish it. */
 export interface QuotedLevel {

@@ -2,8 +2,9 @@ import type { BoardMarket, MarketBoard, MarketObserver } from "../../../board/in
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
+import type { MatchedPairs, PairChanges, PairObserver } from "../matching/index.ts";
 import { comparePrices, type PairSpread, topOf } from "./compare.ts";
-import { MATCH_CONFIDENCE_MIN, type MatchedPairs, type PairChanges, type PairObserver } from "./model.ts";
+import { MATCH_CONFIDENCE_MIN } from "./model.ts";
 
 /** A market that belongs to at least one pair. */
 interface Leg {

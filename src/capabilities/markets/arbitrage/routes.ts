@@ -7,11 +7,6 @@ import { presentCrossVenueList, presentSetList } from "./present.ts";
 import { createArbitrageSchemas, LIMIT_DEFAULT, MIN_SPREAD_DEFAULT } from "./schema.ts";
 import type { ArbitrageService } from "./service.ts";
 
-export interface ArbitrageRoutesOptions {
-  readonly service: ArbitrageService;
-  readonly venues: VenueIds;
-}
-
 interface FilterQuery {
   readonly min_spread?: number;
   readonly min_net_spread?: number;
@@ -27,7 +22,7 @@ const readFilter = (query: FilterQuery): OpportunityFilter => ({
 });
 
 /** GET /v1/arbitrage and GET /v1/arbitrage/live. */
-export function arbitrageRoutes(app: FastifyInstance, { service, venues }: ArbitrageRoutesOptions): void {
+export function arbitrageRoutes(app: FastifyInstance, service: ArbitrageService, venues: VenueIds): void {
   const schemas = createArbitrageSchemas(venues);
   const options = { method: "GET", access: "key", tag: "Arbitrage" } as const;
 

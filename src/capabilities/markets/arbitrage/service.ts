@@ -1,24 +1,23 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
-import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { fromMicros, type Side, toMicros } from "../../../domain/price.ts";
 import type { VenueStatusReport } from "../../../ingest/index.ts";
-import type { Clock } from "../../../ports/clock.ts";
 import { scoreArbitrage } from "../../../quant/arbitrage.ts";
+import type { MatchedPairs } from "../matching/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 import { canTrade, createLeg, describeLegs, describePair, isStale, quotesOf, quotesOfBook } from "./compare.ts";
 import { EventList } from "./event-list.ts";
 import type { SetCandidate } from "./event-sets.ts";
-import { LiveScan, type LiveScanPorts, type ScannedBooks, type ScanSelection } from "./live-scan.ts";
+import { LiveScan, type ScannedBooks, type ScanSelection } from "./live-scan.ts";
 import {
   type CrossVenueOpportunity,
   type MarketQuotes,
-  type MatchedPairs,
   type OpportunityFigures,
   type OpportunityFilter,
   type OpportunityList,
   QUOTE_AGE_MS_MAX,
   type SetOpportunity,
-  type Side,
   type VenueState,
 } from "./model.ts";
 import { type ComparedPair, PairList } from "./pair-list.ts";
@@ -28,13 +27,8 @@ const ROUNDED_FEES_USD_MAX = 0.1;
 /** Equal scores that are computed in different ways differ by less than this. */
 const ROUNDING_ERROR_MAX = 1e-9;
 
-export interface ArbitragePorts {
-  readonly board: MarketBoard;
-  readonly clock: Clock;
+interface ArbitrageDependencies extends Pick<MarketDependencies, "board" | "clock" | "venues" | "readBook"> {
   readonly pairs: MatchedPairs;
-  /** The trading venues. Markets of other venues are never a leg. */
-  readonly venues: readonly VenueId[];
-  readonly readBook: LiveScanPorts["readBook"];
   /** Returns the state of each venue's data. */
   readonly venueHealth: () => Readonly<Record<VenueId, VenueHealthSummary>>;
 }
@@ -47,7 +41,7 @@ export type ArbitrageService = ReturnType<typeof createArbitrageService>;
  * Finds opportunities in matched pairs of markets. Create it before the board is filled: it follows every change of the
  * board.
  */
-export function createArbitrageService({ board, clock, pairs, venues, readBook, venueHealth }: ArbitragePorts) {
+export function createArbitrageService({ board, clock, pairs, venues, readBook, venueHealth }: ArbitrageDependencies) {
   const pairList = new PairList({ board, pairs, venues });
   const findCandidates = (selection: ScanSelection) => {
     const states = readVenues(venues, venueHealth());

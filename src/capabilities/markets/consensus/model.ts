@@ -56,12 +56,13 @@ export interface AgentReports {
   readonly plausibleNo: SideTotal;
 }
 
-export type DivergenceSignal =
-  | "crowd_agrees"
-  | "neutral"
-  | "crowd_disagrees"
-  | "strong_divergence"
-  | "insufficient_data";
+export const DIVERGENCE_SIGNALS = [
+  "crowd_agrees",
+  "neutral",
+  "crowd_disagrees",
+  "strong_divergence",
+  "insufficient_data",
+] as const;
 
 export interface Consensus {
   /** Mean of the implied probabilities of all reports, weighted by USD; null without reports. */
@@ -164,7 +165,7 @@ const AGENTS_MIN = 3;
 export function divergenceSignal(
   divergence: number | null,
   { trades, agents }: Pick<Consensus, "trades" | "agents">,
-): DivergenceSignal {
+): (typeof DIVERGENCE_SIGNALS)[number] {
   if (divergence === null || trades < TRADES_MIN || agents < AGENTS_MIN) return "insufficient_data";
   const distance = Math.abs(divergence);
   if (distance < 0.03) return "crowd_agrees";

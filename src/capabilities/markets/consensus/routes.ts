@@ -1,21 +1,18 @@
 import type { FastifyInstance } from "fastify";
 import { METERING, type Metering } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { divergenceSignal } from "./model.ts";
 import { createConsensusSchemas } from "./schema.ts";
 import type { ConsensusService } from "./service.ts";
 
 /** Free of charge, because reports improve the consensus for all. Anonymous payers could pose as many agents. */
 const REPORT_METERING: Metering = { ...METERING.ACCOUNT, minimumPlan: "pro" };
 
-export interface ConsensusRoutesOptions {
-  readonly service: ConsensusService;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly string[];
-}
-
-/** GET /v1/markets/{platform}/{market_id}/consensus and POST /v1/trades/report. */
-export function consensusRoutes(app: FastifyInstance, { service, venues }: ConsensusRoutesOptions): void {
+/**
+ * GET /v1/markets/{platform}/{market_id}/consensus and POST /v1/trades/report.
+ *
+ * @param venues  ids of the venues that clients can query
+ */
+export function consensusRoutes(app: FastifyInstance, service: ConsensusService, venues: readonly string[]): void {
   const schemas = createConsensusSchemas(venues);
   const options = { access: "key", tag: "Consensus" } as const;
 
@@ -32,29 +29,8 @@ export function consensusRoutes(app: FastifyInstance, { service, venues }: Conse
     query: schemas.consensusQuery,
     responses: { 200: schemas.Consensus },
     errors: ["market_not_found", "venue_unavailable", "store_unavailable"],
-    async handler({ params: { platform, market_id }, query: { period = "7d" } }) {
-      const { consensus, estimate, generatedAt } = await service.getConsensus(platform, market_id, period);
-      const divergence =
-        consensus.probability === null || estimate === null ? null : consensus.probability - estimate.probability;
-      return {
-        market_id,
-        platform,
-        period,
-        consensus_probability: consensus.probability,
-        robust_probability: consensus.robustProbability,
-        sample_size: consensus.trades,
-        unique_agents: consensus.agents,
-        model_probability: estimate?.probability ?? null,
-        model_probability_at: estimate === null ? null : new Date(estimate.at).toISOString(),
-        divergence,
-        divergence_signal: divergenceSignal(divergence, consensus),
-        yes_volume_usd: consensus.yesVolumeUsd,
-        no_volume_usd: consensus.noVolumeUsd,
-        yes_trade_count: consensus.yesTrades,
-        no_trade_count: consensus.noTrades,
-        generated_at: new Date(generatedAt).toISOString(),
-      };
-    },
+    handler: ({ params: { platform, market_id }, query: { period = "7d" } }) =>
+      service.getConsensus(platform, market_id, period),
   });
 
   defineRoute(app, {

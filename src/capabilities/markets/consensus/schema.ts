@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   count,
@@ -8,19 +8,13 @@ import {
   nullableTimestamp,
   oneOf,
 } from "../../../http/schema-types.ts";
-import { CONSENSUS_PERIODS, type DivergenceSignal, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
+import { CONSENSUS_PERIODS, DIVERGENCE_SIGNALS, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
 
 const CLIENT_REF_LENGTH_MAX = 64;
 
-const SIGNALS: readonly DivergenceSignal[] = [
-  "crowd_agrees",
-  "neutral",
-  "crowd_disagrees",
-  "strong_divergence",
-  "insufficient_data",
-];
-
 const volume = (description: string) => Type.Number({ minimum: 0, description });
+
+export type ConsensusResponse = Static<ReturnType<typeof createConsensusSchemas>["Consensus"]>;
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createConsensusSchemas(venues: readonly string[]) {
@@ -55,7 +49,7 @@ export function createConsensusSchemas(venues: readonly string[]) {
           maximum: 1,
           description: "`consensus_probability` minus `model_probability`. Null if either is.",
         }),
-        divergence_signal: oneOf(SIGNALS, {
+        divergence_signal: oneOf(DIVERGENCE_SIGNALS, {
           description:
             "By the absolute divergence: below 0.03 `crowd_agrees`, below 0.08 `neutral`, below 0.20 `crowd_disagrees`, else `strong_divergence`. `insufficient_data` with fewer than 5 trades or 3 agents, or without a divergence.",
         }),

@@ -1,50 +1,29 @@
 import { isDeepStrictEqual } from "node:util";
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, idempotencyKeyReused } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import type { ConsensusView } from "../../../engine/index.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { Database } from "../../../ports/database.ts";
 import { lockCustomerRow } from "../../accounts/customers/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 import {
   CONSENSUS_PERIOD_MS,
-  type Consensus,
   type ConsensusPeriod,
   computeConsensus,
+  divergenceSignal,
   isPlausible,
   type TradeReport,
 } from "./model.ts";
 import { countReport, insertReport, selectAgentReports, selectReportByKey, selectReportCount } from "./queries.ts";
+import type { ConsensusResponse } from "./schema.ts";
 
-export interface ConsensusPorts {
-  readonly database: Database;
-  readonly board: MarketBoard;
-  readonly clock: Clock;
-  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
-  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  /** Our estimate of a market at its current price; null if there is none. */
-  readonly estimateOf: (market: BoardMarket) => ModelEstimate | null;
-}
-
-/** A probability of YES in [0, 1], and its time in Unix milliseconds. */
-export interface ModelEstimate {
-  readonly probability: number;
-  readonly at: number;
-}
-
-/** The consensus of a market beside our own estimate. */
-export interface MarketConsensus {
-  readonly consensus: Consensus;
-  /** Our own estimate; null if there is none. */
-  readonly estimate: ModelEstimate | null;
-  /** Unix milliseconds. */
-  readonly generatedAt: number;
-}
+type ConsensusDependencies = Pick<MarketDependencies, "database" | "board" | "clock" | "getMarket" | "estimateOf">;
 
 export type ConsensusService = ReturnType<typeof createConsensusService>;
 
 /** Stores reported trades and computes the consensus of a market from them. */
-export function createConsensusService({ database, board, clock, getMarket, estimateOf }: ConsensusPorts) {
+export function createConsensusService({ database, board, clock, getMarket, estimateOf }: ConsensusDependencies) {
   /** Markets without a price are returned too: their trades may be reported. */
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
@@ -74,15 +53,32 @@ export function createConsensusService({ database, board, clock, getMarket, esti
     },
 
     /** @throws AppError `market_not_found`; VenueError */
-    async getConsensus(venue: VenueId, marketId: string, period: ConsensusPeriod): Promise<MarketConsensus> {
+    async getConsensus(venue: VenueId, marketId: string, period: ConsensusPeriod): Promise<ConsensusResponse> {
       const market = await findMarket(venue, marketId);
       const now = clock.now();
       const periodMs = CONSENSUS_PERIOD_MS[period];
       const agents = await selectAgentReports(database, { venue, marketId }, { fromMs: now - periodMs, toMs: now });
+      const consensus = computeConsensus(agents, periodMs);
+      const estimate = estimateOf(board.find(venue, marketId) ?? market);
+      const divergence =
+        consensus.probability === null || estimate === null ? null : consensus.probability - estimate.probability;
       return {
-        consensus: computeConsensus(agents, periodMs),
-        estimate: estimateOf(board.find(venue, marketId) ?? market),
-        generatedAt: now,
+        market_id: marketId,
+        platform: venue,
+        period,
+        consensus_probability: consensus.probability,
+        robust_probability: consensus.robustProbability,
+        sample_size: consensus.trades,
+        unique_agents: consensus.agents,
+        model_probability: estimate?.probability ?? null,
+        model_probability_at: estimate === null ? null : toIso(estimate.at),
+        divergence,
+        divergence_signal: divergenceSignal(divergence, consensus),
+        yes_volume_usd: consensus.yesVolumeUsd,
+        no_volume_usd: consensus.noVolumeUsd,
+        yes_trade_count: consensus.yesTrades,
+        no_trade_count: consensus.noTrades,
+        generated_at: toIso(now),
       };
     },
   };

@@ -6,12 +6,6 @@ import type { CorrelationPeriod } from "./model.ts";
 import { createCorrelationSchemas } from "./schema.ts";
 import type { CorrelationService, PairChoice } from "./service.ts";
 
-export interface CorrelationRoutesOptions {
-  readonly service: CorrelationService;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly string[];
-}
-
 /** Part of both descriptions. The limit is that of `sendJsonPieces`. */
 const LARGE_RESPONSES =
   "Coefficients have four decimals. A response above 256 KiB is sent in pieces, without `Content-Length` and `ETag`; `min_correlation` and `limit` ask for fewer pairs.";
@@ -26,8 +20,8 @@ const readChoice = (choice: {
   limit: choice.limit ?? null,
 });
 
-/** POST /v1/correlation and GET /v1/events/{slug}/correlation. */
-export function correlationRoutes(app: FastifyInstance, { service, venues }: CorrelationRoutesOptions): void {
+/** POST /v1/correlation and GET /v1/events/{slug}/correlation. @param venues  ids of the venues that clients can query */
+export function correlationRoutes(app: FastifyInstance, service: CorrelationService, venues: readonly string[]): void {
   const schemas = createCorrelationSchemas(venues);
   const options = { access: "key", tag: "Analytics", metering: METERING.DEEP } as const;
 

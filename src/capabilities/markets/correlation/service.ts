@@ -1,9 +1,8 @@
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, InvalidRequestError, type ValidationItem } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf, parseMarketName } from "../../../domain/market-name.ts";
 import { chunksOf } from "../../../lib/chunks.ts";
-import type { MarketPair } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
 import type { PairCorrelation } from "../../../quant/correlation.ts";
@@ -12,6 +11,7 @@ import { stableCorrelations } from "../../../quant/stable-correlation.ts";
 import type { PriceSeries } from "../../../storage/index.ts";
 import type { MarketsService } from "../market-data/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 import { computeReport } from "./compute.ts";
 import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX, type MatchedPair } from "./model.ts";
 import { type CorrelationReport, encodeReport } from "./report.ts";
@@ -28,11 +28,7 @@ const INLINE_PRODUCTS_MAX = 1_000_000;
 /** The choice of callers inside the service: all pairs over 30 days. */
 const MONTH = { period: "30d", minCorrelation: null, limit: null } as const;
 
-export interface CorrelationPorts {
-  readonly board: MarketBoard;
-  readonly clock: Clock;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly VenueId[];
+interface CorrelationDependencies extends Pick<MarketDependencies, "board" | "clock" | "venues" | "pairsOf"> {
   readonly markets: Pick<MarketsService, "getMarket" | "getEvent">;
   /** Fetches history of this period that the store lacks, as far as the venues answer in time. Never rejects. */
   readonly fetchMissingHistory: (
@@ -43,8 +39,6 @@ export interface CorrelationPorts {
     marketKeys: readonly (number | null)[],
     options: { readonly period: CorrelationPeriod; readonly now: number },
   ) => Promise<PriceSeries>;
-  /** Matched markets of other venues. */
-  readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
   readonly workers: WorkerPool<CorrelationTask, CorrelationReport>;
 }
 
@@ -61,7 +55,7 @@ interface MarketName {
 export type CorrelationService = ReturnType<typeof createCorrelationService>;
 
 /** Computes correlations from stored prices: small requests here, large ones on a worker thread. */
-export function createCorrelationService(ports: CorrelationPorts) {
+export function createCorrelationService(ports: CorrelationDependencies) {
   const { board, clock } = ports;
 
   /** @throws AppError `market_not_found` that names the market; VenueError */
@@ -192,7 +186,7 @@ async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGen
 }
 
 /** Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown. */
-function findMatches(markets: readonly BoardMarket[], pairsOf: CorrelationPorts["pairsOf"]): MatchedPair[] {
+function findMatches(markets: readonly BoardMarket[], pairsOf: MarketDependencies["pairsOf"]): MatchedPair[] {
   const indexes = new Map(markets.map(({ listing }, index) => [marketIdOf(listing), index]));
   return markets.flatMap(({ listing }, own) =>
     pairsOf(listing.venue, listing.marketId).flatMap((pair): MatchedPair[] => {

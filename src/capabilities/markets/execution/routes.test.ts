@@ -11,7 +11,7 @@ import { HOUR_MS } from "../../../lib/durations.ts";
 import type { QuoteTicks } from "../../../storage/index.ts";
 import { createResolutionService } from "../resolution/index.ts";
 import { executionRoutes } from "./routes.ts";
-import { createExecutionService, type ExecutionPorts } from "./service.ts";
+import { createExecutionService, type ExecutionDependencies } from "./service.ts";
 
 const NOW = SAMPLE_AT + HOUR_MS;
 const URL_OF_MARKET = "/v1/markets/alpha/m/execution";
@@ -43,12 +43,12 @@ const TICKS: QuoteTicks = {
 };
 
 /** Opens the route with a market "m" on the venue alpha, a book and stored quotes. */
-async function openExecutionApi(ports: Partial<ExecutionPorts> = {}, parts: SampleParts = {}) {
+async function openExecutionApi(ports: Partial<ExecutionDependencies> = {}, parts: SampleParts = {}) {
   const clock = new FakeClock(NOW);
   const board = new MarketBoard(() => clock.now());
   board.restore(sampleMarket("m", { activity: { volume24hUsd: 999 }, ...parts }), 7);
   const { app } = await testServer();
-  const getMarket: ExecutionPorts["getMarket"] = async (venue, marketId) => {
+  const getMarket: ExecutionDependencies["getMarket"] = async (venue, marketId) => {
     const market = board.find(venue, marketId);
     if (market === null) throw new AppError("market_not_found", "There is no such market on this venue");
     return market;
@@ -61,7 +61,7 @@ async function openExecutionApi(ports: Partial<ExecutionPorts> = {}, parts: Samp
     nextKeyDate: createResolutionService({ board, clock, getMarket }).nextKeyDate,
     ...ports,
   });
-  executionRoutes(app, { service, venues: { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] } });
+  executionRoutes(app, service, { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] });
   const get = (url = URL_OF_MARKET) =>
     app.inject({ method: "GET", url, headers: { authorization: `Bearer ${VALID_KEY}` } });
   return { app, get };

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   createMarketPath,
@@ -36,6 +36,9 @@ const SIDE_FIELDS = {
     description: "Taker fee of the market order, rounded as the venue rounds it. Null if the fee is unknown.",
   }),
 };
+/** A limit order and a market order for one side. */
+export type SideGuidance = Static<Type.TObject<typeof SIDE_FIELDS>>;
+
 const sideSchema = (description: string) =>
   nullableObject(`${description} Null if the market accepts no orders or its book lacks a side.`, SIDE_FIELDS);
 
@@ -98,6 +101,8 @@ const guidanceSchema = (all: readonly string[]) =>
     },
     { [SCHEMA_NAME]: "ExecutionGuidance" },
   );
+
+export type ExecutionGuidance = Static<ReturnType<typeof guidanceSchema>>;
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createExecutionSchemas({ trading, all }: VenueIds) {

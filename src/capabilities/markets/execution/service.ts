@@ -1,18 +1,20 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
+import { complementLevels, isCrossed, type OrderBook } from "../../../domain/order-book.ts";
 import { type PriceRange, stepAt } from "../../../domain/order-rules.ts";
-import { complement, fromMicros, toMicros } from "../../../domain/price.ts";
+import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { roundTo } from "../../../lib/numbers.ts";
-import type { Clock } from "../../../ports/clock.ts";
 import { slippagePercent } from "../../../quant/book-walk.ts";
 import { limitPrice } from "../../../quant/limit-price.ts";
 import { liquidityScore } from "../../../quant/liquidity.ts";
 import { spreadStatistics } from "../../../quant/spread-history.ts";
 import type { QuoteTicks } from "../../../storage/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 import { advise } from "./advice.ts";
-import type { ExecutionFigures, ExecutionGuidance, KeyDate, Obstacle } from "./model.ts";
+import type { ExecutionFigures, KeyDate, Obstacle } from "./model.ts";
+import type { ExecutionGuidance } from "./schema.ts";
 import { guideSides } from "./sides.ts";
 
 /** Period of the spread history, and its recent part, which the trend compares with the time before. */
@@ -21,16 +23,7 @@ const RECENT_MS = 12 * HOUR_MS;
 /** With less time of quotes than this, a percentile and a trend say nothing. */
 const OBSERVED_MS_MIN = HOUR_MS;
 
-export interface ExecutionPorts {
-  readonly clock: Clock;
-  /** @throws AppError `market_not_found` or `venue_unavailable` */
-  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  /**
-   * Returns the current order book, or null if the market has none.
-   *
-   * @throws VenueError if the venue must be asked and does not answer
-   */
-  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
+export interface ExecutionDependencies extends Pick<MarketDependencies, "clock" | "getMarket" | "readBook"> {
   /** Returns the stored quotes of a period, in Unix milliseconds. */
   readonly readQuoteTicks: (
     marketKey: number,
@@ -40,10 +33,12 @@ export interface ExecutionPorts {
   readonly nextKeyDate: (market: BoardMarket, now: number) => KeyDate | null;
 }
 
+const NO_SIDES = { buy_yes: null, buy_no: null, sell_yes: null, sell_no: null } as const;
+
 export type ExecutionService = ReturnType<typeof createExecutionService>;
 
 /** Describes how to trade a market, from its order book and its quotes of the last 48 hours. */
-export function createExecutionService(ports: ExecutionPorts) {
+export function createExecutionService(ports: ExecutionDependencies) {
   const { clock } = ports;
   return {
     /**
@@ -82,7 +77,27 @@ export function createExecutionService(ports: ExecutionPorts) {
       };
       const sides =
         book === null || obstacle !== null ? null : guideSides(book, listing, { sizeUsd, trend: history.trend });
-      return { market, ...figures, ...advise(figures, obstacle, listing.status), sides, tickCount, generatedAt: now };
+      return {
+        market_id: listing.marketId,
+        platform: listing.venue,
+        title: listing.title,
+        current_bid: figures.bid,
+        current_ask: figures.ask,
+        current_spread: figures.spread,
+        avg_spread_48h: figures.averageSpread,
+        spread_percentile: figures.spreadPercentile,
+        spread_trend: figures.spreadTrend,
+        liquidity_score: figures.liquidityScore,
+        estimated_slippage_pct: figures.slippagePercent,
+        ...advise(figures, obstacle, listing.status),
+        suggested_limit_price: figures.limitPrice,
+        ...(sides ?? NO_SIDES),
+        upcoming_event: figures.nextEvent?.label ?? null,
+        hours_to_event: figures.nextEvent?.hours ?? null,
+        tick_count: tickCount,
+        reference_size_usd: sizeUsd,
+        generated_at: toIso(now),
+      };
     },
   };
 }
@@ -120,8 +135,7 @@ function scoreLiquidity(spread: number | null, volume24hUsd: number | null): num
  * Null if a side cannot fill its order.
  */
 function estimateSlippage({ bids, asks }: OrderBook, sizeUsd: number): number | null {
-  const noAsks = bids.map(({ price, size }) => ({ price: complement(price), size }));
-  const slippages = [slippagePercent(asks, sizeUsd), slippagePercent(noAsks, sizeUsd)];
+  const slippages = [slippagePercent(asks, sizeUsd), slippagePercent(complementLevels(bids), sizeUsd)];
   const known = slippages.filter((slippage) => slippage !== null);
   return known.length < slippages.length ? null : roundTo(Math.max(...known), 4);
 }

@@ -29,21 +29,27 @@ const SIZE = { sizeUsd: 67, trend: null };
 test("known values: each side has its own limit price, average, slippage and fee", () => {
   const sides = guideSides(BOOK, RULES, SIZE);
   // 100 contracts at 0.44 and 50 at 0.46. Fees: 1.7248 and 0.8694; the balance falls by 69.60.
-  assert.deepEqual(sides?.buyYes, {
-    limitPrice: 0.42,
+  assert.deepEqual(sides?.buy_yes, {
+    limit_price: 0.42,
     contracts: 150,
-    averagePrice: 67 / 150,
-    worstPrice: 0.46,
-    slippagePercent: 1.5152,
-    feeUsd: 2.6,
+    average_price: 67 / 150,
+    worst_price: 0.46,
+    slippage_pct: 1.5152,
+    fee_usd: 2.6,
   });
   // NO is offered at 0.60 and 0.61: 100 contracts and 11 of 11.47. Fees: 1.68 and 0.1832.
-  assert.deepEqual([sides?.buyNo.contracts, sides?.buyNo.worstPrice, sides?.buyNo.limitPrice], [111, 0.61, 0.58]);
-  assert.equal(sides?.buyNo.feeUsd, 1.87);
+  assert.deepEqual([sides?.buy_no.contracts, sides?.buy_no.worst_price, sides?.buy_no.limit_price], [111, 0.61, 0.58]);
+  assert.equal(sides?.buy_no.fee_usd, 1.87);
   // 100 contracts at 0.40 and 69 of 69.23 at 0.39.
-  assert.deepEqual([sides?.sellYes.contracts, sides?.sellYes.worstPrice, sides?.sellYes.limitPrice], [169, 0.39, 0.42]);
+  assert.deepEqual(
+    [sides?.sell_yes.contracts, sides?.sell_yes.worst_price, sides?.sell_yes.limit_price],
+    [169, 0.39, 0.42],
+  );
   // NO is bid at 0.56 and 0.54: 100 contracts and 20 of 20.37.
-  assert.deepEqual([sides?.sellNo.contracts, sides?.sellNo.worstPrice, sides?.sellNo.limitPrice], [120, 0.54, 0.58]);
+  assert.deepEqual(
+    [sides?.sell_no.contracts, sides?.sell_no.worst_price, sides?.sell_no.limit_price],
+    [120, 0.54, 0.58],
+  );
 });
 
 test("limit prices are on the grid of their side, and never take", () => {
@@ -64,28 +70,28 @@ test("limit prices are on the grid of their side, and never take", () => {
         const step = yesPrice >= 0.1 && yesPrice <= 0.9 ? 0.01 : 0.001;
         return Math.abs(yesPrice / step - Math.round(yesPrice / step)) < 1e-6;
       };
-      const { buyYes, buyNo, sellYes, sellNo } = sides;
-      for (const { limitPrice } of [buyYes, sellYes]) assert.ok(limitPrice !== null && isOnGrid(limitPrice));
-      for (const { limitPrice } of [buyNo, sellNo]) assert.ok(limitPrice !== null && isOnGrid(1 - limitPrice));
-      assert.ok((buyYes.limitPrice ?? 1) < ask && (sellYes.limitPrice ?? 0) > bid);
-      assert.ok((buyNo.limitPrice ?? 1) < complement(bid) && (sellNo.limitPrice ?? 0) > complement(ask));
+      const { buy_yes, buy_no, sell_yes, sell_no } = sides;
+      for (const { limit_price } of [buy_yes, sell_yes]) assert.ok(limit_price !== null && isOnGrid(limit_price));
+      for (const { limit_price } of [buy_no, sell_no]) assert.ok(limit_price !== null && isOnGrid(1 - limit_price));
+      assert.ok((buy_yes.limit_price ?? 1) < ask && (sell_yes.limit_price ?? 0) > bid);
+      assert.ok((buy_no.limit_price ?? 1) < complement(bid) && (sell_no.limit_price ?? 0) > complement(ask));
     }),
   );
 });
 
 test("a market order is null below the smallest order, and if the book cannot fill it", () => {
-  const order = { contracts: null, averagePrice: null, worstPrice: null, slippagePercent: null, feeUsd: null };
-  assert.deepEqual(guideSides(BOOK, { ...RULES, minOrderContracts: 5 }, { ...SIZE, sizeUsd: 2 })?.buyYes, {
-    limitPrice: 0.42,
+  const order = { contracts: null, average_price: null, worst_price: null, slippage_pct: null, fee_usd: null };
+  assert.deepEqual(guideSides(BOOK, { ...RULES, minOrderContracts: 5 }, { ...SIZE, sizeUsd: 2 })?.buy_yes, {
+    limit_price: 0.42,
     ...order,
   });
-  assert.deepEqual(guideSides(BOOK, RULES, { ...SIZE, sizeUsd: 1_000 })?.sellYes, { limitPrice: 0.42, ...order });
+  assert.deepEqual(guideSides(BOOK, RULES, { ...SIZE, sizeUsd: 1_000 })?.sell_yes, { limit_price: 0.42, ...order });
 });
 
 test("contracts are on the venue's step, and what the venue does not publish is null", () => {
   const sides = guideSides(BOOK, { ...RULES, contractStep: 0.01 }, { ...SIZE, sizeUsd: 10 });
-  assert.equal(sides?.buyYes.contracts, 22.72);
-  const unknown = guideSides(BOOK, { ...RULES, priceRanges: null, takerFee: null }, SIZE)?.buyYes;
-  assert.deepEqual([unknown?.limitPrice, unknown?.feeUsd, unknown?.contracts], [null, null, 150]);
+  assert.equal(sides?.buy_yes.contracts, 22.72);
+  const unknown = guideSides(BOOK, { ...RULES, priceRanges: null, takerFee: null }, SIZE)?.buy_yes;
+  assert.deepEqual([unknown?.limit_price, unknown?.fee_usd, unknown?.contracts], [null, null, 150]);
   assert.equal(guideSides({ ...BOOK, bids: [] }, RULES, SIZE), null);
 });

@@ -1,15 +1,12 @@
 import type { MarketListing } from "../../../domain/market.ts";
-import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
+import { type BookLevel, complementLevels, type OrderBook } from "../../../domain/order-book.ts";
 import { floorToContractStep } from "../../../domain/order-rules.ts";
 import { complement } from "../../../domain/price.ts";
-import { walkBook } from "../../../quant/book-walk.ts";
+import { takeContracts, walkBook } from "../../../quant/book-walk.ts";
 import { limitPrice } from "../../../quant/limit-price.ts";
 import type { SpreadTrend } from "../../../quant/spread-history.ts";
-import { type OrderAction, orderFee, type PriceFill } from "../../../quant/taker-fee.ts";
-import type { SideGuidance, SidesGuidance } from "./model.ts";
-
-/** Tolerance for a floating-point error in a number of contracts. */
-const CONTRACT_TOLERANCE = 1e-9;
+import { type OrderAction, orderFee } from "../../../quant/taker-fee.ts";
+import type { SideGuidance } from "./schema.ts";
 
 type OrderRules = Pick<MarketListing, "priceRanges" | "takerFee" | "minOrderContracts" | "contractStep">;
 
@@ -24,7 +21,7 @@ export function guideSides(
   { bids, asks }: OrderBook,
   rules: OrderRules,
   { sizeUsd, trend }: { readonly sizeUsd: number; readonly trend: SpreadTrend | null },
-): SidesGuidance | null {
+): Readonly<Record<"buy_yes" | "buy_no" | "sell_yes" | "sell_no", SideGuidance>> | null {
   const [bid, ask] = [bids[0]?.price, asks[0]?.price];
   if (bid === undefined || ask === undefined) return null;
   const { priceRanges } = rules;
@@ -32,23 +29,23 @@ export function guideSides(
     priceRanges === null ? null : limitPrice({ bid, ask, priceRanges, trend, action });
   const [buyLimit, sellLimit] = [limitOf("buy"), limitOf("sell")];
   const guide = (levels: readonly BookLevel[], action: OrderAction, limit: number | null): SideGuidance => ({
-    limitPrice: limit,
+    limit_price: limit,
     ...guideMarketOrder(levels, rules, action, sizeUsd),
   });
   return {
-    buyYes: guide(asks, "buy", buyLimit),
-    buyNo: guide(complementLevels(bids), "buy", complementOrNull(sellLimit)),
-    sellYes: guide(bids, "sell", sellLimit),
-    sellNo: guide(complementLevels(asks), "sell", complementOrNull(buyLimit)),
+    buy_yes: guide(asks, "buy", buyLimit),
+    buy_no: guide(complementLevels(bids), "buy", complementOrNull(sellLimit)),
+    sell_yes: guide(bids, "sell", sellLimit),
+    sell_no: guide(complementLevels(asks), "sell", complementOrNull(buyLimit)),
   };
 }
 
 const NO_ORDER = {
   contracts: null,
-  averagePrice: null,
-  worstPrice: null,
-  slippagePercent: null,
-  feeUsd: null,
+  average_price: null,
+  worst_price: null,
+  slippage_pct: null,
+  fee_usd: null,
 } as const;
 
 /** Null values if the book cannot fill the order, or if the order is below the smallest one. */
@@ -57,7 +54,7 @@ function guideMarketOrder(
   rules: OrderRules,
   action: OrderAction,
   sizeUsd: number,
-): Omit<SideGuidance, "limitPrice"> {
+): Omit<SideGuidance, "limit_price"> {
   const walk = walkBook(levels, sizeUsd);
   const contracts = walk.isComplete ? floorToContractStep(rules, walk.contracts) : 0;
   const fills = takeContracts(levels, contracts);
@@ -66,25 +63,11 @@ function guideMarketOrder(
   const averagePrice = fills.reduce((sum, { price, contracts: taken }) => sum + price * taken, 0) / contracts;
   return {
     contracts,
-    averagePrice,
-    worstPrice: worst,
-    slippagePercent: Math.round((Math.abs(averagePrice - best) / best) * 1e6) / 1e4,
-    feeUsd: rules.takerFee === null ? null : orderFee(rules.takerFee, fills, action),
+    average_price: averagePrice,
+    worst_price: worst,
+    slippage_pct: Math.round((Math.abs(averagePrice - best) / best) * 1e6) / 1e4,
+    fee_usd: rules.takerFee === null ? null : orderFee(rules.takerFee, fills, action),
   };
 }
-
-function takeContracts(levels: readonly BookLevel[], contracts: number): PriceFill[] {
-  const fills: PriceFill[] = [];
-  let rest = contracts;
-  for (const { price, size } of levels) {
-    if (rest <= CONTRACT_TOLERANCE) break;
-    fills.push({ price, contracts: Math.min(rest, size) });
-    rest -= size;
-  }
-  return fills;
-}
-
-const complementLevels = (levels: readonly BookLevel[]): BookLevel[] =>
-  levels.map(({ price, size }) => ({ price: complement(price), size }));
 
 const complementOrNull = (price: number | null): number | null => (price === null ? null : complement(price));

@@ -5,6 +5,7 @@ import { stepAt } from "../../../domain/order-rules.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
 import type { AlsoOn } from "../matching/index.ts";
+import type { MarketDependencies, MarketEstimate } from "../ports.ts";
 
 /** Returns the fields without null and undefined values, because the API omits unknown values. */
 function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
@@ -13,20 +14,12 @@ function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
   ) as Partial<T>;
 }
 
-/** A probability of YES in [0, 1], and its time in Unix milliseconds. */
-export interface ShownEstimate {
-  readonly probability: number;
-  readonly at: number;
-}
-
 /** What the Market object shows beside the data of the board. */
-export interface MarketLookups {
+export interface MarketLookups extends Pick<MarketDependencies, "estimateOf"> {
   /** Returns the ids that an order at the venue needs, by public name. */
   readonly venueIdsOf: (listing: MarketListing) => Readonly<Record<string, string>>;
   /** Returns the URLs of the same market at other venues: the same object until they change. Null if there are none. */
   readonly alsoOnOf: (market: BoardMarket) => AlsoOn | null;
-  /** Returns our estimate of the probability of YES at the market's price; null if there is none. */
-  readonly estimateOf: (market: BoardMarket) => ShownEstimate | null;
 }
 
 /** Creates the Market object of the API. Unknown fields are omitted. */
@@ -89,11 +82,11 @@ function presentSettlement({ outcome, resolvedAt }: MarketListing) {
 interface EncodedMarket {
   readonly event: BoardEvent | null;
   readonly alsoOn: AlsoOn | null;
-  readonly estimate: ShownEstimate | null;
+  readonly estimate: MarketEstimate | null;
   readonly bytes: Buffer;
 }
 
-const isSameEstimate = (a: ShownEstimate | null, b: ShownEstimate | null): boolean =>
+const isSameEstimate = (a: MarketEstimate | null, b: MarketEstimate | null): boolean =>
   a === null || b === null ? a === b : a.probability === b.probability && a.at === b.at;
 
 type JsonCache = WeakMap<BoardMarket, EncodedMarket>;

@@ -6,7 +6,7 @@ import type { MarketsService } from "./service.ts";
 /** Options common to all routes of this capability. */
 export const COMMON_OPTIONS = { method: "GET", access: "key", metering: METERING.LISTING, tag: "Markets" } as const;
 
-export interface MarketRoutesOptions {
+export interface RouteContext {
   readonly service: MarketsService;
   readonly board: MarketBoard;
   readonly venues: VenueIds;
@@ -14,8 +14,5 @@ export interface MarketRoutesOptions {
   readonly now: () => number;
   /** Returns the Analysis object of the market's latest analysis; null if there is none. */
   readonly readAnalysis: (market: BoardMarket) => Promise<object | null>;
-}
-
-export interface RouteContext extends MarketRoutesOptions {
   readonly schemas: ReturnType<typeof createMarketSchemas>;
 }

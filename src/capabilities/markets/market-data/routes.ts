@@ -9,13 +9,13 @@ import { marketDataRoutes } from "./market-data-routes.ts";
 import { overviewRoutes } from "./overview-routes.ts";
 import { encodeMarket, joinJsonArray, presentMarket } from "./present.ts";
 import { presentHistory } from "./present-market-data.ts";
-import { COMMON_OPTIONS, type MarketRoutesOptions, type RouteContext } from "./route-context.ts";
+import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 import { createMarketSchemas } from "./schema.ts";
 
 const HISTORY_EXPANSION_POINTS = 48;
 
 /** GET /v1/markets, /v1/events, /v1/categories and /v1/sentiment, with all their subresources. */
-export function marketRoutes(app: FastifyInstance, options: MarketRoutesOptions): void {
+export function marketRoutes(app: FastifyInstance, options: Omit<RouteContext, "schemas">): void {
   const context = { ...options, schemas: createMarketSchemas(options.venues) };
   listMarketsRoute(app, context);
   getMarketRoute(app, context);

@@ -6,7 +6,7 @@ import { NO_MATCHES } from "../../../../test/support/matching/no-matches.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import { AppError, InvalidRequestError, VenueError } from "../../../domain/errors.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
-import { createMarketsService, type MarketsPorts } from "./service.ts";
+import { createMarketsService, type MarketsDependencies } from "./service.ts";
 
 const NO_TREND = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
 const LIST_REQUEST = { status: "active", sort: "volume_24h", limit: 10 } as const;
@@ -20,7 +20,7 @@ function openHarness(
   const board = new MarketBoard(() => clock.now());
   const requests: string[] = [];
   const reads = { trends: 0, histories: 0 };
-  const ports: MarketsPorts = {
+  const ports: MarketsDependencies = {
     board,
     clock,
     venues: ["alpha", "beta"],

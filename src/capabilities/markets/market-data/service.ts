@@ -1,10 +1,9 @@
-import type { BoardMarket, CategorySummary, EventQuery, MarketBoard, MarketQuery } from "../../../board/index.ts";
-import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
+import type { BoardMarket, CategorySummary, EventQuery, MarketQuery } from "../../../board/index.ts";
+import { AppError, invalidValue } from "../../../domain/errors.ts";
 import type { MarketListing, MarketStatus, VenueId } from "../../../domain/market.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { TradePage } from "../../../ingest/index.ts";
-import type { Clock } from "../../../ports/clock.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
 import type {
   HistoryRange,
@@ -14,6 +13,7 @@ import type {
   TradePosition,
 } from "../../../storage/index.ts";
 import type { Matching } from "../matching/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 import { createEventGroup, type EventGroup, type EventLink, linkEvents, listEvents } from "./events.ts";
 import { createHistoryCache } from "./history-cache.ts";
 import { createMarketFinder } from "./market-finder.ts";
@@ -26,11 +26,7 @@ const TREND_CACHE_MS = 60_000;
 const NO_IDS: Readonly<Record<string, string>> = {};
 const LISTED_STATUSES: readonly MarketStatus[] = ["active", "closed", "determined", "finalized"];
 
-export interface MarketsPorts {
-  readonly board: MarketBoard;
-  readonly clock: Clock;
-  /** Public ids of the venues that clients can query. */
-  readonly venues: readonly VenueId[];
+export interface MarketsDependencies extends Pick<MarketDependencies, "board" | "clock" | "venues" | "estimateOf"> {
   /** Fetches a market from its venue and adds it to the board. Returns false if the venue does not have it. */
   readonly fetchMarket: (venue: VenueId, marketId: string) => Promise<boolean>;
   readonly pastPrices: PastPrices;
@@ -43,8 +39,6 @@ export interface MarketsPorts {
   readonly detailsOf: (listing: MarketListing) => ListingDetails | null;
   /** The same markets and events at other venues. */
   readonly matches: Pick<Matching, "alsoOnOf" | "eventPairsOf">;
-  /** Our latest estimate of the probability of YES; null if there is none. */
-  readonly estimateOf: MarketLookups["estimateOf"];
 }
 
 /** The API parameters `source` and `platform` are aliases. */
@@ -62,7 +56,7 @@ interface ListRequest extends VenueFilter, Pick<MarketQuery, "sort" | "limit" | 
 export type MarketsService = ReturnType<typeof createMarketsService>;
 
 /** Reads markets and events from the board, and fetches markets that are not on the board from their venue. */
-export function createMarketsService(ports: MarketsPorts) {
+export function createMarketsService(ports: MarketsDependencies) {
   const { board, clock } = ports;
   const getListedMarket = createMarketFinder(ports);
   const readHistory = createHistoryCache(clock);
@@ -70,10 +64,8 @@ export function createMarketsService(ports: MarketsPorts) {
 
   const venuesOf = ({ source, platform }: VenueFilter): readonly VenueId[] => {
     if (source !== undefined && platform !== undefined && source !== platform) {
-      const msg = "Value error, source and platform are aliases; send one of them, or the same value in both";
-      throw new InvalidRequestError([
-        { type: "value_error", loc: ["query", "platform"], msg, input: platform, ctx: { error: {} } },
-      ]);
+      const reason = "source and platform are aliases; send one of them, or the same value in both";
+      throw invalidValue(["query", "platform"], reason, platform);
     }
     const venue = source ?? platform;
     return venue === undefined ? ports.venues : [venue];

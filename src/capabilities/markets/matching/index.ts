@@ -13,4 +13,5 @@ export {
   type MatchDecision,
   type MatchingReport,
 } from "./model.ts";
-export { createMatching, type EqualMarket, type Matching } from "./service.ts";
+export type { PairChanges } from "./pair-table.ts";
+export { createMatching, type EqualMarket, type MatchedPairs, type Matching, type PairObserver } from "./service.ts";

@@ -1,15 +1,11 @@
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { knownUsd } from "../../../domain/usd.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { isSameQuestion, type MarketPair, type MatchUpdate } from "../../../matching/index.ts";
-import type { Bus } from "../../../ports/bus.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
-import type { OpenStateThread } from "../../../ports/state-thread.ts";
 import { referencePool } from "../../../quant/reference-pool.ts";
+import type { AreaPorts, Pipeline } from "../../area-ports.ts";
 import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
 import { Links } from "./links.ts";
 import { Matcher } from "./matcher.ts";
@@ -22,18 +18,15 @@ const THREAD_MEMORY_MIB_MAX = 1_024;
 /** Decisions are read again after this time, because a message of the bus can be lost. */
 const DECISIONS_POLL_MS = 5_000;
 
-export interface MatchingPorts {
-  readonly board: MarketBoard;
-  readonly database: Database;
-  readonly bus: Bus;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly openStateThread: OpenStateThread;
-  readonly venues: readonly { readonly id: VenueId; readonly playMoney: boolean }[];
+export interface MatchingDependencies
+  extends Pick<AreaPorts, "database" | "bus" | "clock" | "log" | "openStateThread">,
+    Pick<Pipeline, "board"> {
+  readonly venues: readonly Pick<AreaPorts["venues"][number], "id" | "playMoney">[];
 }
 
 /** Follows the changes of the pairs. Called synchronously; it must not throw. */
 export interface PairObserver {
+  /** A changed pair is in both lists, and must be removed before it is added. */
   onPairs(changes: PairChanges): void;
 }
 
@@ -48,12 +41,13 @@ export interface EqualMarket {
 }
 
 export type Matching = ReturnType<typeof createMatching>;
+export type MatchedPairs = Pick<Matching, "pairs" | "observe">;
 
 /**
  * Finds the markets of the board that ask the same question at different venues. Create it before the board is filled: it
  * follows every change of the board.
  */
-export function createMatching(ports: MatchingPorts) {
+export function createMatching(ports: MatchingDependencies) {
   const { board, database, bus, clock, log } = ports;
   const observers: PairObserver[] = [];
   const playMoneyVenues = new Set(ports.venues.filter(({ playMoney }) => playMoney).map(({ id }) => id));

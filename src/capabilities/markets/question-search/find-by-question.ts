@@ -2,8 +2,9 @@ import type { BoardMarket, MarketBoard, QuestionMatch } from "../../../board/ind
 import { AppError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
-import { fitQuestion, type MarketPair, parseQuestion } from "../../../matching/index.ts";
+import { fitQuestion, parseQuestion } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 
 /** Markets that are compared with the text: those that share most of its words. */
 const COMPARED_MAX = 150;
@@ -16,9 +17,8 @@ const ALTERNATIVE_SCORE_MIN = 0.3;
 /** Rounding of scores, so that a difference of exactly the margin counts as the margin. */
 const SCORE_STEPS = 1e9;
 
-export interface QuestionSearchPorts {
+interface QuestionSearchDependencies extends Pick<MarketDependencies, "pairsOf"> {
   readonly board: Pick<MarketBoard, "findByQuestion" | "eventOf">;
-  readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -44,7 +44,7 @@ interface Candidate extends QuestionMatch {
  * @throws AppError `market_not_found`; `ambiguous_query` with the candidates if several questions fit within 0.05 of score
  */
 export function findByQuestion(
-  { board, pairsOf, now }: QuestionSearchPorts,
+  { board, pairsOf, now }: QuestionSearchDependencies,
   text: string,
   { venues, except = null }: { readonly venues: readonly VenueId[]; readonly except?: BoardMarket | null },
 ): QuestionAnswer {
@@ -75,13 +75,13 @@ export function findByQuestion(
 
 const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
 
-function textsOf({ listing }: BoardMarket, board: QuestionSearchPorts["board"]) {
+function textsOf({ listing }: BoardMarket, board: QuestionSearchDependencies["board"]) {
   const { title, outcomeLabel, closeAt, expectedResolutionAt } = listing;
   const eventTitle = board.eventOf({ listing })?.listing.title ?? null;
   return { title, outcomeLabel, eventTitle, closeAt, expectedResolutionAt };
 }
 
-function isSameQuestion(a: BoardMarket, b: BoardMarket, pairsOf: QuestionSearchPorts["pairsOf"]): boolean {
+function isSameQuestion(a: BoardMarket, b: BoardMarket, pairsOf: QuestionSearchDependencies["pairsOf"]): boolean {
   if (a.row === b.row) return true;
   const other = marketIdOf(b.listing);
   return pairsOf(a.listing.venue, a.listing.marketId).some(

@@ -1,21 +1,15 @@
-import { type BoardMarket, eventSlugOf, type MarketBoard } from "../../../board/index.ts";
+import { type BoardMarket, eventSlugOf } from "../../../board/index.ts";
 import type { MarketId } from "../../../domain/market-name.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
 import type { Matching } from "../matching/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 import { eventNode, marketNode, type QuestionLink } from "./model.ts";
 import { insertLinks, selectObservedMarkets } from "./queries.ts";
 
 const PAUSE_MS = 60_000;
 const MARKETS_PER_PAGE = 500;
 
-export interface QuestionLinkerPorts {
-  readonly database: Database;
-  readonly board: Pick<MarketBoard, "find">;
-  readonly clock: Clock;
-  readonly log: Log;
+interface QuestionLinkerDependencies extends Pick<MarketDependencies, "database" | "board" | "clock" | "log"> {
   readonly matching: Pick<Matching, "equalMarketsOf" | "eventPairsOf">;
 }
 
@@ -23,7 +17,7 @@ export interface QuestionLinkerPorts {
  * Stores once a minute which analysed markets belong to the same question: those of one event, and those that are matched
  * at different venues. A link stays when its markets are settled, so a question is never counted twice afterwards.
  */
-export function createQuestionLinker({ database, board, clock, log, matching }: QuestionLinkerPorts) {
+export function createQuestionLinker({ database, board, clock, log, matching }: QuestionLinkerDependencies) {
   const jobs = new BackgroundJobs(clock, log);
 
   const linksOf = (market: BoardMarket): QuestionLink[] => {

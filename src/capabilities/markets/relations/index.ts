@@ -5,6 +5,6 @@ export {
   findLogicalRelation,
   LOGICAL_RELATIONS,
   type LogicalRelation,
-  type LogicPorts,
+  type LogicDependencies,
 } from "./logical.ts";
 export { createRelatedMarkets, type RelatedMarket, type RelatedMarkets } from "./related-markets.ts";

@@ -1,9 +1,9 @@
 import { type BoardMarket, eventSlugOf, findSetGap, type MarketBoard } from "../../../board/index.ts";
-import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
-import { findMarketLadders, type MarketPair } from "../../../matching/index.ts";
+import { findMarketLadders } from "../../../matching/index.ts";
 import type { LogicalConstraint } from "../../../trading/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
+import type { MarketDependencies } from "../ports.ts";
 
 /**
  * What the answer of one market, the hypothesis, says about the answer of another one, the question.
@@ -17,9 +17,8 @@ import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 export const LOGICAL_RELATIONS = ["same", "opposite", "exclusive", "implies", "implied"] as const;
 export type LogicalRelation = (typeof LOGICAL_RELATIONS)[number];
 
-export interface LogicPorts {
+export interface LogicDependencies extends Pick<MarketDependencies, "pairsOf"> {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
-  readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
 }
 
 /** Ladders by event slug. The ladder of an event is computed once for all pairs of markets. */
@@ -29,7 +28,7 @@ type Ladders = Map<string, BoardMarket[][]>;
 export function findLogicalRelation(
   question: BoardMarket,
   hypothesis: BoardMarket,
-  ports: LogicPorts,
+  ports: LogicDependencies,
   ladders: Ladders = new Map(),
 ): LogicalRelation | null {
   return (
@@ -44,7 +43,7 @@ export function findLogicalRelation(
  * Returns all logical constraints between markets, which are identified by their index. If exactly one market of an event must
  * resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive` constraint of these markets.
  */
-export function findLogicalConstraints(markets: readonly BoardMarket[], ports: LogicPorts): LogicalConstraint[] {
+export function findLogicalConstraints(markets: readonly BoardMarket[], ports: LogicDependencies): LogicalConstraint[] {
   const ladders: Ladders = new Map();
   const constraints = markets.flatMap((hypothesis, b) =>
     markets.slice(0, b).flatMap((question, a): LogicalConstraint[] => {
@@ -69,7 +68,7 @@ export function findLogicalConstraints(markets: readonly BoardMarket[], ports: L
 function findPairDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
-  pairsOf: LogicPorts["pairsOf"],
+  pairsOf: LogicDependencies["pairsOf"],
 ): LogicalRelation | null {
   const { venue, marketId } = question.listing;
   const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(marketIdOf(hypothesis.listing)));
@@ -93,7 +92,7 @@ function findPairDependence(
 function findEventDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
-  board: LogicPorts["board"],
+  board: LogicDependencies["board"],
   ladders: Ladders,
 ): LogicalRelation | null {
   const slug = eventSlugOf(question.listing);
@@ -124,7 +123,7 @@ function rankInLadder(
 function findTwinDependence(
   question: BoardMarket,
   { listing: { venue, marketId } }: BoardMarket,
-  { board, pairsOf }: LogicPorts,
+  { board, pairsOf }: LogicDependencies,
 ): LogicalRelation | null {
   const slug = eventSlugOf(question.listing);
   if (slug === null || board.findEvent(slug)?.listing.mutuallyExclusive !== true) return null;

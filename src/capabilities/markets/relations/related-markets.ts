@@ -1,10 +1,8 @@
-import { type BoardMarket, eventSlugOf, type MarketBoard } from "../../../board/index.ts";
-import type { VenueId } from "../../../domain/market.ts";
+import { type BoardMarket, eventSlugOf } from "../../../board/index.ts";
 import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { isCrossed } from "../../../domain/order-book.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { PairCorrelation } from "../../../quant/correlation.ts";
-import { findLogicalRelation, type LogicalRelation, type LogicPorts } from "./logical.ts";
+import type { MarketDependencies } from "../ports.ts";
+import { findLogicalRelation, type LogicalRelation } from "./logical.ts";
 
 const RELATED_MAX = 10;
 const SIMILAR_MAX = 6;
@@ -13,14 +11,7 @@ const SIMILARITY_MIN = 0.4;
 /** A market with less liquidity and less volume than this cannot take a hedge. */
 const LIQUID_USD_MIN = 1_000;
 
-export interface RelatedMarketsPorts extends LogicPorts {
-  readonly clock: Pick<Clock, "yieldToEventLoop">;
-  readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent" | "find" | "findByQuestion">;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly VenueId[];
-  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
-  readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
-}
+type RelatedMarketsDependencies = Pick<MarketDependencies, "board" | "clock" | "venues" | "pairsOf" | "correlatePairs">;
 
 /** A liquid market whose answer depends on the answer of a given market. */
 export interface RelatedMarket {
@@ -34,7 +25,7 @@ export interface RelatedMarket {
 export type RelatedMarkets = ReturnType<typeof createRelatedMarkets>;
 
 /** Finds liquid markets whose prices move with those of other markets, for hedges. */
-export function createRelatedMarkets(ports: RelatedMarketsPorts) {
+export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
   const { board, venues, clock } = ports;
 
   const partnersOf = ({ listing: { venue, marketId } }: BoardMarket): BoardMarket[] => {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import {
   SAMPLE_AT,
   type SampleParts,
@@ -21,11 +22,8 @@ function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null
   const measured: string[][] = [];
   /** What was done, in order: searches of the text index, and pauses for other requests. */
   const steps: ("search" | "yield")[] = [];
-  const clock = {
-    async yieldToEventLoop() {
-      steps.push("yield");
-    },
-  };
+  const clock = new FakeClock(SAMPLE_AT);
+  clock.yieldToEventLoop = async () => void steps.push("yield");
   const findByQuestion = board.findByQuestion.bind(board);
   board.findByQuestion = (...query) => {
     steps.push("search");

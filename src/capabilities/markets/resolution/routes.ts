@@ -6,13 +6,8 @@ import { presentResolution } from "./present.ts";
 import { createResolutionSchemas } from "./schema.ts";
 import type { ResolutionService } from "./service.ts";
 
-export interface ResolutionRoutesOptions {
-  readonly service: ResolutionService;
-  readonly venues: VenueIds;
-}
-
 /** GET /v1/markets/{platform}/{market_id}/resolution. */
-export function resolutionRoutes(app: FastifyInstance, { service, venues }: ResolutionRoutesOptions): void {
+export function resolutionRoutes(app: FastifyInstance, service: ResolutionService, venues: VenueIds): void {
   const schemas = createResolutionSchemas(venues);
   defineRoute(app, {
     method: "GET",

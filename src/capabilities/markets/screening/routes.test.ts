@@ -23,7 +23,7 @@ async function openScreeningApi() {
         ? { at: SAMPLE_AT, probability: 0.5, edge: 0.09, confidence: 0.9, recommendation: "BUY_YES" }
         : null,
   });
-  screeningRoutes(app, { service, venues: { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] } });
+  screeningRoutes(app, service, { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] });
   board.apply(
     sampleMarket("m", {
       listing: { category: "Sports", expectedResolutionAt: SAMPLE_AT + 24 * HOUR_MS },

@@ -12,13 +12,8 @@ import type { ScreenedMarket, ScreeningService } from "./service.ts";
 /** Hours have two digits. */
 const HOUR_STEPS = 100;
 
-export interface ScreeningRoutesOptions {
-  readonly service: ScreeningService;
-  readonly venues: VenueIds;
-}
-
 /** POST /v1/screen. */
-export function screeningRoutes(app: FastifyInstance, { service, venues }: ScreeningRoutesOptions): void {
+export function screeningRoutes(app: FastifyInstance, service: ScreeningService, venues: VenueIds): void {
   const schemas = createScreeningSchemas(venues);
   defineRoute(app, {
     method: "POST",

@@ -1,37 +1,31 @@
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 import { acceptsOrders } from "../../../domain/close-time.ts";
-import { settlementValueOf } from "../../../domain/market.ts";
-import type { OrderBook } from "../../../domain/order-book.ts";
-import { buyLimitPrice, floorToContractStep, smallestOrder } from "../../../domain/order-rules.ts";
-import { complement } from "../../../domain/price.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
+import { complementLevels, offersOf } from "../../../domain/order-book.ts";
+import { buyLimitPrice, floorToContractStep, sellLimitPrice, smallestOrder } from "../../../domain/order-rules.ts";
+import type { Side } from "../../../domain/price.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { takerFee } from "../../../quant/taker-fee.ts";
 import {
   advisePosition,
   type LogicalConstraint,
   type OppositeOffer,
-  offersOf,
   type PositionAdvice,
-  type Side,
   type SizingOptions,
   sidePrice,
 } from "../../../trading/index.ts";
-import { findLogicalConstraints, type LogicPorts, type RelatedMarkets } from "../../markets/relations/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
+import { findLogicalConstraints, type RelatedMarkets } from "../../markets/relations/index.ts";
 import { type KnownBook, knownBookOf, quoteBook } from "../signals/index.ts";
 import type { RequestedPosition } from "./model.ts";
+import type { PortfolioAdvice } from "./schema.ts";
 
 /** Contract step of orders if the venue's is unknown: whole contracts, which every venue accepts. */
 const CONTRACT_STEP_DEFAULT = 1;
 
-export interface AdvisePorts {
-  readonly board: LogicPorts["board"] & Pick<MarketBoard, "find">;
-  readonly pairsOf: LogicPorts["pairsOf"];
+export interface AdviseDependencies
+  extends Pick<MarketDependencies, "board" | "clock" | "pairsOf" | "probabilityOf" | "trackedBookOf"> {
   readonly relatedMarkets: Pick<RelatedMarkets, "findRelated">;
-  /** Our current estimate of the probability of YES; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
-  /** The order book that is known without a request; null if none is. */
-  readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
-  readonly clock: Pick<Clock, "now">;
 }
 
 /** The opposite side of a position in another market. */
@@ -42,29 +36,27 @@ interface Opposite extends OppositeOffer {
   readonly limitPrice: number;
 }
 
-/** What to do with a held position. Prices and probabilities without "yes" in their name are those of the held side. */
-export interface AdvisedHolding {
+/** An advice and its inputs. */
+interface AdvisedPosition {
   readonly position: RequestedPosition;
   readonly market: BoardMarket;
-  readonly contracts: number;
   /** Estimated probability of YES; null without a current estimate. */
-  readonly probability: number | null;
-  /** Price of the side, in [0, 1]; of a settled market, what it pays. Null if unknown. */
+  readonly yesProbability: number | null;
+  /** Price of the held side; of a settled market, what it pays. Null if unknown. */
   readonly markPrice: number | null;
   /** The prices of the advice; null if none are current. */
-  readonly book: Pick<KnownBook, "source" | "at"> | null;
+  readonly book: KnownBook | null;
   readonly advice: PositionAdvice;
-  /** With the action `hedge`. */
   readonly opposite: Opposite | null;
 }
 
 /** Advises on each position. Reads only what is in memory. */
-export async function adviseHoldings(
-  ports: AdvisePorts,
+export async function advisePositions(
+  ports: AdviseDependencies,
   positions: readonly RequestedPosition[],
   held: readonly BoardMarket[],
   sizing: SizingOptions,
-): Promise<AdvisedHolding[]> {
+): Promise<PortfolioAdvice["positions"]> {
   const now = ports.clock.now();
   const unique = [...new Map(held.map((market) => [market.row, market])).values()];
   const open = unique.filter(({ listing }) => listing.outcome === null);
@@ -72,7 +64,7 @@ export async function adviseHoldings(
   const constraints = findLogicalConstraints(markets, ports);
   const bookOf = (market: BoardMarket): KnownBook | null =>
     acceptsOrders(market.listing, market.updatedAt, now) ? knownBookOf(market, ports.trackedBookOf(market), now) : null;
-  return positions.map((position, index): AdvisedHolding => {
+  return positions.map((position, index) => {
     const found = held[index];
     if (found === undefined) throw new Error(`the market ${position.venue}/${position.marketId} was not looked up`);
     // Prices may have moved since the look-up. The estimate and the price are those of the bids that the advice compares.
@@ -82,15 +74,15 @@ export async function adviseHoldings(
     const { side, sizeUsd, entryPrice } = position;
     const contracts = sizeUsd / entryPrice;
     const { outcome } = market.listing;
-    if (outcome !== null) return settledHolding(position, market, contracts, settlementValueOf(outcome));
+    if (outcome !== null) return presentSettled(position, market, settlementValueOf(outcome));
     const contractStep = market.listing.contractStep ?? CONTRACT_STEP_DEFAULT;
     const yesProbability = ports.probabilityOf(market);
     const opposite = cheapestOpposite(oppositesOf(market, side, markets, constraints), bookOf, contracts);
     const advice = advisePosition({
       contracts,
       probability: yesProbability === null ? null : sidePrice(side, yesProbability),
-      // A bid for the side is an offer of the other side at 1 minus its price.
-      bids: book === null ? null : bidsFor(book, side),
+      // The bids for NO are the offers of YES, and the reverse.
+      bids: book === null ? null : complementLevels(offersOf(book, oppositeOf(side))),
       takerFee: market.listing.takerFee,
       contractStep,
       minOrderContracts: Math.max(contractStep, market.listing.minOrderContracts ?? 0),
@@ -98,34 +90,73 @@ export async function adviseHoldings(
       bankrollUsd: sizing.bankrollUsd,
       positionMax: sizing.positionMax,
     });
-    return {
-      position,
-      market,
-      contracts,
-      probability: yesProbability,
-      markPrice: market.yesPrice === null ? null : sidePrice(side, market.yesPrice),
-      book,
-      advice,
-      opposite: advice.action === "hedge" ? opposite : null,
-    };
+    const markPrice = market.yesPrice === null ? null : sidePrice(side, market.yesPrice);
+    return presentAdvice({ position, market, yesProbability, markPrice, book, advice, opposite });
   });
 }
 
-function settledHolding(
-  position: RequestedPosition,
-  market: BoardMarket,
-  contracts: number,
-  value: number | null,
-): AdvisedHolding {
+function presentSettled(position: RequestedPosition, market: BoardMarket, value: number | null) {
   // If a market is void without a value, the venue refunds the stake.
   const paid = value === null ? position.entryPrice : sidePrice(position.side, value);
   const reason = "The market is settled: there is nothing to sell.";
   const advice: PositionAdvice = { action: "keep", reason, contracts: 0, sale: null };
-  return { position, market, contracts, probability: null, markPrice: paid, book: null, advice, opposite: null };
+  const unknown = { yesProbability: null, book: null, opposite: null };
+  return presentAdvice({ position, market, markPrice: paid, advice, ...unknown });
 }
 
-const bidsFor = ({ bids, asks }: KnownBook, side: Side) =>
-  side === "yes" ? bids : asks.map(({ price, size }) => ({ price: complement(price), size }));
+/** Creates the PositionAdvice object of the API. */
+function presentAdvice({ position, market, yesProbability, markPrice, book, advice, opposite }: AdvisedPosition) {
+  const { side, sizeUsd, entryPrice } = position;
+  const { listing } = market;
+  const { action, sale } = advice;
+  const contracts = sizeUsd / entryPrice;
+  return {
+    platform: listing.venue,
+    market_id: listing.marketId,
+    title: listing.title,
+    side,
+    contracts,
+    action,
+    action_contracts: advice.contracts,
+    reason: advice.reason,
+    model_probability: yesProbability,
+    mark_price: markPrice,
+    mark_value_usd: markPrice === null ? null : contracts * markPrice,
+    unrealized_pnl_usd: markPrice === null ? null : contracts * markPrice - sizeUsd,
+    expected_value_usd: yesProbability === null ? null : contracts * sidePrice(side, yesProbability),
+    exit: sale === null ? null : presentSale(sale, side, listing, markPrice),
+    hedge: opposite === null || action !== "hedge" ? null : presentOpposite(opposite, advice.contracts),
+    price_source: book?.source ?? null,
+    priced_at: book === null ? null : toIso(book.at),
+  };
+}
+
+const presentSale = (
+  { contracts, averagePrice, worstPrice, feeUsd, proceedsUsd }: NonNullable<PositionAdvice["sale"]>,
+  side: Side,
+  { priceRanges }: MarketListing,
+  markPrice: number | null,
+) => ({
+  contracts,
+  average_price: averagePrice,
+  limit_price: sellLimitPrice(priceRanges, side, worstPrice),
+  fee_usd: feeUsd,
+  proceeds_usd: proceedsUsd,
+  cost_usd: markPrice === null ? null : contracts * markPrice - proceedsUsd,
+});
+
+const presentOpposite = ({ market: { listing }, side, limitPrice, cost }: Opposite, contracts: number) => ({
+  platform: listing.venue,
+  market_id: listing.marketId,
+  title: listing.title,
+  side,
+  contracts,
+  limit_price: limitPrice,
+  average_cost: cost,
+  cost_usd: contracts * cost,
+});
+
+const oppositeOf = (side: Side): Side => (side === "yes" ? "no" : "yes");
 
 /** Returns the markets and sides whose YES or NO pays exactly if the position does not. */
 function oppositesOf(
@@ -135,7 +166,6 @@ function oppositesOf(
   constraints: readonly LogicalConstraint[],
 ) {
   const own = markets.findIndex(({ row }) => row === market.row);
-  const other: Side = side === "yes" ? "no" : "yes";
   return constraints.flatMap((constraint): { readonly market: BoardMarket; readonly side: Side }[] => {
     if (
       (constraint.kind !== "same" && constraint.kind !== "opposite") ||
@@ -143,7 +173,7 @@ function oppositesOf(
     )
       return [];
     const found = markets[constraint.a === own ? constraint.b : constraint.a];
-    return found === undefined ? [] : [{ market: found, side: constraint.kind === "same" ? other : side }];
+    return found === undefined ? [] : [{ market: found, side: constraint.kind === "same" ? oppositeOf(side) : side }];
   });
 }
 

@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import type { PortfolioSize, Side, Signal, SizingOptions } from "../../../trading/index.ts";
+import type { Side } from "../../../domain/price.ts";
+import type { PortfolioSize, Signal, SizingOptions } from "../../../trading/index.ts";
 import type { SignalRequest } from "../signals/index.ts";
 
 export const POSITIONS_MAX = 25;
@@ -21,16 +22,6 @@ export interface PortfolioRequest extends SignalRequest {
   readonly sizing: SizingOptions;
 }
 
-export interface HedgeAdvice {
-  readonly market: BoardMarket;
-  readonly side: Side;
-  /** Of an order that takes the best offer, on the price grid of the market; null if the grid has no such price. */
-  readonly limitPrice: number | null;
-  readonly stakeUsd: number;
-  /** Reduction of the mean loss of the worst 5% of the outcomes, in USD. */
-  readonly reductionUsd: number;
-}
-
 /** A signal whose size accounts for the positions. */
 export interface PortfolioSignal {
   readonly market: BoardMarket;
@@ -38,6 +29,7 @@ export interface PortfolioSignal {
   readonly signal: Signal;
   readonly size: PortfolioSize;
   readonly positions: readonly RequestedPosition[];
-  readonly hedges: readonly HedgeAdvice[];
   readonly sizing: SizingOptions;
+  /** The markets and sides that the hedges of `size` name by their index. */
+  readonly hedges: readonly { readonly market: BoardMarket; readonly side: Side }[];
 }

@@ -1,7 +1,7 @@
-import { sellLimitPrice } from "../../../domain/order-rules.ts";
-import { type SizeLimit, sidePrice } from "../../../trading/index.ts";
-import type { AdvisedHolding } from "./advise.ts";
-import type { HedgeAdvice, PortfolioSignal } from "./model.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
+import type { PortfolioSize, SizeLimit } from "../../../trading/index.ts";
+import { hedgePriceOf } from "../signals/index.ts";
+import type { PortfolioSignal } from "./model.ts";
 
 /** Smallest tail loss after the trade, as a share of the bankroll, at which the risk is medium, and at which it is high. */
 const MEDIUM_RISK_MIN = 0.1;
@@ -36,78 +36,31 @@ export function presentPortfolioSignal(answer: PortfolioSignal) {
       net_exposure_change: signal.recommendation === "BUY_NO" ? -adjustedUsd : adjustedUsd,
       portfolio_risk_level: risk < MEDIUM_RISK_MIN ? "low" : risk < HIGH_RISK_MIN ? "medium" : "high",
     } as const,
-    hedge_recommendations: hedges.map(presentHedge),
+    hedge_recommendations: size.hedges.flatMap((hedge) => presentHedge(hedge, hedges)),
     analysis_id: analysisId,
-    generated_at: new Date(signal.generatedAt).toISOString(),
-    expires_at: new Date(signal.expiresAt).toISOString(),
+    generated_at: toIso(signal.generatedAt),
+    expires_at: toIso(signal.expiresAt),
   };
 }
 
-/** Creates the PortfolioAdvice object of the API. */
-export function presentAdvice(holdings: readonly AdvisedHolding[], generatedAt: number) {
-  return {
-    positions: holdings.map(presentHolding),
-    generated_at: new Date(generatedAt).toISOString(),
-  };
-}
-
-function presentHolding(holding: AdvisedHolding) {
-  const { position, market, contracts, probability, markPrice, book, advice, opposite } = holding;
-  const { sale } = advice;
-  const wins = probability === null ? null : sidePrice(position.side, probability);
-  return {
-    platform: market.listing.venue,
-    market_id: market.listing.marketId,
-    title: market.listing.title,
-    side: position.side,
-    contracts,
-    action: advice.action,
-    action_contracts: advice.contracts,
-    reason: advice.reason,
-    model_probability: probability,
-    mark_price: markPrice,
-    mark_value_usd: markPrice === null ? null : contracts * markPrice,
-    unrealized_pnl_usd: markPrice === null ? null : contracts * markPrice - position.sizeUsd,
-    expected_value_usd: wins === null ? null : contracts * wins,
-    exit:
-      sale === null
-        ? null
-        : {
-            contracts: sale.contracts,
-            average_price: sale.averagePrice,
-            limit_price: sellLimitPrice(market.listing.priceRanges, position.side, sale.worstPrice),
-            fee_usd: sale.feeUsd,
-            proceeds_usd: sale.proceedsUsd,
-            cost_usd: markPrice === null ? null : sale.contracts * markPrice - sale.proceedsUsd,
-          },
-    hedge:
-      opposite === null
-        ? null
-        : {
-            platform: opposite.market.listing.venue,
-            market_id: opposite.market.listing.marketId,
-            title: opposite.market.listing.title,
-            side: opposite.side,
-            contracts: advice.contracts,
-            limit_price: opposite.limitPrice,
-            average_cost: opposite.cost,
-            cost_usd: advice.contracts * opposite.cost,
-          },
-    price_source: book?.source ?? null,
-    priced_at: book === null ? null : new Date(book.at).toISOString(),
-  };
-}
-
-function presentHedge({ market: { listing }, side, limitPrice, stakeUsd, reductionUsd }: HedgeAdvice) {
-  return {
-    market_id: listing.marketId,
-    platform: listing.venue,
-    title: listing.title,
-    side,
-    limit_price: limitPrice,
-    suggested_size_usd: stakeUsd,
-    rationale: `Buying ${side.toUpperCase()} for ${usd(stakeUsd)} lowers the mean loss of the worst 5% of the outcomes by ${usd(reductionUsd)}.`,
-  };
+function presentHedge(
+  { index, stakeUsd, reductionUsd }: PortfolioSize["hedges"][number],
+  hedges: PortfolioSignal["hedges"],
+) {
+  const hedge = hedges[index];
+  if (hedge === undefined) return [];
+  const { market, side } = hedge;
+  return [
+    {
+      market_id: market.listing.marketId,
+      platform: market.listing.venue,
+      title: market.listing.title,
+      side,
+      limit_price: hedgePriceOf(market, side),
+      suggested_size_usd: stakeUsd,
+      rationale: `Buying ${side.toUpperCase()} for ${usd(stakeUsd)} lowers the mean loss of the worst 5% of the outcomes by ${usd(reductionUsd)}.`,
+    },
+  ];
 }
 
 const usd = (amount: number): string => `$${amount.toFixed(2)}`;

@@ -10,7 +10,7 @@ import { AppError } from "../../../domain/errors.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import { createRelatedMarkets } from "../../markets/relations/index.ts";
 import { portfolioSignalRoutes } from "./routes.ts";
-import { createPortfolioSignalsService, type PortfolioSignalPorts } from "./service.ts";
+import { createPortfolioSignalsService, type PortfolioSignalDependencies } from "./service.ts";
 
 const VENUES = { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] };
 const KEY = { authorization: `Bearer ${VALID_KEY}` };
@@ -19,7 +19,7 @@ const KEY = { authorization: `Bearer ${VALID_KEY}` };
 async function openApi(
   probabilities: Readonly<Record<string, number>> = {},
   pairs: readonly MarketPair[] = [],
-  ports: Partial<PortfolioSignalPorts> = {},
+  ports: Partial<PortfolioSignalDependencies> = {},
 ) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
@@ -34,9 +34,9 @@ async function openApi(
       }),
       clock.now(),
     ).market;
-  const pairsOf: PortfolioSignalPorts["pairsOf"] = (venue, marketId) =>
+  const pairsOf: PortfolioSignalDependencies["pairsOf"] = (venue, marketId) =>
     pairs.filter(({ a, b }) => [a, b].includes(`${venue}/${marketId}`));
-  const correlatePairs: PortfolioSignalPorts["correlatePairs"] = async () => [];
+  const correlatePairs: PortfolioSignalDependencies["correlatePairs"] = async () => [];
   const service = createPortfolioSignalsService({
     board,
     pairsOf,
@@ -56,7 +56,7 @@ async function openApi(
     workers: { run: () => assert.fail("the advice needs no worker"), close: async () => {} },
     ...ports,
   });
-  portfolioSignalRoutes(app, { service, venues: VENUES, now: () => clock.now() });
+  portfolioSignalRoutes(app, service, VENUES);
   const ask = (portfolio: readonly object[], body: object = {}, headers: Record<string, string> = KEY) =>
     app.inject({ method: "POST", url: "/v1/signals/portfolio", headers, payload: { portfolio, ...body } });
   const adviseOn = async (position: object, body: object = {}) => {

@@ -22,7 +22,7 @@ import { createRelatedMarkets } from "../../markets/relations/index.ts";
 import type { PreparedSignal } from "../signals/index.ts";
 import { runTask } from "./compute.ts";
 import { portfolioSignalRoutes } from "./routes.ts";
-import { createPortfolioSignalsService, type PortfolioSignalPorts } from "./service.ts";
+import { createPortfolioSignalsService, type PortfolioSignalDependencies } from "./service.ts";
 
 const TITLE = "Will the Fed cut rates in March?";
 const VENUES = { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] };
@@ -39,7 +39,10 @@ const pair = (a: string, b: string, relation: MarketPair["relation"]): MarketPai
 
 /** Opens the route with the market "fed" on alpha: estimated at 0.6, offered at 0.42. Related markets are not traded enough. */
 async function openApi(
-  { prepare, ...ports }: Partial<PortfolioSignalPorts> & Partial<Pick<PortfolioSignalPorts["signals"], "prepare">> = {},
+  {
+    prepare,
+    ...ports
+  }: Partial<PortfolioSignalDependencies> & Partial<Pick<PortfolioSignalDependencies["signals"], "prepare">> = {},
   pairs: readonly MarketPair[] = [],
   estimate = 0.6,
 ) {
@@ -71,9 +74,9 @@ async function openApi(
     book: { at: SAMPLE_AT, bids: [{ price: 0.4, size: 10_000 }], asks: [{ price: 0.42, size: 10_000 }] },
   };
   const prepared = { market, stored: { analysisId: "plx-1" } as StoredAnalysis, now: SAMPLE_AT } as PreparedSignal;
-  const pairsOf: PortfolioSignalPorts["pairsOf"] = (venue, marketId) =>
+  const pairsOf: PortfolioSignalDependencies["pairsOf"] = (venue, marketId) =>
     pairs.filter(({ a, b }) => [a, b].includes(`${venue}/${marketId}`));
-  const correlatePairs: PortfolioSignalPorts["correlatePairs"] = async () => [];
+  const correlatePairs: PortfolioSignalDependencies["correlatePairs"] = async () => [];
   const tasks: PortfolioTask[] = [];
   const service = createPortfolioSignalsService({
     board,
@@ -104,7 +107,7 @@ async function openApi(
     },
     ...ports,
   });
-  portfolioSignalRoutes(app, { service, venues: VENUES, now: () => clock.now() });
+  portfolioSignalRoutes(app, service, VENUES);
   const ask = (body: object = {}, headers: Record<string, string> = KEY) =>
     app.inject({
       method: "POST",

@@ -3,21 +3,12 @@ import Type from "typebox";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
 import { deferCharge, disconnectOf, presentRun, readSizing, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
-import { presentAdvice, presentPortfolioSignal } from "./present.ts";
+import { presentPortfolioSignal } from "./present.ts";
 import { createPortfolioSignalSchemas } from "./schema.ts";
 import type { PortfolioSignalsService } from "./service.ts";
 
-export interface PortfolioSignalRoutesOptions {
-  readonly service: PortfolioSignalsService;
-  readonly venues: VenueIds;
-  readonly now: () => number;
-}
-
 /** POST /v1/signals/portfolio. */
-export function portfolioSignalRoutes(
-  app: FastifyInstance,
-  { service, venues, now }: PortfolioSignalRoutesOptions,
-): void {
+export function portfolioSignalRoutes(app: FastifyInstance, service: PortfolioSignalsService, venues: VenueIds): void {
   const schemas = createPortfolioSignalSchemas(venues);
   defineRoute(app, {
     access: "key",
@@ -43,7 +34,7 @@ export function portfolioSignalRoutes(
       }));
       const sizing = readSizing(body);
       const namesMarket = body.market_id !== undefined || (body.market_query ?? "").trim() !== "";
-      if (!namesMarket && positions.length > 0) return presentAdvice(await service.advise(positions, sizing), now());
+      if (!namesMarket && positions.length > 0) return service.advise(positions, sizing);
       const result = await service.generate({
         customerId: principal.customerId,
         venue: body.platform ?? null,

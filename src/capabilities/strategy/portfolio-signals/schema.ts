@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   nullableNumber,
@@ -104,6 +104,8 @@ function createAdviceSchema(platform: ReturnType<typeof oneOf>) {
     { [SCHEMA_NAME]: "PortfolioAdvice" },
   );
 }
+
+export type PortfolioAdvice = Static<ReturnType<typeof createAdviceSchema>>;
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {

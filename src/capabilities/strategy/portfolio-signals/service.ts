@@ -1,42 +1,41 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
-import { settlementValueOf, type VenueId } from "../../../domain/market.ts";
+import { settlementValueOf } from "../../../domain/market.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
 import { complement } from "../../../domain/price.ts";
 import { chunksOf } from "../../../lib/chunks.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
-import type { PairCorrelation } from "../../../quant/correlation.ts";
 import { takerFee } from "../../../quant/taker-fee.ts";
 import {
   type HedgeCandidate,
   type HeldPosition,
   type PortfolioSize,
   type PortfolioTask,
-  type Side,
   type SizingOptions,
   sidePrice,
 } from "../../../trading/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 import { findLogicalConstraints } from "../../markets/relations/index.ts";
-import { hedgePriceOf, type Preparation, type SignalsService } from "../signals/index.ts";
-import { type AdvisedHolding, type AdvisePorts, adviseHoldings } from "./advise.ts";
-import type { HedgeAdvice, PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
+import type { Preparation, SignalsService } from "../signals/index.ts";
+import { type AdviseDependencies, advisePositions } from "./advise.ts";
+import type { PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
+import type { PortfolioAdvice } from "./schema.ts";
 
 /** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
 const LOOK_UPS_MAX = 2;
 
-export interface PortfolioSignalPorts extends AdvisePorts {
+export interface PortfolioSignalDependencies
+  extends AdviseDependencies,
+    Pick<MarketDependencies, "getMarket" | "correlatePairs"> {
   readonly signals: Pick<SignalsService, "prepare" | "decide" | "candidateOf">;
-  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`. */
-  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
-  readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
   readonly workers: WorkerPool<PortfolioTask, PortfolioSize>;
 }
 
 export type PortfolioSignalsService = ReturnType<typeof createPortfolioSignalsService>;
 
 /** Sizes signals for callers who hold positions. The computation runs on a worker thread. */
-export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
+export function createPortfolioSignalsService(ports: PortfolioSignalDependencies) {
   const { board, signals } = ports;
 
   /** @throws AppError `market_not_found` that names the market; VenueError */
@@ -62,8 +61,9 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
      *
      * @throws AppError `market_not_found`; VenueError
      */
-    async advise(positions: readonly RequestedPosition[], sizing: SizingOptions): Promise<AdvisedHolding[]> {
-      return adviseHoldings(ports, positions, await getHeld(positions), sizing);
+    async advise(positions: readonly RequestedPosition[], sizing: SizingOptions): Promise<PortfolioAdvice> {
+      const advised = await advisePositions(ports, positions, await getHeld(positions), sizing);
+      return { positions: advised, generated_at: toIso(ports.clock.now()) };
     },
 
     /**
@@ -105,17 +105,11 @@ export function createPortfolioSignalsService(ports: PortfolioSignalPorts) {
         sizing,
       };
       const size = await ports.workers.run(task, []);
+      const hedgeMarkets = hedges.map((hedge) => ({ market: markets[hedge.market] ?? market, side: hedge.side }));
+      const { analysisId } = stored;
       return {
         kind: "signal",
-        signal: {
-          market,
-          analysisId: stored.analysisId,
-          signal,
-          size,
-          positions,
-          sizing,
-          hedges: size.hedges.flatMap((hedge) => adviceOf(hedge, hedges, markets)),
-        },
+        signal: { market, analysisId, signal, size, positions, sizing, hedges: hedgeMarkets },
       };
     },
   };
@@ -133,7 +127,7 @@ const stakeIn = (market: BoardMarket, positions: readonly RequestedPosition[]): 
 /** Returns our estimated probability of YES, else the market price, else the price that the caller paid. */
 function probabilityOf(
   market: BoardMarket,
-  estimateOf: PortfolioSignalPorts["probabilityOf"],
+  estimateOf: MarketDependencies["probabilityOf"],
   positions: readonly RequestedPosition[],
 ): number {
   const known = estimateOf(market) ?? market.yesPrice;
@@ -177,16 +171,4 @@ function offersOf({ quote, listing }: BoardMarket, market: number): HedgeCandida
   return sides.flatMap(({ side, cost, size }) =>
     cost > 0 && cost < 1 ? [{ market, side, cost, offeredUsd: size === null ? null : size * cost }] : [],
   );
-}
-
-function adviceOf(
-  { index, stakeUsd, reductionUsd }: PortfolioSize["hedges"][number],
-  hedges: readonly HedgeCandidate[],
-  markets: readonly BoardMarket[],
-): HedgeAdvice[] {
-  const hedge = hedges[index];
-  const market = hedge === undefined ? undefined : markets[hedge.market];
-  if (hedge === undefined || market === undefined) return [];
-  const side: Side = hedge.side;
-  return [{ market, side, limitPrice: hedgePriceOf(market, side), stakeUsd, reductionUsd }];
 }

@@ -1,5 +1,5 @@
-import type { MarketStatus, VenueId } from "../../../domain/market.ts";
-import type { DayTotals, Performance, Position, Side } from "../../../trading/index.ts";
+import type { VenueId } from "../../../domain/market.ts";
+import type { Side } from "../../../domain/price.ts";
 
 /** shadow: the customer's paper trades. live: the trades that it has reported. */
 export const PORTFOLIO_MODES = ["shadow", "live"] as const;
@@ -32,55 +32,4 @@ export interface PaperTrade extends PaperOrder {
   readonly feeUsd: number;
   /** Unix milliseconds. */
   readonly enteredAt: number;
-}
-
-export interface OpenPosition extends Position {
-  /** Null if the market is neither on the board nor stored. */
-  readonly title: string | null;
-  /** Current price; null if unknown. */
-  readonly yesPrice: number | null;
-  /** Status of the market; null if it is not on the board. */
-  readonly status: MarketStatus | null;
-}
-
-/** A lot whose last contract was closed or settled. */
-export interface ClosedLot {
-  readonly venue: VenueId;
-  readonly marketId: string;
-  readonly title: string | null;
-  readonly side: Side;
-  readonly contracts: number;
-  /** Without the fee. */
-  readonly entryPrice: number;
-  /** USD with the fee. */
-  readonly costUsd: number;
-  readonly pnlUsd: number;
-  /** How its last contract ended: closed by a trade of the other side, or settled. */
-  readonly result: "closed" | "settled";
-  /** Unix milliseconds. */
-  readonly openedAt: number;
-  readonly closedAt: number;
-}
-
-/** The profit of a customer's own trades. */
-export interface OwnPerformance {
-  readonly performance: Performance;
-  /** From the day of the first trade to the current one, oldest first. */
-  readonly days: readonly DayTotals[];
-  /** Unix milliseconds; null without trades. */
-  readonly firstTradeAt: number | null;
-  /** Whether older trades exist that were not read. */
-  readonly isTruncated: boolean;
-}
-
-export interface Portfolio extends Omit<OwnPerformance, "days" | "firstTradeAt"> {
-  readonly mode: PortfolioMode;
-  /** Newest first, at most `POSITIONS_MAX`. */
-  readonly positions: readonly OpenPosition[];
-  /** Number of all positions, including those that are not listed. */
-  readonly positionCount: number;
-  /** Newest first, at most `CLOSED_MAX`. */
-  readonly closed: readonly ClosedLot[];
-  /** Unix milliseconds. */
-  readonly generatedAt: number;
 }

@@ -1,32 +1,23 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { acceptsOrders } from "../../../domain/close-time.ts";
 import { AppError, idempotencyKeyReused } from "../../../domain/errors.ts";
-import type { VenueId } from "../../../domain/market.ts";
-import { isCrossed, type OrderBook } from "../../../domain/order-book.ts";
+import { type BookLevel, isCrossed, type OrderBook, offersOf } from "../../../domain/order-book.ts";
 import { smallestOrder } from "../../../domain/order-rules.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import { type Fill, fillPaperOrder, type Offer, offersOf } from "../../../trading/index.ts";
+import { type Fill, fillPaperOrder } from "../../../trading/index.ts";
 import { lockCustomerRow } from "../../accounts/customers/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 import { PAPER_TRADES_MAX, type PaperOrder, type PaperTrade } from "./model.ts";
 import { countPaperTrades, insertPaperTrade, selectPaperTradeByKey } from "./queries.ts";
 
 /** A price is executable only if it was confirmed within this time. */
 const PRICE_AGE_MS_MAX = HOUR_MS;
 
-export interface PaperTradePorts {
-  readonly database: Database;
-  readonly clock: Clock;
-  /** Returns a market of the board, or fetches it from its venue. Throws AppError `market_not_found`. */
-  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
-  /** Returns the current order book, or null if the market has none. Throws VenueError. */
-  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
-}
+type PaperTradeDependencies = Pick<MarketDependencies, "database" | "clock" | "getMarket" | "readBook">;
 
 /** Enters purchases into the paper book of a customer, at the current prices of the order book. */
-export function createPaperTrades({ database, clock, getMarket, readBook }: PaperTradePorts) {
+export function createPaperTrades({ database, clock, getMarket, readBook }: PaperTradeDependencies) {
   const checkEqual = (earlier: PaperTrade, order: PaperOrder, key: string | null): PaperTrade => {
     const isEqual = (["venue", "marketId", "side", "sizeUsd"] as const).every((name) => earlier[name] === order[name]);
     if (!isEqual) throw idempotencyKeyReused(key, "trade");
@@ -111,5 +102,5 @@ function describeSmallest(contracts: number, smallest: Fill | null): string {
 const formatUsd = (usd: number): string => usd.toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
 
 /** Returns the price of all offers in USD, rounded down so that an order of this amount can be filled. */
-const worthOf = (offers: readonly Offer[]): number =>
+const worthOf = (offers: readonly BookLevel[]): number =>
   toCents(Math.floor(100 * offers.reduce((sum, { price, size }) => sum + price * size, 0)) / 100);

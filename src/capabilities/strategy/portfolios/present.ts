@@ -1,30 +1,8 @@
+import type { BoardMarket } from "../../../board/index.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
-import { sidePrice, sumUsd } from "../../../trading/index.ts";
-import type { ClosedLot, OpenPosition, PaperTrade, Portfolio } from "./model.ts";
-
-/** Creates the Portfolio object of the API. */
-export function presentPortfolio(portfolio: Portfolio) {
-  const { performance } = portfolio;
-  return {
-    mode: portfolio.mode,
-    positions: portfolio.positions.map(presentPosition),
-    position_count: portfolio.positionCount,
-    closed: portfolio.closed.map(presentClosedLot),
-    summary: {
-      total_trades: performance.totalTrades,
-      resolved_trades: performance.resolvedTrades,
-      win_rate: performance.winRate,
-      total_pnl: cents(performance.totalPnlUsd),
-      roi_pct: performance.roiPct,
-      avg_edge: performance.averageEdge,
-      max_drawdown: cents(performance.maxDrawdownUsd),
-      sharpe_ratio: performance.sharpeRatio,
-    },
-    truncated: portfolio.isTruncated,
-    generated_at: toIso(portfolio.generatedAt),
-  };
-}
+import { type Lot, type Position, realisedPnlUsd, sidePrice, sumUsd } from "../../../trading/index.ts";
+import type { PaperTrade } from "./model.ts";
 
 /** Creates the PaperTrade object of the API. */
 export function presentPaperTrade(trade: PaperTrade) {
@@ -44,40 +22,48 @@ export function presentPaperTrade(trade: PaperTrade) {
   };
 }
 
-function presentPosition(position: OpenPosition) {
-  const { side, contracts, costUsd, yesPrice } = position;
+/**
+ * Creates the PortfolioPosition object of the API.
+ *
+ * @param market  null if it is not on the board
+ * @param title  null if it is unknown
+ */
+export function presentPosition(position: Position, market: BoardMarket | null, title: string | null) {
+  const { side, contracts, costUsd } = position;
+  const yesPrice = market?.yesPrice ?? null;
   const valueUsd = yesPrice === null ? null : contracts * sidePrice(side, yesPrice);
   return {
     platform: position.venue,
     market_id: position.marketId,
-    title: position.title,
+    title,
     side,
     contracts,
     entry_price: position.entryPrice,
-    cost_usd: cents(costUsd),
+    cost_usd: toCents(costUsd),
     yes_price: yesPrice,
-    value_usd: valueUsd === null ? null : cents(valueUsd),
-    unrealized_pnl_usd: valueUsd === null ? null : cents(valueUsd - costUsd),
-    status: position.status,
+    value_usd: valueUsd === null ? null : toCents(valueUsd),
+    unrealized_pnl_usd: valueUsd === null ? null : toCents(valueUsd - costUsd),
+    status: market?.listing.status ?? null,
     opened_at: toIso(position.openedAt),
   };
 }
 
-function presentClosedLot(lot: ClosedLot) {
+/** A lot whose last contract was closed or settled. */
+export type ClosedLot = Lot & { readonly resolvedAt: number };
+
+/** Creates the ClosedTrade object of the API. @param title  null if it is unknown */
+export function presentClosedLot(lot: ClosedLot, title: string | null) {
   return {
     platform: lot.venue,
     market_id: lot.marketId,
-    title: lot.title,
+    title,
     side: lot.side,
     contracts: lot.contracts,
-    entry_price: lot.entryPrice,
-    cost_usd: cents(lot.costUsd),
-    pnl_usd: cents(lot.pnlUsd),
-    result: lot.result,
-    opened_at: toIso(lot.openedAt),
-    closed_at: toIso(lot.closedAt),
+    entry_price: lot.price,
+    cost_usd: toCents(lot.contracts * lot.price + lot.feeUsd),
+    pnl_usd: toCents(realisedPnlUsd(lot)),
+    result: lot.exits.some(({ kind }) => kind === "settled") ? ("settled" as const) : ("closed" as const),
+    opened_at: toIso(lot.at),
+    closed_at: toIso(lot.resolvedAt),
   };
 }
-
-/** Rounds USD to cents. Adding 0 turns -0 into 0. */
-const cents = (usd: number): number => toCents(usd) + 0;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { METERING, type Metering } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { createPaperTrades } from "./paper-trades.ts";
-import { presentPaperTrade, presentPortfolio } from "./present.ts";
+import { presentPaperTrade } from "./present.ts";
 import { createPortfolioSchemas } from "./schema.ts";
 import type { PortfolioService } from "./service.ts";
 
@@ -11,15 +11,13 @@ const PAPER_TRADE_METERING: Metering = { ...METERING.ACCOUNT, minimumPlan: "pro"
 /** Pay-per-request callers have no book, so the call has no price. */
 const PORTFOLIO_METERING: Metering = { ...METERING.LISTING, priceTier: null, needsAccount: true };
 
-export interface PortfolioRoutesOptions {
-  readonly service: PortfolioService;
-  readonly paperTrades: ReturnType<typeof createPaperTrades>;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly string[];
-}
-
-/** POST /v1/trades/shadow and GET /v1/portfolio. */
-export function portfolioRoutes(app: FastifyInstance, { service, paperTrades, venues }: PortfolioRoutesOptions): void {
+/** POST /v1/trades/shadow and GET /v1/portfolio. @param venues  ids of the venues that clients can query */
+export function portfolioRoutes(
+  app: FastifyInstance,
+  service: PortfolioService,
+  paperTrades: ReturnType<typeof createPaperTrades>,
+  venues: readonly string[],
+): void {
   const schemas = createPortfolioSchemas(venues);
   const options = { access: "key", tag: "Portfolio" } as const;
   defineRoute(app, {
@@ -53,7 +51,6 @@ export function portfolioRoutes(app: FastifyInstance, { service, paperTrades, ve
     query: schemas.portfolioQuery,
     responses: { 200: schemas.Portfolio },
     errors: ["store_unavailable"],
-    handler: async ({ query: { mode = "shadow" }, principal }) =>
-      presentPortfolio(await service.getPortfolio(principal.customerId, mode)),
+    handler: ({ query: { mode = "shadow" }, principal }) => service.getPortfolio(principal.customerId, mode),
   });
 }

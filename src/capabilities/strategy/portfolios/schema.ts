@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { MARKET_STATUSES } from "../../../domain/market.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
@@ -19,6 +19,8 @@ const SIDES = ["yes", "no"] as const;
 const amount = (description: string) => Type.Number({ minimum: 0, description });
 const cents = (description: string) => Type.Number({ description: `USD, rounded to cents. ${description}` });
 const nullableCents = (description: string) => nullableNumber(`USD, rounded to cents. ${description}`);
+
+export type Portfolio = Static<ReturnType<typeof createPortfolioSchemas>["Portfolio"]>;
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSchemas(venues: readonly string[]) {

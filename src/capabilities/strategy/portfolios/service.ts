@@ -1,9 +1,9 @@
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { toCents } from "../../../domain/usd.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
 import { type DailyPriceRange, readDailyPrices } from "../../../storage/index.ts";
 import {
   type Lot,
@@ -11,35 +11,30 @@ import {
   type Mark,
   matchLots,
   openPositions,
-  realisedPnlUsd,
   type Settlement,
   summarise,
   type Trade,
 } from "../../../trading/index.ts";
 import { selectReportsOf } from "../../markets/consensus/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 import {
   CLOSED_MAX,
-  type ClosedLot,
   MARKET_DAYS_MAX,
-  type OwnPerformance,
   PAPER_TRADES_MAX,
   POSITIONS_MAX,
-  type Portfolio,
   type PortfolioMode,
   REPORTS_MAX,
 } from "./model.ts";
+import { type ClosedLot, presentClosedLot, presentPosition } from "./present.ts";
 import { selectPaperTrades, selectSettlements, selectTitles } from "./queries.ts";
+import type { Portfolio } from "./schema.ts";
 
-export interface PortfolioPorts {
-  readonly database: Database;
-  readonly board: MarketBoard;
-  readonly clock: Clock;
-}
+type PortfolioDependencies = Pick<MarketDependencies, "database" | "board" | "clock">;
 
 export type PortfolioService = ReturnType<typeof createPortfolioService>;
 
 /** Computes the positions and the profit of a customer from its own trades. */
-export function createPortfolioService({ database, board, clock }: PortfolioPorts) {
+export function createPortfolioService({ database, board, clock }: PortfolioDependencies) {
   const findMarket = ({ venue, marketId }: MarketId): BoardMarket | null => board.find(venue, marketId);
 
   /** Returns the newest trades of a customer. Selects one more than it returns, to know whether older trades exist. */
@@ -113,7 +108,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
 
   return {
     /** Returns the daily profit of the trades that a customer has reported, without fees, because reports contain none. */
-    async livePerformance(customerId: string): Promise<OwnPerformance> {
+    async livePerformance(customerId: string) {
       const now = clock.now();
       const { lots, isTruncated } = await readLots(customerId, "live", now);
       return { ...(await measure(lots, now)), firstTradeAt: lots[0]?.at ?? null, isTruncated };
@@ -129,39 +124,31 @@ export function createPortfolioService({ database, board, clock }: PortfolioPort
       const titleOf = await readTitles([...listed, ...closed]);
       return {
         mode,
-        performance,
-        isTruncated,
-        positions: listed.map((position) => {
-          const market = findMarket(position);
-          const status = market?.listing.status ?? null;
-          return { ...position, title: titleOf(position), yesPrice: market?.yesPrice ?? null, status };
-        }),
-        positionCount: positions.length,
-        closed: closed.map((lot) => ({ ...lot, title: titleOf(lot) })),
-        generatedAt: now,
+        positions: listed.map((position) => presentPosition(position, findMarket(position), titleOf(position))),
+        position_count: positions.length,
+        closed: closed.map((lot) => presentClosedLot(lot, titleOf(lot))),
+        summary: {
+          total_trades: performance.totalTrades,
+          resolved_trades: performance.resolvedTrades,
+          win_rate: performance.winRate,
+          total_pnl: toCents(performance.totalPnlUsd),
+          roi_pct: performance.roiPct,
+          avg_edge: performance.averageEdge,
+          max_drawdown: toCents(performance.maxDrawdownUsd),
+          sharpe_ratio: performance.sharpeRatio,
+        },
+        truncated: isTruncated,
+        generated_at: toIso(now),
       };
     },
   };
 }
 
-function newestClosed(lots: readonly Lot[]): Omit<ClosedLot, "title">[] {
-  return lots
-    .flatMap((lot) => (lot.resolvedAt === null ? [] : [{ lot, closedAt: lot.resolvedAt }]))
-    .sort((a, b) => b.closedAt - a.closedAt || b.lot.at - a.lot.at)
-    .slice(0, CLOSED_MAX)
-    .map(({ lot, closedAt }) => ({
-      venue: lot.venue,
-      marketId: lot.marketId,
-      side: lot.side,
-      contracts: lot.contracts,
-      entryPrice: lot.price,
-      costUsd: lot.contracts * lot.price + lot.feeUsd,
-      pnlUsd: realisedPnlUsd(lot),
-      result: lot.exits.some(({ kind }) => kind === "settled") ? "settled" : "closed",
-      openedAt: lot.at,
-      closedAt,
-    }));
-}
+const newestClosed = (lots: readonly Lot[]): ClosedLot[] =>
+  lots
+    .filter((lot): lot is ClosedLot => lot.resolvedAt !== null)
+    .sort((a, b) => b.resolvedAt - a.resolvedAt || b.at - a.at)
+    .slice(0, CLOSED_MAX);
 
 /**
  * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The sum of all

@@ -7,21 +7,21 @@ import { testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import { bestSignalRoutes } from "./best-routes.ts";
-import { type BestSignalsPorts, createBestSignals } from "./best-signals.ts";
+import { type BestSignalsDependencies, createBestSignals } from "./best-signals.ts";
 
 const VENUES = { trading: ["alpha", "beta"], all: ["alpha", "beta", "gamma"] };
 const KEY = { authorization: `Bearer ${VALID_KEY}` };
 const SIZING = { bankrollUsd: 1_000, kellyShare: 0.25, positionMax: 0.1 };
 
 /** Opens the route. Each estimate is the price plus the market's edge, so it moves with the price. */
-async function openApi(ports: Partial<BestSignalsPorts> = {}) {
+async function openApi(ports: Partial<BestSignalsDependencies> = {}) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const { app } = await testServer();
   const edges = new Map<string, number>();
   const books = new Map<string, OrderBook>();
   let estimates = 0;
-  const estimateOf = (market: BoardMarket): ReturnType<BestSignalsPorts["estimateOf"]> => {
+  const estimateOf = (market: BoardMarket): ReturnType<BestSignalsDependencies["estimateOf"]> => {
     estimates += 1;
     const edge = edges.get(market.listing.marketId);
     if (edge === undefined || market.yesPrice === null) return null;
@@ -62,7 +62,7 @@ async function openApi(ports: Partial<BestSignalsPorts> = {}) {
     },
     SIZING,
   );
-  bestSignalRoutes(app, { venues: VENUES, findBest });
+  bestSignalRoutes(app, findBest, VENUES.trading);
   const ask = (query = "", headers: Record<string, string> = KEY) =>
     app.inject({ url: `/v1/signals/best${query}`, headers });
   const idsOf = async (query = "") =>

@@ -1,21 +1,15 @@
 import type { FastifyInstance } from "fastify";
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { METERING } from "../../../domain/metering.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { nullableOneOf, oneOf, probability, timestamp, type VenueIds } from "../../../http/schema-types.ts";
+import { nullableOneOf, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
 import { REFERENCE_BANKROLL_USD, SIZE_CAPS } from "../../../trading/index.ts";
 import { FRESHNESS } from "../../analysis/analyses/index.ts";
-import type { BestSignal } from "./best-signals.ts";
 import { BOOK_SOURCES } from "./known-book.ts";
 
 const LIMIT_DEFAULT = 20;
 const EDGE_MIN_DEFAULT = 0.01;
-
-export interface BestSignalRoutesOptions {
-  readonly venues: VenueIds;
-  readonly findBest: (edgeMin: number, limit: number) => Promise<readonly BestSignal[]>;
-}
 
 const bestSignalSchema = (venues: readonly string[]) =>
   Type.Object(
@@ -53,33 +47,14 @@ const bestSignalSchema = (venues: readonly string[]) =>
     { [SCHEMA_NAME]: "BestSignal" },
   );
 
-function presentBest({ market: { listing }, estimate, trade, book }: BestSignal) {
-  return {
-    platform: listing.venue,
-    market_id: listing.marketId,
-    title: listing.title,
-    recommendation: trade.candidate.side === "yes" ? ("BUY_YES" as const) : ("BUY_NO" as const),
-    target_price: trade.candidate.targetPrice,
-    edge: estimate.edge,
-    executable_edge: trade.executableEdge,
-    model_probability: estimate.probability,
-    model_probability_at: new Date(estimate.at).toISOString(),
-    yes_price: estimate.yesPrice,
-    confidence: estimate.confidence,
-    size_pct: trade.sizePct,
-    size_usd: trade.fill.costUsd,
-    contracts: trade.fill.contracts,
-    average_cost: trade.fill.costUsd / trade.fill.contracts,
-    capped_by: trade.cappedBy,
-    price_source: book.source,
-    priced_at: new Date(book.at).toISOString(),
-    freshness: estimate.freshness,
-    analyzed_at: new Date(estimate.analysedAt).toISOString(),
-  };
-}
+export type BestSignal = Static<ReturnType<typeof bestSignalSchema>>;
 
-/** GET /v1/signals/best. */
-export function bestSignalRoutes(app: FastifyInstance, { venues, findBest }: BestSignalRoutesOptions): void {
+/** GET /v1/signals/best. @param venues  ids of the venues that clients can query */
+export function bestSignalRoutes(
+  app: FastifyInstance,
+  findBest: (edgeMin: number, limit: number) => Promise<BestSignal[]>,
+  venues: readonly string[],
+): void {
   defineRoute(app, {
     access: "key",
     tag: "Strategy",
@@ -108,9 +83,7 @@ export function bestSignalRoutes(app: FastifyInstance, { venues, findBest }: Bes
         }),
       ),
     }),
-    responses: { 200: Type.Array(bestSignalSchema(venues.trading)) },
-    async handler({ query }) {
-      return (await findBest(query.min_edge ?? EDGE_MIN_DEFAULT, query.limit ?? LIMIT_DEFAULT)).map(presentBest);
-    },
+    responses: { 200: Type.Array(bestSignalSchema(venues)) },
+    handler: ({ query }) => findBest(query.min_edge ?? EDGE_MIN_DEFAULT, query.limit ?? LIMIT_DEFAULT),
   });
 }

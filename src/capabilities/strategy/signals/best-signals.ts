@@ -1,40 +1,25 @@
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
-import { acceptsOrders, openCloseTime, openResolutionTime } from "../../../domain/close-time.ts";
-import type { VenueId } from "../../../domain/market.ts";
-import type { OrderBook } from "../../../domain/order-book.ts";
+import type { BoardMarket } from "../../../board/index.ts";
 import { EDGE_MIN } from "../../../engine/index.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import { decideTrade, type SizedTrade, type SizingOptions } from "../../../trading/index.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
+import { decideTrade, type SizingOptions } from "../../../trading/index.ts";
 import type { CurrentEstimate } from "../../analysis/analyses/index.ts";
-import { type KnownBook, knownBookOf, quoteBook } from "./known-book.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
+import type { BestSignal } from "./best-routes.ts";
+import { knownBookOf, quoteBook, toTradedMarket } from "./known-book.ts";
 
 /** Markets that one call compares at most, those with the largest edges. */
 const MARKETS_MAX = 500;
 /** Other work can run after this many markets. */
 const BATCH_MARKETS = 50;
 
-export interface BestSignalsPorts {
-  readonly board: Pick<MarketBoard, "list" | "position">;
-  /** Ids of the venues that clients can query. */
-  readonly venues: readonly VenueId[];
-  /** Our estimate of a market at its price; null if there is none that can be used. */
+export interface BestSignalsDependencies
+  extends Pick<MarketDependencies, "board" | "clock" | "venues" | "trackedBookOf" | "isPlayMoney"> {
+  /** Our estimate of a market at its current price; null if there is none. */
   readonly estimateOf: (market: BoardMarket) => CurrentEstimate | null;
-  /** The order book that is known without a request; null if none is. */
-  readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
-  readonly isPlayMoney: (market: BoardMarket) => boolean;
-  readonly clock: Pick<Clock, "now" | "yieldToEventLoop">;
-}
-
-/** A trade with an edge at this moment. */
-export interface BestSignal {
-  readonly market: BoardMarket;
-  readonly estimate: CurrentEstimate;
-  readonly trade: SizedTrade;
-  readonly book: Pick<KnownBook, "source" | "at">;
 }
 
 /** Finds the best trades of all markets with an estimate. Reads only what is in memory. */
-export function createBestSignals(ports: BestSignalsPorts, sizing: SizingOptions) {
+export function createBestSignals(ports: BestSignalsDependencies, sizing: SizingOptions) {
   const { board, clock } = ports;
 
   const decide = (listed: BoardMarket): BestSignal | null => {
@@ -45,26 +30,39 @@ export function createBestSignals(ports: BestSignalsPorts, sizing: SizingOptions
     const market = book.source === "book" ? quoteBook(listed, book, now) : listed;
     const estimate = ports.estimateOf(market);
     if (estimate === null) return null;
-    const { listing } = market;
     const trade = decideTrade(
       {
         now,
         analysis: estimate,
-        market: {
-          kind: ports.isPlayMoney(market) ? "play_money" : "money",
-          isOpen: acceptsOrders(listing, market.updatedAt, now),
-          closeAt: openCloseTime(listing, now),
-          resolutionAt: openResolutionTime(listing, now),
-          priceRanges: listing.priceRanges,
-          takerFee: listing.takerFee,
-          minOrderContracts: listing.minOrderContracts,
-          contractStep: listing.contractStep,
-        },
+        market: toTradedMarket(market, ports.isPlayMoney(market), now),
         book,
       },
       sizing,
     );
-    return typeof trade === "string" ? null : { market, estimate, trade, book };
+    if (typeof trade === "string") return null;
+    const { candidate, fill } = trade;
+    return {
+      platform: market.listing.venue,
+      market_id: market.listing.marketId,
+      title: market.listing.title,
+      recommendation: candidate.side === "yes" ? "BUY_YES" : "BUY_NO",
+      target_price: candidate.targetPrice,
+      edge: estimate.edge,
+      executable_edge: trade.executableEdge,
+      model_probability: estimate.probability,
+      model_probability_at: toIso(estimate.at),
+      yes_price: estimate.yesPrice,
+      confidence: estimate.confidence,
+      size_pct: trade.sizePct,
+      size_usd: fill.costUsd,
+      contracts: fill.contracts,
+      average_cost: fill.costUsd / fill.contracts,
+      capped_by: trade.cappedBy,
+      price_source: book.source,
+      priced_at: toIso(book.at),
+      freshness: estimate.freshness,
+      analyzed_at: toIso(estimate.analysedAt),
+    };
   };
 
   /**
@@ -87,12 +85,12 @@ export function createBestSignals(ports: BestSignalsPorts, sizing: SizingOptions
     for (const [index, market] of markets.entries()) {
       // Costs only lower an edge, so no later market can have a larger one than this.
       const edgeMax = board.position(market, "edge").value ?? 0;
-      const worst = found.length < limit ? 0 : (found.at(-1)?.trade.executableEdge ?? 0);
+      const worst = found.length < limit ? 0 : (found.at(-1)?.executable_edge ?? 0);
       if (edgeMax < Math.max(EDGE_MIN, edgeMin, worst)) break;
       const signal = decide(market);
-      if (signal !== null && signal.trade.executableEdge >= edgeMin) {
+      if (signal !== null && signal.executable_edge >= edgeMin) {
         found.push(signal);
-        found.sort((a, b) => b.trade.executableEdge - a.trade.executableEdge);
+        found.sort((a, b) => b.executable_edge - a.executable_edge);
         found.splice(limit);
       }
       if (index % BATCH_MARKETS === BATCH_MARKETS - 1) await clock.yieldToEventLoop();

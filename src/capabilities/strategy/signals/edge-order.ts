@@ -1,9 +1,7 @@
-import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 
 /** Changed prices and new estimates are ordered after this time. */
 const CHANGES_PAUSE_MS = 1_000;
@@ -12,22 +10,17 @@ const ALL_PAUSE_MS = 10_000;
 /** Other work can run after this many estimates. */
 const BATCH_MARKETS = 100;
 
-export interface EdgeOrderPorts {
-  readonly board: Pick<MarketBoard, "observe" | "find" | "setEdge">;
+interface EdgeOrderDependencies extends Pick<MarketDependencies, "board" | "clock" | "log" | "probabilityOf"> {
   readonly estimates: {
     /** Returns null if the market has no analysis. */
     find(venue: VenueId, marketId: string): unknown;
     /** Calls `onChange` after each new analysis of a market. */
     observe(onChange: (venue: VenueId, marketId: string) => void): void;
   };
-  /** Current estimate of the probability of YES; null if there is none. */
-  readonly probabilityOf: (market: BoardMarket) => number | null;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** Orders the markets with an estimate by the distance of the estimate from the price (`sort=edge`). */
-export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }: EdgeOrderPorts) {
+export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }: EdgeOrderDependencies) {
   const jobs = new BackgroundJobs(clock, log);
   /** Markets with an estimate, by their id. */
   const estimated = new Map<string, MarketId>();

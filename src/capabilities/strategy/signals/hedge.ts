@@ -1,8 +1,8 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { buyLimitPrice } from "../../../domain/order-rules.ts";
-import { complement } from "../../../domain/price.ts";
+import { complement, type Side } from "../../../domain/price.ts";
 import { formatOrderPrice } from "../../../engine/index.ts";
-import type { Side, Signal } from "../../../trading/index.ts";
+import type { Signal } from "../../../trading/index.ts";
 import { answerCorrelation, type LogicalRelation, type RelatedMarket } from "../../markets/relations/index.ts";
 
 /** A weaker correlation of the answers hedges too little to be worth its costs. */

@@ -1,7 +1,8 @@
 import type { BoardMarket } from "../../../board/index.ts";
+import { acceptsOrders, openCloseTime, openResolutionTime } from "../../../domain/close-time.ts";
 import { yesPrice } from "../../../domain/market.ts";
-import type { OrderBook } from "../../../domain/order-book.ts";
-import type { Offer } from "../../../trading/index.ts";
+import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
+import type { SignalInput } from "../../../trading/index.ts";
 
 /** Prices that were confirmed longer ago are not current. */
 const BOOK_AGE_MS_MAX = 300_000;
@@ -10,14 +11,10 @@ const BOOK_AGE_MS_MAX = 300_000;
 export const BOOK_SOURCES = ["book", "quote"] as const;
 
 /** The offers that are known without a request to the venue. */
-export interface KnownBook {
+export interface KnownBook extends Pick<OrderBook, "bids" | "asks"> {
   readonly source: (typeof BOOK_SOURCES)[number];
   /** When the prices were confirmed, Unix milliseconds. */
   readonly at: number;
-  /** Highest first. */
-  readonly bids: readonly Offer[];
-  /** Lowest first. */
-  readonly asks: readonly Offer[];
 }
 
 /** Returns the tracked order book, else the best prices with their sizes; null if they are older than five minutes. */
@@ -25,9 +22,9 @@ export function knownBookOf(market: BoardMarket, tracked: OrderBook | null, now:
   if (tracked !== null) return { source: "book", at: now, bids: tracked.bids, asks: tracked.asks };
   const { bid, bidSize, ask, askSize } = market.quote;
   if (now - market.updatedAt > BOOK_AGE_MS_MAX) return null;
-  const toOffers = (price: number | null, size: number | null): Offer[] =>
+  const toLevels = (price: number | null, size: number | null): BookLevel[] =>
     price === null || size === null || !(size > 0) ? [] : [{ price, size }];
-  return { source: "quote", at: market.updatedAt, bids: toOffers(bid, bidSize), asks: toOffers(ask, askSize) };
+  return { source: "quote", at: market.updatedAt, bids: toLevels(bid, bidSize), asks: toLevels(ask, askSize) };
 }
 
 /** The market with the best prices of a book; unchanged if the book has no price. */
@@ -46,4 +43,19 @@ export function quoteBook(
   };
   const price = yesPrice(quote);
   return price === null ? market : { ...market, quote, yesPrice: price, updatedAt: now };
+}
+
+/** Returns what a decision on a trade needs to know about a market. */
+export function toTradedMarket(market: BoardMarket, isPlayMoney: boolean, now: number): SignalInput["market"] {
+  const { listing, updatedAt } = market;
+  return {
+    kind: isPlayMoney ? "play_money" : "money",
+    isOpen: acceptsOrders(listing, updatedAt, now),
+    closeAt: openCloseTime(listing, now),
+    resolutionAt: openResolutionTime(listing, now),
+    priceRanges: listing.priceRanges,
+    takerFee: listing.takerFee,
+    minOrderContracts: listing.minOrderContracts,
+    contractStep: listing.contractStep,
+  };
 }

@@ -6,7 +6,7 @@ import { FED_TITLE, openSignalApi, relatedTo, sampleAnalysis } from "../../../..
 import { AppError, VenueError } from "../../../domain/errors.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { roundNumbers } from "../../../lib/round-numbers.ts";
-import type { SignalPorts } from "./service.ts";
+import type { SignalDependencies } from "./service.ts";
 
 test("200: a usable analysis gives a signal, which is entered into the shadow book", async () => {
   const { ask, entries, state } = await openSignalApi({ related: [relatedTo("Boston wins", "exclusive")] });
@@ -232,7 +232,7 @@ test("200: a market of play money gets no trade, and no trade is entered", async
 });
 
 test("502 and 503: the venue's book or the store is not available, and nothing is entered", async () => {
-  const failures: [Partial<SignalPorts>, number, string][] = [
+  const failures: [Partial<SignalDependencies>, number, string][] = [
     [
       {
         readBook: async () => {

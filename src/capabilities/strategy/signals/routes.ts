@@ -35,7 +35,7 @@ export const SIGNAL_ERRORS = [
   "overloaded",
 ] as const;
 
-export interface SignalRoutesOptions {
+interface SignalRoutesOptions {
   readonly service: SignalsService;
   readonly venues: VenueIds;
   /** Finds liquid markets that depend on a market. Throws AppError `store_unavailable`. */

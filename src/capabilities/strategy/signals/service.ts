@@ -1,9 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { categoryOf } from "../../../domain/category.ts";
-import { acceptsOrders, openCloseTime, openResolutionTime } from "../../../domain/close-time.ts";
-import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
-import type { OrderBook } from "../../../domain/order-book.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import { acceptsOrders } from "../../../domain/close-time.ts";
+import { AppError, invalidValue } from "../../../domain/errors.ts";
 import {
   type Candidate,
   decideSignal,
@@ -15,8 +13,9 @@ import {
   type SizingOptions,
 } from "../../../trading/index.ts";
 import type { AnalysesService, StoredAnalysis } from "../../analysis/analyses/index.ts";
-import { type FindMarketPorts, findMarket } from "./find-market.ts";
-import { quoteBook } from "./known-book.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
+import { type FindMarketDependencies, findMarket } from "./find-market.ts";
+import { quoteBook, toTradedMarket } from "./known-book.ts";
 import {
   KELLY_SHARE_DEFAULT,
   type MarketSignal,
@@ -38,17 +37,10 @@ export const SHADOW_SIZING: SizingOptions = {
   positionMax: POSITION_MAX_DEFAULT,
 };
 
-export interface SignalPorts extends FindMarketPorts {
-  readonly clock: Pick<Clock, "now" | "sleep">;
+export interface SignalDependencies
+  extends FindMarketDependencies,
+    Pick<MarketDependencies, "readBook" | "isPlayMoney"> {
   readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "move" | "getStatus">;
-  /**
-   * Returns the current order book, or null if the market has none.
-   *
-   * @throws VenueError if the book is not tracked and the venue does not return it
-   */
-  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
-  /** Whether the venue trades with play money. */
-  readonly isPlayMoney: (market: BoardMarket) => boolean;
   /** Enters a trade into the shadow book, once per analysis and side. */
   readonly enterShadowTrade: (entry: ShadowEntry) => Promise<unknown>;
   readonly onSignal?: SignalObserver;
@@ -60,7 +52,7 @@ export type SignalObserver = (recommendation: Signal["recommendation"], origin: 
 export type SignalsService = ReturnType<typeof createSignalsService>;
 
 /** Computes signals from analyses, and enters recommended trades into the shadow book. */
-export function createSignalsService(ports: SignalPorts) {
+export function createSignalsService(ports: SignalDependencies) {
   const { clock, analyses } = ports;
   const stopped = new AbortController();
 
@@ -73,7 +65,7 @@ export function createSignalsService(ports: SignalPorts) {
     stored: StoredAnalysis,
     answer: PreparedSignal["answer"],
   ): Promise<PreparedSignal> => {
-    const book = isOpen(market, clock.now()) ? await ports.readBook(market) : null;
+    const book = acceptsOrders(market.listing, market.updatedAt, clock.now()) ? await ports.readBook(market) : null;
     const now = clock.now();
     const current = book === null ? market : quoteBook(market, book, now);
     return { market: current, stored: analyses.move(stored, current), book, answer, now };
@@ -173,39 +165,19 @@ export function createSignalsService(ports: SignalPorts) {
   };
 }
 
-const isOpen = ({ listing, updatedAt }: BoardMarket, now: number): boolean => acceptsOrders(listing, updatedAt, now);
-
 /** Rejects a new analysis of a market that cannot be traded any more. @throws InvalidRequestError */
 function assertTradable({ listing, updatedAt }: BoardMarket, now: number): void {
   // The analysis may be done before a pause ends.
   if (acceptsOrders({ ...listing, paused: false }, updatedAt, now)) return;
-  throw new InvalidRequestError([
-    {
-      type: "value_error",
-      loc: ["body", "market_id"],
-      msg: "Value error, the market is not open for orders and has no usable analysis",
-      input: null,
-      ctx: { error: {} },
-    },
-  ]);
+  throw invalidValue(["body", "market_id"], "the market is not open for orders and has no usable analysis", null);
 }
 
 function toInput({ market, stored, book, now }: PreparedSignal, isPlayMoney: boolean): SignalInput {
-  const { listing } = market;
   const { analysis } = stored.result;
   return {
     now,
     analysis,
-    market: {
-      kind: isPlayMoney ? "play_money" : "money",
-      isOpen: isOpen(market, now),
-      closeAt: openCloseTime(listing, now),
-      resolutionAt: openResolutionTime(listing, now),
-      priceRanges: listing.priceRanges,
-      takerFee: listing.takerFee,
-      minOrderContracts: listing.minOrderContracts,
-      contractStep: listing.contractStep,
-    },
+    market: toTradedMarket(market, isPlayMoney, now),
     yesPrice: analysis.marketPrice,
     book: book === null ? null : { at: now, bids: book.bids, asks: book.asks },
   };

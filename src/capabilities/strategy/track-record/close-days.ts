@@ -1,11 +1,9 @@
-import type { MarketBoard } from "../../../board/index.ts";
 import type { MarketId } from "../../../domain/market-name.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
 import { readPricesAt } from "../../../storage/index.ts";
 import { utcDate } from "../../../trading/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 import {
   deleteMarks,
   insertDay,
@@ -29,10 +27,7 @@ const DELETE_ROWS_MAX = 5_000;
 /** Per run. The next run deletes the remaining rows. */
 const DELETE_BATCHES_MAX = 100;
 
-export interface CloseDayPorts {
-  readonly database: Database;
-  readonly board: Pick<MarketBoard, "find">;
-  readonly clock: Clock;
+interface CloseDayDependencies extends Pick<MarketDependencies, "database" | "board" | "clock"> {
   /** Ends the work before the next page if it returns true. */
   readonly isStopping: () => boolean;
 }
@@ -41,7 +36,7 @@ export interface CloseDayPorts {
 export const marksKeptSince = (now: number): string => utcDate(now - MARK_DAYS * DAY_MS);
 
 /** Closes the days of the shadow book in order. Several nodes may run it at the same time. */
-export function createDayCloser({ database, board, clock, isStopping }: CloseDayPorts) {
+export function createDayCloser({ database, board, clock, isStopping }: CloseDayDependencies) {
   /**
    * Stores the prices of all markets with open trades at a time as the marks of a day: at its end, or earlier for the
    * current day. Returns the number of changed marks.

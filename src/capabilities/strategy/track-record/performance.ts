@@ -1,8 +1,7 @@
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
 import { type BookTotals, summarise, sumUsd, utcDate } from "../../../trading/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 import { readQuestions } from "../../markets/questions/index.ts";
 import { selectDays, selectProgress, selectVersion } from "./day-queries.ts";
 import { computeDay, listOpenDays } from "./day-totals.ts";
@@ -16,14 +15,10 @@ import {
 
 const REFRESH_PAUSE_MS = 60_000;
 
-export interface PerformancePorts {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly log: Log;
-}
+type PerformanceDependencies = Pick<MarketDependencies, "database" | "clock" | "log">;
 
 /** Computes the performance of the shadow book once a minute and keeps it in memory, so that reads need no database. */
-export function createShadowPerformance({ database, clock, log }: PerformancePorts) {
+export function createShadowPerformance({ database, clock, log }: PerformanceDependencies) {
   const jobs = new BackgroundJobs(clock, log);
   let latest: TimedReport | null = null;
   let version = "";

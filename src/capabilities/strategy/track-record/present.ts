@@ -1,4 +1,5 @@
 import { toCents } from "../../../domain/usd.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
 import { sumUsd } from "../../../trading/index.ts";
 import {
@@ -9,11 +10,6 @@ import {
   type ScheduledReport,
   type TimedReport,
 } from "./model.ts";
-
-/** Adding 0 turns -0 into 0. */
-const cents = (usd: number): number => toCents(usd) + 0;
-
-const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 export function presentPerformance(mode: PerformanceMode, { report, generatedAt }: TimedReport) {
   const { performance, markets, questions, scheduled, firstTradeAt, isTruncated } = report;
@@ -27,15 +23,15 @@ export function presentPerformance(mode: PerformanceMode, { report, generatedAt 
     ...(markets === undefined ? null : { markets }),
     ...(questions === undefined ? null : { independent_questions: questions, questions_required: QUESTIONS_REQUIRED }),
     win_rate: skill?.winRate ?? null,
-    total_pnl: cents(totalPnlUsd),
+    total_pnl: toCents(totalPnlUsd),
     roi_pct: skill?.roiPct ?? null,
     avg_edge: skill?.averageEdge ?? null,
-    max_drawdown: cents(performance.maxDrawdownUsd),
+    max_drawdown: toCents(performance.maxDrawdownUsd),
     sharpe_ratio: skill?.sharpeRatio ?? null,
     ...(scheduled === undefined ? null : { without_requested: presentScheduled(scheduled) }),
-    ...(firstTradeAt === undefined ? null : { first_trade_at: toTimestamp(firstTradeAt) }),
+    ...(firstTradeAt === undefined ? null : { first_trade_at: firstTradeAt === null ? null : toIso(firstTradeAt) }),
     ...(isTruncated === undefined ? null : { truncated: isTruncated }),
-    generated_at: new Date(generatedAt).toISOString(),
+    generated_at: toIso(generatedAt),
   };
 }
 
@@ -49,7 +45,7 @@ function presentScheduled(scheduled: ScheduledReport) {
     markets,
     independent_questions: questions,
     win_rate: skill?.winRate ?? null,
-    total_pnl: cents(totalPnlUsd),
+    total_pnl: toCents(totalPnlUsd),
     roi_pct: skill?.roiPct ?? null,
     avg_edge: skill?.averageEdge ?? null,
   };
@@ -63,8 +59,8 @@ export function presentDays(report: BookReport) {
       cumulativeUsd = sumUsd([cumulativeUsd, pnlUsd]);
       return {
         date,
-        pnl: cents(pnlUsd),
-        cumulative_pnl: cents(cumulativeUsd),
+        pnl: toCents(pnlUsd),
+        cumulative_pnl: toCents(cumulativeUsd),
         trades: enteredTrades,
         win_rate: resolvedTrades === 0 || !isSkillShown ? null : wonTrades / resolvedTrades,
       };

@@ -7,7 +7,7 @@ import type { BookReport, PerformanceMode, TimedReport } from "./model.ts";
 import { presentDays, presentPerformance } from "./present.ts";
 import { PerformanceHistorySchema, PerformanceSchema, performanceQuery } from "./schema.ts";
 
-export interface PerformanceRoutesOptions {
+interface PerformanceRoutesOptions {
   /** The performance of the shadow book. */
   readonly shadow: { read(): Promise<TimedReport> };
   /** Computes the performance of the trades that a customer reported. */

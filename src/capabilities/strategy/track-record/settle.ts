@@ -1,11 +1,10 @@
 import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import type { EventLog } from "../../../event-log/index.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database, Transaction } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
+import type { Transaction } from "../../../ports/database.ts";
 import { readSettledMarkets } from "../../../storage/index.ts";
 import { payoutOf, profitOf } from "../../../trading/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 import { insertEventLink } from "../../markets/questions/index.ts";
 import { startOfNextDay } from "./day-totals.ts";
 import { addToTotals } from "./total-queries.ts";
@@ -30,17 +29,14 @@ const EVENT_PAGES_MAX = 100;
 const MARKETS_PER_PAGE = 500;
 const TRADES_PER_PAGE = 1_000;
 
-export interface SettlePorts {
-  readonly database: Database;
+interface SettleDependencies extends Pick<MarketDependencies, "database" | "clock" | "log"> {
   readonly eventLog: Pick<EventLog, "readAfter">;
-  readonly clock: Clock;
-  readonly log: Log;
   /** Ends the work before the next market if it returns true. */
   readonly isStopping: () => boolean;
 }
 
 /** Records settlements of markets that were analysed or traded, and the results of their trades in the shadow book. */
-export function createSettler({ database, eventLog, clock, log, isStopping }: SettlePorts) {
+export function createSettler({ database, eventLog, clock, log, isStopping }: SettleDependencies) {
   /** Settles the given markets that are finalized. Returns the number of new and corrected settlements. */
   const settle = async (markets: readonly MarketId[]): Promise<number> => {
     let count = 0;

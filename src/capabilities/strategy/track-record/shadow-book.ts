@@ -1,11 +1,8 @@
-import type { MarketBoard } from "../../../board/index.ts";
 import type { EventLog } from "../../../event-log/index.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
-import type { Clock } from "../../../ports/clock.ts";
-import type { Database } from "../../../ports/database.ts";
-import type { Log } from "../../../ports/log.ts";
 import type { ShadowEntry } from "../../../trading/index.ts";
+import type { MarketDependencies } from "../../markets/ports.ts";
 import { createDayCloser, isSealed } from "./close-days.ts";
 import type { Verification } from "./model.ts";
 import { createSettler } from "./settle.ts";
@@ -16,16 +13,12 @@ const PAUSE_MS = 60_000;
 const RECONCILE_PAUSE_MS = HOUR_MS;
 const RETENTION_PAUSE_MS = DAY_MS;
 
-export interface ShadowBookPorts {
-  readonly database: Database;
-  readonly board: Pick<MarketBoard, "find">;
+interface ShadowBookDependencies extends Pick<MarketDependencies, "database" | "board" | "clock" | "log"> {
   readonly eventLog: Pick<EventLog, "readAfter">;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
 /** The shadow book: every recommended trade, its result, and the totals of each UTC day. */
-export function createShadowBook(ports: ShadowBookPorts) {
+export function createShadowBook(ports: ShadowBookDependencies) {
   const { database, clock, log } = ports;
   const jobs = new BackgroundJobs(clock, log);
   const isStopping = () => jobs.isStopping;

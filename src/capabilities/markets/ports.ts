@@ -1,0 +1,34 @@
+import type { BoardMarket } from "../../board/index.ts";
+import type { VenueId } from "../../domain/market.ts";
+import type { OrderBook } from "../../domain/order-book.ts";
+import type { MarketPair } from "../../matching/index.ts";
+import type { PairCorrelation } from "../../quant/correlation.ts";
+import type { AreaPorts, Pipeline } from "../area-ports.ts";
+
+/** Our estimate of the probability of YES, in [0, 1], and its time in Unix milliseconds. */
+export interface MarketEstimate {
+  readonly probability: number;
+  readonly at: number;
+}
+
+/** Dependencies of the services of markets and signals. Each service picks those that it uses. */
+export interface MarketDependencies extends Pick<AreaPorts, "database" | "clock" | "log">, Pick<Pipeline, "board"> {
+  /** Ids of the venues that clients can query. */
+  readonly venues: readonly VenueId[];
+  /** Returns a market, or fetches it from its venue. Throws AppError `market_not_found`; VenueError. */
+  readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
+  /** Returns the current order book, or null if the market has none. Throws VenueError. */
+  readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
+  /** Returns the order book that is known without a request; null if none is. */
+  readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
+  /** Returns the pairs of a market with markets of other venues. */
+  readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
+  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
+  readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
+  /** Our estimate of a market at its current price; null if there is none. */
+  readonly estimateOf: (market: BoardMarket) => MarketEstimate | null;
+  /** Our estimate of the probability of YES at the current price; null if there is none. */
+  readonly probabilityOf: (market: BoardMarket) => number | null;
+  /** Whether the venue of a market trades with play money. */
+  readonly isPlayMoney: (market: BoardMarket) => boolean;
+}
