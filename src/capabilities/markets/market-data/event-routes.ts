@@ -52,7 +52,7 @@ function listEventsRoute(app: FastifyInstance, { service, schemas, publicUrl }: 
           volumeUsdMin: min_volume,
           marketsMin: min_markets,
         },
-        cursor === undefined ? null : toPosition(cursor, listing),
+        cursor === undefined ? null : decodePosition(cursor, listing),
       );
       if (next !== null) reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), publicUrl));
       return events.map(presentEventSummary);
@@ -128,8 +128,12 @@ function listEventMarketsRoute(app: FastifyInstance, { service, schemas }: Route
   });
 }
 
-/** Event lists have only numeric sort values, so a string becomes null. */
-function toPosition(cursor: string, listing: ListingKey) {
+/**
+ * Decodes the cursor of a list. Lists have only numeric sort values, so a string becomes null.
+ *
+ * @throws InvalidRequestError if the cursor does not belong to the listing
+ */
+export function decodePosition(cursor: string, listing: ListingKey) {
   const { value, id } = decodeCursor(cursor, listing);
   return { value: typeof value === "number" ? value : null, id };
 }

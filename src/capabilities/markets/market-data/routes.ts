@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type BoardMarket, SORT_KEYS, type SortKey } from "../../../board/index.ts";
-import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../../http/pagination.ts";
+import { encodeCursor, type ListingKey, nextPageLink } from "../../../http/pagination.ts";
 import { sendPreserialised } from "../../../http/response/preserialised.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
-import { eventRoutes } from "./event-routes.ts";
+import { decodePosition, eventRoutes } from "./event-routes.ts";
 import { marketDataRoutes } from "./market-data-routes.ts";
 import { overviewRoutes } from "./overview-routes.ts";
 import { encodeMarket, joinJsonArray, presentMarket } from "./present.ts";
@@ -40,7 +40,7 @@ function listMarketsRoute(app: FastifyInstance, { service, board, publicUrl, sch
       const listing = createListingKey({ sort, status, order, ...filters });
       const { markets, next } = service.listMarkets(
         { ...filters, limit, sort, status, isReversed: order !== defaultOrderOf(sort) },
-        cursor === undefined ? null : toKeyset(decodeCursor(cursor, listing)),
+        cursor === undefined ? null : decodePosition(cursor, listing),
       );
       if (next !== null) reply.header("link", nextPageLink(request.url, encodeCursor(next, listing), publicUrl));
       const items = markets.map((market) => encodeMarket(market, board.eventOf(market), service.lookups));
@@ -92,9 +92,4 @@ function defaultOrderOf(sort: SortKey): "asc" | "desc" {
 function createListingKey(filters: { source?: string; platform?: string; category?: string } & ListingKey): ListingKey {
   const { source, platform, category, ...others } = filters;
   return { ...others, source: source ?? platform, category: category?.toLowerCase() };
-}
-
-/** Converts a decoded cursor to a position. Market lists have only numeric sort values, so a string becomes null. */
-function toKeyset({ value, id }: { readonly value: number | string | null; readonly id: string }) {
-  return { value: typeof value === "number" ? value : null, id };
 }

@@ -2,7 +2,6 @@ import type { FastifyInstance } from "fastify";
 import { METERING } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
-import { presentResolution } from "./present.ts";
 import { createResolutionSchemas } from "./schema.ts";
 import type { ResolutionService } from "./service.ts";
 
@@ -22,6 +21,6 @@ export function resolutionRoutes(app: FastifyInstance, service: ResolutionServic
     params: schemas.marketPath,
     responses: { 200: schemas.Resolution },
     errors: ["market_not_found", "venue_unavailable"],
-    handler: async ({ params }) => presentResolution(await service.getResolution(params.platform, params.market_id)),
+    handler: ({ params }) => service.getResolution(params.platform, params.market_id),
   });
 }

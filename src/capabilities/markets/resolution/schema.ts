@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   createMarketPath,
@@ -26,6 +26,8 @@ const KeyDate = Type.Object(
   },
   { [SCHEMA_NAME]: "KeyDate" },
 );
+
+export type ResolutionResponse = Static<ReturnType<typeof createResolutionSchemas>["Resolution"]>;
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createResolutionSchemas(venues: VenueIds) {

@@ -7,10 +7,7 @@ import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
 import { valueError } from "../../../http/validation/index.ts";
 import { createScreeningSchemas, LIMIT_DEFAULT } from "./schema.ts";
-import type { ScreenedMarket, ScreeningService } from "./service.ts";
-
-/** Hours have two digits. */
-const HOUR_STEPS = 100;
+import type { ScreeningService } from "./service.ts";
 
 /** POST /v1/screen. */
 export function screeningRoutes(app: FastifyInstance, service: ScreeningService, venues: VenueIds): void {
@@ -30,7 +27,7 @@ export function screeningRoutes(app: FastifyInstance, service: ScreeningService,
     handler({ body }) {
       const platform = body.platform ?? null;
       const ids = body.market_ids ?? [];
-      const screened = service.screen({
+      return service.screen({
         markets: ids.length === 0 ? null : parseMarketNames(ids, platform, venues.trading),
         venues: platform === null ? venues.trading : [platform],
         category: body.category ?? null,
@@ -43,7 +40,6 @@ export function screeningRoutes(app: FastifyInstance, service: ScreeningService,
         minScore: body.min_score ?? null,
         limit: body.limit ?? LIMIT_DEFAULT,
       });
-      return screened.flatMap((item) => presentScreenedMarket(item) ?? []);
     },
   });
 }
@@ -59,31 +55,4 @@ function parseMarketNames(names: readonly string[], platform: VenueId | null, tr
   });
   if (errors.length > 0) throw new InvalidRequestError(errors);
   return markets;
-}
-
-function presentScreenedMarket(item: ScreenedMarket) {
-  const { market, hoursToResolution, estimate } = item;
-  const { listing, activity, yesPrice } = market;
-  if (yesPrice === null) return null;
-  return {
-    platform: listing.venue,
-    market_id: listing.marketId,
-    title: listing.title,
-    yes_price: yesPrice,
-    volume_24h: activity.volume24hUsd,
-    score: item.score,
-    category: item.category,
-    trend: item.trend,
-    volume_spike: item.isVolumeSpike,
-    hours_to_resolution: hoursToResolution === null ? null : Math.round(hoursToResolution * HOUR_STEPS) / HOUR_STEPS,
-    bid_ask_spread: item.spread,
-    price_velocity_1h: item.priceVelocity1h,
-    cached_edge: estimate?.edge ?? null,
-    model_probability: estimate?.probability ?? null,
-    model_probability_at: estimate === null ? null : new Date(estimate.at).toISOString(),
-    cached_confidence: estimate?.confidence ?? null,
-    cached_recommendation: estimate?.recommendation ?? null,
-    action: item.action,
-    updated_at: new Date(market.updatedAt).toISOString(),
-  };
 }

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   nullableNumber,
@@ -137,6 +137,8 @@ const screenedMarket = (all: readonly string[]) =>
     },
     { [SCHEMA_NAME]: "ScreenedMarket" },
   );
+
+export type ScreenedMarket = Static<ReturnType<typeof screenedMarket>>;
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createScreeningSchemas({ trading, all }: VenueIds) {

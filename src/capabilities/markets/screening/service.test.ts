@@ -40,7 +40,7 @@ function openScreening(lastHours: Readonly<Record<string, LastHour>> = {}) {
   });
   const add = (id: string, parts: SampleParts = {}) => board.apply(sampleMarket(id, parts), clock.now()).market;
   const screenIds = (request: Partial<ScreenRequest> = {}) =>
-    service.screen({ ...EVERYTHING, ...request }).map(({ market }) => market.listing.marketId);
+    service.screen({ ...EVERYTHING, ...request }).map(({ market_id }) => market_id);
   return { clock, board, service, add, screenIds };
 }
 
@@ -88,43 +88,17 @@ test("describes each market with its figures, and unknown ones as null", () => {
   board.annotate(known, { priceDayAgo: 0.45 });
   add("calm", { listing: { closeAt: SAMPLE_AT - HOUR_MS }, activity: { volume24hUsd: 100 } });
   add("unknown", { quote: { bid: null } });
-  const [first, second, third] = service.screen(EVERYTHING).map(({ market, score: _, ...item }) => ({
-    id: market.listing.marketId,
-    ...item,
-  }));
-  assert.deepEqual(first, {
-    id: "known",
-    category: "Economics",
-    trend: "falling",
-    isVolumeSpike: true,
-    hoursToResolution: 36,
-    spread: 0.02,
-    priceVelocity1h: 0.03,
-    action: "analyze",
-    estimate: null,
-  });
-  assert.deepEqual(second, {
-    id: "calm",
-    category: null,
-    trend: null,
-    isVolumeSpike: false,
-    hoursToResolution: null,
-    spread: 0.02,
-    priceVelocity1h: null,
-    action: "skip",
-    estimate: null,
-  });
-  assert.deepEqual(third, {
-    id: "unknown",
-    category: null,
-    trend: null,
-    isVolumeSpike: null,
-    hoursToResolution: null,
-    spread: null,
-    priceVelocity1h: null,
-    action: "skip",
-    estimate: null,
-  });
+  const figures = service
+    .screen(EVERYTHING)
+    .map((item) => [
+      ...[item.market_id, item.category, item.trend, item.volume_spike, item.hours_to_resolution, item.bid_ask_spread],
+      ...[item.price_velocity_1h, item.action],
+    ]);
+  assert.deepEqual(figures, [
+    ["known", "Economics", "falling", true, 36, 0.02, 0.03, "analyze"],
+    ["calm", null, null, false, null, 0.02, null, "skip"],
+    ["unknown", null, null, null, null, null, null, "skip"],
+  ]);
 });
 
 test("each threshold keeps a market that equals it and leaves out one without the figure", () => {
@@ -162,11 +136,11 @@ test("an empty or one-sided book and a market opened a minute ago have null figu
   add("one-sided", { quote: { ask: null } });
   add("new", { listing: { openAt: SAMPLE_AT - 60_000 } });
   for (const status of ["determined", "finalized"] as const) add(status, { listing: { status } });
-  const figures = service.screen(EVERYTHING).map(({ market, spread, trend, isVolumeSpike, priceVelocity1h }) => ({
-    id: market.listing.marketId,
-    price: market.yesPrice,
-    spread,
-    unknown: [trend, isVolumeSpike, priceVelocity1h],
+  const figures = service.screen(EVERYTHING).map((item) => ({
+    id: item.market_id,
+    price: item.yes_price,
+    spread: item.bid_ask_spread,
+    unknown: [item.trend, item.volume_spike, item.price_velocity_1h],
   }));
   const unknown = [null, null, null];
   assert.deepEqual(figures, [

@@ -1,30 +1,28 @@
-import { type BoardMarket, type MarketBoard, priceChange24h } from "../../../board/index.ts";
+import { type BoardMarket, priceChange24h } from "../../../board/index.ts";
 import { openResolutionTime } from "../../../domain/close-time.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { toIso } from "../../../lib/dates/iso-time.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import type { Clock } from "../../../ports/clock.ts";
+import { roundTo } from "../../../lib/numbers.ts";
 import type { LastHour } from "../../../storage/index.ts";
-import { type Action, actionOf, isVolumeSpike, type ScreenRequest, type Trend, trendOf } from "./model.ts";
+import type { MarketDependencies, MarketEstimate } from "../ports.ts";
+import { actionOf, isVolumeSpike, type ScreenRequest, trendOf } from "./model.ts";
+import type { ScreenedMarket } from "./schema.ts";
 import { ScoreColumns, spreadOf } from "./score-columns.ts";
 
-/** Scores have four digits: their parts are estimates. */
-const SCORE_STEPS = 10_000;
+/** Scores have four decimals, because their parts are estimates. */
+const SCORE_DECIMALS = 4;
+const HOUR_DECIMALS = 2;
 
-export interface ScreeningPorts {
-  readonly board: MarketBoard;
-  readonly clock: Clock;
+interface ScreeningDependencies extends Pick<MarketDependencies, "board" | "clock"> {
   /** Returns the last hour of a market, or null if it is unknown. */
   readonly findLastHour: (market: BoardMarket) => LastHour | null;
-  /** Returns our estimate of a market at its current price, or null if there is none. */
-  readonly estimateOf: (market: BoardMarket) => CachedEstimate | null;
+  /** Returns our estimate of a market at its current price; null if there is none. */
+  readonly estimateOf: (market: BoardMarket) => ScreenedEstimate | null;
 }
 
 /** The main figures of an estimate. */
-export interface CachedEstimate {
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** In [0, 1]. */
-  readonly probability: number;
+interface ScreenedEstimate extends MarketEstimate {
   /** `probability` minus the displayed price. */
   readonly edge: number;
   /** In [0, 1]. */
@@ -32,47 +30,44 @@ export interface CachedEstimate {
   readonly recommendation: string;
 }
 
-/** One market of a screen. Unknown figures are null. */
-export interface ScreenedMarket {
-  readonly market: BoardMarket;
-  /** In [0, 1], rounded to four digits. */
-  readonly score: number;
-  readonly category: string | null;
-  readonly trend: Trend | null;
-  readonly isVolumeSpike: boolean | null;
-  /** At least 0. */
-  readonly hoursToResolution: number | null;
-  readonly spread: number | null;
-  /** Price minus the price an hour ago. */
-  readonly priceVelocity1h: number | null;
-  readonly action: Action;
-  readonly estimate: CachedEstimate | null;
-}
-
 export type ScreeningService = ReturnType<typeof createScreeningService>;
 
 /** Screens the active markets of the board. Create it before the board is filled: it follows every change of the board. */
-export function createScreeningService({ board, clock, findLastHour, estimateOf }: ScreeningPorts) {
+export function createScreeningService({ board, clock, findLastHour, estimateOf }: ScreeningDependencies) {
   const columns = new ScoreColumns();
   board.observe(columns);
 
-  const describe = (market: BoardMarket, exactScore: number, now: number): ScreenedMarket => {
-    const score = Math.round(exactScore * SCORE_STEPS) / SCORE_STEPS;
-    const { listing, activity } = market;
+  const describe = (market: BoardMarket, exactScore: number, now: number): ScreenedMarket[] => {
+    const { listing, activity, yesPrice } = market;
+    if (yesPrice === null) return [];
+    const score = roundTo(exactScore, SCORE_DECIMALS);
+    const estimate = estimateOf(market);
     const lastHour = findLastHour(market);
     const resolutionAt = openResolutionTime(listing, now);
-    return {
-      market,
-      score,
-      category: listing.category ?? board.eventOf(market)?.listing.category ?? null,
-      trend: trendOf(priceChange24h(market)),
-      isVolumeSpike: isVolumeSpike(lastHour?.volumeUsd ?? null, activity.volume24hUsd),
-      hoursToResolution: resolutionAt === null ? null : Math.max(0, (resolutionAt - now) / HOUR_MS),
-      spread: spreadOf(market),
-      priceVelocity1h: priceMove(market.yesPrice, lastHour?.yesPriceBefore ?? null),
-      action: actionOf(score),
-      estimate: estimateOf(market),
-    };
+    const hours = resolutionAt === null ? null : Math.max(0, (resolutionAt - now) / HOUR_MS);
+    return [
+      {
+        platform: listing.venue,
+        market_id: listing.marketId,
+        title: listing.title,
+        yes_price: yesPrice,
+        volume_24h: activity.volume24hUsd,
+        score,
+        category: listing.category ?? board.eventOf(market)?.listing.category ?? null,
+        trend: trendOf(priceChange24h(market)),
+        volume_spike: isVolumeSpike(lastHour?.volumeUsd ?? null, activity.volume24hUsd),
+        hours_to_resolution: hours === null ? null : roundTo(hours, HOUR_DECIMALS),
+        bid_ask_spread: spreadOf(market),
+        price_velocity_1h: priceMove(yesPrice, lastHour?.yesPriceBefore ?? null),
+        cached_edge: estimate?.edge ?? null,
+        model_probability: estimate?.probability ?? null,
+        model_probability_at: estimate === null ? null : toIso(estimate.at),
+        cached_confidence: estimate?.confidence ?? null,
+        cached_recommendation: estimate?.recommendation ?? null,
+        action: actionOf(score),
+        updated_at: toIso(market.updatedAt),
+      },
+    ];
   };
 
   const keepMarkets = (rows: Uint32Array, markets: NonNullable<ScreenRequest["markets"]>): Uint32Array => {
@@ -88,11 +83,10 @@ export function createScreeningService({ board, clock, findLastHour, estimateOf 
       return columns
         .selectBest(request.markets === null ? rows : keepMarkets(rows, request.markets), request, now)
         .toArray()
-        .flatMap(({ row, score }) => [...board.rows([row])].map((market) => describe(market, score, now)));
+        .flatMap(({ row, score }) => [...board.rows([row])].flatMap((market) => describe(market, score, now)));
     },
   };
 }
 
-function priceMove(price: number | null, before: number | null): number | null {
-  return price === null || before === null ? null : fromMicros(toMicros(price) - toMicros(before));
-}
+const priceMove = (price: number, before: number | null): number | null =>
+  before === null ? null : fromMicros(toMicros(price) - toMicros(before));
