@@ -1,3 +1,6 @@
+import { copyInto } from "../lib/copy-into.ts";
+import { countBits } from "../lib/numbers.ts";
+
 /** Maximum rows stored as a list. For larger sets, bits take no more memory than a list and are faster to combine. */
 const SPARSE_ROWS_MAX = 2_048;
 const INITIAL_WORD_COUNT = 256;
@@ -71,7 +74,7 @@ export class Bitmap {
     for (let index = 0; index < other.#bits.length; index++) {
       this.#bits[index] = (this.#bits[index] ?? 0) | (other.#bits[index] ?? 0);
     }
-    this.#size = countBits(this.#bits);
+    this.#size = countRows(this.#bits);
   }
 
   /** Visits the rows in ascending order. */
@@ -142,7 +145,7 @@ export class Bitmap {
   #assignBits(bits: Uint32Array<ArrayBuffer>): void {
     this.#list = null;
     this.#bits = bits;
-    this.#size = countBits(bits);
+    this.#size = countRows(bits);
     if (this.#size > SPARSE_ROWS_MAX / 2) return;
     this.#list = this.toArray();
     this.#bits = EMPTY_BITS;
@@ -168,9 +171,7 @@ export class Bitmap {
 
   #growTo(length: number): void {
     if (length <= this.#bits.length) return;
-    const bits = new Uint32Array(length);
-    bits.set(this.#bits);
-    this.#bits = bits;
+    this.#bits = copyInto(new Uint32Array(length), this.#bits);
   }
 }
 
@@ -186,13 +187,8 @@ function lowerBound(sorted: readonly number[], row: number): number {
   return low;
 }
 
-function countBits(words: Uint32Array): number {
+function countRows(bits: Uint32Array): number {
   let count = 0;
-  for (let index = 0; index < words.length; index++) {
-    let word = words[index] ?? 0;
-    word -= (word >>> 1) & 0x55555555;
-    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
-    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
-  }
+  for (let index = 0; index < bits.length; index++) count += countBits(bits[index] ?? 0);
   return count;
 }

@@ -1,4 +1,5 @@
 import { toCents } from "../domain/usd.ts";
+import { copyInto } from "../lib/copy-into.ts";
 import { Bitmap } from "./bitmap.ts";
 import type { MarketIndex } from "./market-index.ts";
 import { type BoardEvent, isInCategory } from "./model.ts";
@@ -257,13 +258,7 @@ export class EventIndex {
 
   #grow(rows: number): void {
     const length = Math.max(rows, this.#numberOfRow.length * 2);
-    this.#numberOfRow = resize(this.#numberOfRow, length);
-    this.#listedNumberOfRow = resize(this.#listedNumberOfRow, length);
+    this.#numberOfRow = copyInto(new Int32Array(length).fill(-1), this.#numberOfRow);
+    this.#listedNumberOfRow = copyInto(new Int32Array(length).fill(-1), this.#listedNumberOfRow);
   }
-}
-
-function resize(source: Int32Array, length: number): Int32Array<ArrayBuffer> {
-  const target = new Int32Array(length).fill(-1);
-  target.set(source);
-  return target;
 }

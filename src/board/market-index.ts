@@ -1,5 +1,6 @@
 import { type Category, categoryOf } from "../domain/category.ts";
 import { MARKET_STATUSES, type MarketStatus, type VenueId } from "../domain/market.ts";
+import { copyInto } from "../lib/copy-into.ts";
 import type { Bitmap } from "./bitmap.ts";
 import { CategoryTotals } from "./category-totals.ts";
 import {
@@ -129,20 +130,15 @@ export class MarketIndex {
     const rows: number[] = [];
     if (candidates?.isSparse === true) {
       candidates.forEach((row) => {
-        const isAfter = () =>
-          after === null || (isReversed ? orderedIndex.isAfterReverse(row, after) : orderedIndex.isAfter(row, after));
-        if (matches(row) && isAfter()) rows.push(row);
+        if (matches(row) && (after === null || orderedIndex.isAfter(row, after, isReversed))) rows.push(row);
       });
-      return rows
-        .sort((a, b) => (isReversed ? orderedIndex.compareReverse(a, b) : orderedIndex.compare(a, b)))
-        .slice(0, limit);
+      return rows.sort((a, b) => orderedIndex.compare(a, b, isReversed)).slice(0, limit);
     }
     const visit = (row: number): boolean => {
       if (matches(row) && (candidates === null || candidates.has(row))) rows.push(row);
       return rows.length < limit;
     };
-    if (isReversed) orderedIndex.walkReverse(after, visit);
-    else orderedIndex.walk(after, visit);
+    orderedIndex.walk(after, visit, isReversed);
     return rows;
   }
 
@@ -225,14 +221,8 @@ export class MarketIndex {
 
   #grow(rows: number): void {
     const length = Math.max(rows, this.#facets.length * 2);
-    this.#facets = resize(this.#facets, length);
-    this.#categories = resize(this.#categories, length);
+    this.#facets = copyInto(new Uint32Array(length), this.#facets);
+    this.#categories = copyInto(new Uint32Array(length), this.#categories);
     this.#foundRows = new Uint32Array(length);
   }
-}
-
-function resize(source: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
-  const target = new Uint32Array(length);
-  target.set(source);
-  return target;
 }

@@ -10,23 +10,18 @@ function collectRows(
   index: OrderedIndex,
   after: OrderedPosition | null = null,
   limit = Number.POSITIVE_INFINITY,
+  isReversed = false,
 ): number[] {
   const visitedRows: number[] = [];
-  index.walk(after, (row) => {
+  const visit = (row: number) => {
     visitedRows.push(row);
     return visitedRows.length < limit;
-  });
+  };
+  index.walk(after, visit, isReversed);
   return visitedRows;
 }
-
-function collectReverse(index: OrderedIndex, after: OrderedPosition | null = null): number[] {
-  const visitedRows: number[] = [];
-  index.walkReverse(after, (row) => {
-    visitedRows.push(row);
-    return true;
-  });
-  return visitedRows;
-}
+const collectReverse = (index: OrderedIndex, after: OrderedPosition | null = null): number[] =>
+  collectRows(index, after, Number.POSITIVE_INFINITY, true);
 
 /** Reference implementation: sorts all rows. */
 function sortRows(values: ReadonlyMap<number, number | null>): number[] {
@@ -114,10 +109,10 @@ test("after any sequence of changes, a walk from any position, in both orders, m
         const reversed = [...backwards.filter(isKnown), ...backwards.filter((row) => !isKnown(row))];
         assert.deepEqual(collectReverse(index), reversed);
         assert.deepEqual(
-          [...values.keys()].sort((a, b) => index.compareReverse(a, b)),
+          [...values.keys()].sort((a, b) => index.compare(a, b, true)),
           reversed,
         );
-        const reversedAfter = reversed.filter((row) => index.isAfterReverse(row, position));
+        const reversedAfter = reversed.filter((row) => index.isAfter(row, position, true));
         assert.deepEqual(collectReverse(index, position), reversedAfter);
         assert.deepEqual(reversed.slice(reversed.length - reversedAfter.length), reversedAfter);
       },

@@ -1,3 +1,5 @@
+import { copyInto } from "../lib/copy-into.ts";
+
 const INITIAL_ROWS = 1_024;
 const BLOCK_ROWS_MAX = 1_024;
 /** Two adjacent blocks are merged if their rows together fill at most this share of a block. */
@@ -107,19 +109,22 @@ export class OrderedIndex {
   /**
    * Visits the rows after a position, or all rows, in order, until `visit` returns false. The index must not be changed
    * during the walk.
+   *
+   * @param isReversed  smaller values first, equal values by descending id. Unknown values are last here as well
    */
-  walk(after: OrderedPosition | null, visit: (row: number) => boolean): void {
+  walk(after: OrderedPosition | null, visit: (row: number) => boolean, isReversed = false): void {
     const blocks = this.#sortedBlocks();
-    let blockIndex = 0;
-    let index = 0;
+    if (isReversed) {
+      this.#walkReversed(blocks, after, visit);
+      return;
+    }
+    let { block: blockIndex, index } = FIRST_POSITION;
     if (after !== null) {
       const value = after.value ?? UNKNOWN_VALUE;
-      blockIndex = this.#findBlock(blocks, value, after.id);
-      const block = blocks[blockIndex];
-      if (block === undefined) return;
-      index = this.#findInBlock(block, value, after.id);
+      ({ block: blockIndex, index } = this.#positionOf(blocks, value, after.id));
       // Skip the row at the position: the walk starts after it.
-      const row = index < block.length ? block.rows[index] : undefined;
+      const block = blocks[blockIndex];
+      const row = block !== undefined && index < block.length ? block.rows[index] : undefined;
       if (row !== undefined && this.#values[row] === value && this.#idOf(row) === after.id) index += 1;
     }
     for (; blockIndex < blocks.length; blockIndex++, index = 0) {
@@ -130,12 +135,7 @@ export class OrderedIndex {
     }
   }
 
-  /**
-   * Like `walk` in the reverse order: smaller values first, equal values by descending id. Unknown values are last here
-   * as well.
-   */
-  walkReverse(after: OrderedPosition | null, visit: (row: number) => boolean): void {
-    const blocks = this.#sortedBlocks();
+  #walkReversed(blocks: readonly Block[], after: OrderedPosition | null, visit: (row: number) => boolean): void {
     const unknown = this.#positionOf(blocks, UNKNOWN_VALUE, "");
     const afterValue = after?.value ?? UNKNOWN_VALUE;
     const start = after === null ? unknown : this.#positionOf(blocks, afterValue, after.id);
@@ -145,34 +145,25 @@ export class OrderedIndex {
     visitBackwards(blocks, isInUnknown ? start : last, unknown, visit);
   }
 
-  /** Comparator for the order of `walkReverse`. */
-  compareReverse(a: number, b: number): number {
-    const isUnknownA = (this.#values[a] ?? UNKNOWN_VALUE) === UNKNOWN_VALUE;
-    const isUnknownB = (this.#values[b] ?? UNKNOWN_VALUE) === UNKNOWN_VALUE;
-    if (isUnknownA !== isUnknownB) return isUnknownA ? 1 : -1;
-    return this.compare(b, a);
-  }
-
-  /** Whether `walkReverse` visits the row after the position. */
-  isAfterReverse(row: number, position: OrderedPosition): boolean {
-    const rowValue = this.#values[row] ?? UNKNOWN_VALUE;
-    if (position.value === null || rowValue === UNKNOWN_VALUE)
-      return rowValue === UNKNOWN_VALUE && (position.value !== null || this.#idOf(row) < position.id);
-    return rowValue > position.value || (rowValue === position.value && this.#idOf(row) < position.id);
-  }
-
-  /** Comparator for sorting rows of the index: negative if `a` comes before `b`. */
-  compare(a: number, b: number): number {
-    const [x, y] = [this.#values[a] ?? UNKNOWN_VALUE, this.#values[b] ?? UNKNOWN_VALUE];
-    if (x !== y) return x > y ? -1 : 1;
+  /** Comparator for sorting rows of the index in the order of `walk`: negative if `a` comes before `b`. */
+  compare(a: number, b: number, isReversed = false): number {
     if (a === b) return 0;
-    return this.#idOf(a) < this.#idOf(b) ? -1 : 1;
+    return this.#precedes(this.#valueOf(a), this.#idOf(a), this.#valueOf(b), this.#idOf(b), isReversed) ? -1 : 1;
   }
 
-  isAfter(row: number, position: OrderedPosition): boolean {
-    const value = position.value ?? UNKNOWN_VALUE;
-    const rowValue = this.#values[row] ?? UNKNOWN_VALUE;
-    return rowValue < value || (rowValue === value && this.#idOf(row) > position.id);
+  /** Whether `walk` visits the row after the position. */
+  isAfter(row: number, { value, id }: OrderedPosition, isReversed = false): boolean {
+    return this.#precedes(value ?? UNKNOWN_VALUE, id, this.#valueOf(row), this.#idOf(row), isReversed);
+  }
+
+  #precedes(value: number, id: string, otherValue: number, otherId: string, isReversed: boolean): boolean {
+    if (value === otherValue) return isReversed ? id > otherId : id < otherId;
+    if (!isReversed || value === UNKNOWN_VALUE || otherValue === UNKNOWN_VALUE) return value > otherValue;
+    return value < otherValue;
+  }
+
+  #valueOf(row: number): number {
+    return this.#values[row] ?? UNKNOWN_VALUE;
   }
 
   #sortedBlocks(): Block[] {
@@ -277,8 +268,7 @@ export class OrderedIndex {
   }
 
   #grow(rows: number): void {
-    const values = new Float64Array(Math.max(rows, this.#values.length * 2)).fill(Number.NaN);
-    values.set(this.#values);
-    this.#values = values;
+    const length = Math.max(rows, this.#values.length * 2);
+    this.#values = copyInto(new Float64Array(length).fill(Number.NaN), this.#values);
   }
 }

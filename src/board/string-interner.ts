@@ -30,9 +30,4 @@ export class StringInterner {
   *all(): Generator<readonly [text: string, number: number]> {
     for (const [text, { number }] of this.#entries) yield [text, number];
   }
-
-  /** Returns the number of the string, or null if the string has no references. */
-  find(text: string): number | null {
-    return this.#entries.get(text)?.number ?? null;
-  }
 }

@@ -21,3 +21,10 @@ export const logit = (probability: number): number => Math.log(probability / (1 
 
 /** Probability of log-odds: 1 / (1 + exp(-L)), the inverse of `logit`. @example sigmoid(0) // 0.5 */
 export const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
+
+/** Number of bits that are set in a 32-bit word. @see Warren (2012), "Hacker's Delight", section 5-1 */
+export function countBits(word: number): number {
+  const pairs = word - ((word >>> 1) & 0x5555_5555);
+  const nibbles = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
+  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+}

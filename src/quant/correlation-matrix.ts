@@ -11,8 +11,6 @@ export interface ShrunkCorrelations {
   readonly matrix: Matrix;
   /** Lower triangular L with L Lᵀ = matrix. */
   readonly factor: Matrix;
-  /** λ: each coefficient was multiplied by 1 - λ; in [0, 1]. */
-  readonly shrinkage: number;
 }
 
 /**
@@ -67,7 +65,7 @@ export function shrinkCorrelations(count: number, pairs: readonly PairCorrelatio
     factor = cholesky(matrix);
   }
   if (factor === null) throw new Error("the identity matrix has a Cholesky factor");
-  return { matrix, factor, shrinkage: high };
+  return { matrix, factor };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { clamp } from "../lib/numbers.ts";
+import { clamp, countBits } from "../lib/numbers.ts";
 import type { LogOddsMoves } from "./price-grid.ts";
 
 /** Pairs with fewer joint moves have no coefficient. */
@@ -150,13 +150,6 @@ function haveJointMoves(x: Uint32Array, y: Uint32Array, min: number): boolean {
   let count = 0;
   for (let index = 0; index < x.length && count < min; index++) count += countBits((x[index] ?? 0) & (y[index] ?? 0));
   return count >= min;
-}
-
-/** @see Warren (2012), "Hacker's Delight", section 5-1 */
-function countBits(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x5555_5555);
-  const nibbles = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
-  return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }
 
 /**

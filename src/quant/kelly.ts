@@ -1,9 +1,5 @@
 import { assertNotNegative, assertPositive, assertProbability } from "./assert.ts";
 
-/** Applied share of the Kelly fraction, and the largest share of the bankroll in one position. */
-const KELLY_SHARE_DEFAULT = 0.25;
-const POSITION_MAX_DEFAULT = 0.1;
-
 /**
  * Kelly fraction of a contract that pays 1 and is bought at the all-in cost c: the share of the bankroll that maximises
  * the expected logarithm of wealth, f* = (p - c) / (1 - c), and 0 without an edge.
@@ -17,25 +13,8 @@ const POSITION_MAX_DEFAULT = 0.1;
  */
 export function kellyFraction(probability: number, cost: number): number {
   assertProbability(probability, "probability");
-  assertCost(cost);
+  if (!(cost > 0 && cost < 1)) throw new RangeError(`cost must be in (0, 1), not ${cost}`);
   return Math.max(0, (probability - cost) / (1 - cost));
-}
-
-/**
- * Expected growth of the logarithm of wealth if the share f of the bankroll buys contracts at the all-in cost c:
- * p ln(1 + f (1 - c) / c) + (1 - p) ln(1 - f).
- *
- * @param fraction  f, in [0, 1)
- * @throws RangeError when an argument is outside its range
- * @example logGrowth(0.6, 0.5, 0.2); // 0.0201
- */
-export function logGrowth(probability: number, cost: number, fraction: number): number {
-  assertProbability(probability, "probability");
-  assertCost(cost);
-  assertProbability(fraction, "fraction");
-  const gain = probability === 0 ? 0 : probability * Math.log1p((fraction * (1 - cost)) / cost);
-  const loss = probability === 1 ? 0 : (1 - probability) * Math.log1p(-fraction);
-  return gain + loss;
 }
 
 /**
@@ -69,23 +48,20 @@ export interface EstimatedBet {
  * Share of the bankroll for a bet: the Kelly fraction, times the applied share, times the shrinkage for the uncertainty
  * of the estimate, at most `positionMax`.
  *
- * @param options.kellyShare  in [0, 1]
- * @param options.positionMax  in (0, 1]
+ * @param kellyShare  in [0, 1]
+ * @param positionMax  in (0, 1]
  * @throws RangeError when an argument is outside its range
- * @example positionShare({ probability: 0.6, variance: 0.01, cost: 0.5 }); // 0.25 * 0.5 * 0.2 = 0.025
+ * @example
+ * const bet = { probability: 0.6, variance: 0.01, cost: 0.5 };
+ * positionShare(bet, { kellyShare: 0.25, positionMax: 0.1 }); // 0.25 * 0.5 * 0.2 = 0.025
  */
 export function positionShare(
   { probability, variance, cost }: EstimatedBet,
-  options: { readonly kellyShare?: number; readonly positionMax?: number } = {},
+  { kellyShare, positionMax }: { readonly kellyShare: number; readonly positionMax: number },
 ): number {
-  const { kellyShare = KELLY_SHARE_DEFAULT, positionMax = POSITION_MAX_DEFAULT } = options;
   assertProbability(kellyShare, "kellyShare");
   assertPositive(positionMax, "positionMax");
   assertProbability(positionMax, "positionMax");
   const fraction = kellyFraction(probability, cost);
   return Math.min(positionMax, kellyShare * edgeShrinkage(probability - cost, variance) * fraction);
-}
-
-function assertCost(cost: number): void {
-  if (!(cost > 0 && cost < 1)) throw new RangeError(`cost must be in (0, 1), not ${cost}`);
 }

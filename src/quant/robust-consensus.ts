@@ -10,13 +10,6 @@ export interface AgentView {
   readonly usd: number;
 }
 
-export interface RobustConsensus {
-  /** In [0, 1]. */
-  readonly probability: number;
-  /** Number of agents with equal weights that would be as informative: (sum w)² / sum w². At least 5. */
-  readonly effectiveAgents: number;
-}
-
 /** With fewer agents there is no robust figure. */
 const AGENTS_MIN = 5;
 /** Distance from the estimate, in probability, beyond which an agent's pull no longer grows. */
@@ -38,26 +31,20 @@ const PULL_TOLERANCE = 1e-12;
  * If honest agents are spread with a standard deviation of 0.1, a share e of agents at an extreme moves m by about
  * 0.14 e / (1 - e): by 0.016 for 10% of 50.
  *
- * @returns  null with fewer than 5 agents
+ * @returns  in [0, 1]; null with fewer than 5 agents
  * @throws RangeError when a probability or a volume is outside its range
  * @see Huber (1964), "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1)
  */
-export function robustConsensus(views: readonly AgentView[]): RobustConsensus | null {
+export function robustConsensus(views: readonly AgentView[]): number | null {
   for (const { probability, usd } of views) {
     assertProbability(probability, "probability");
     assertPositive(usd, "usd");
   }
   if (views.length < AGENTS_MIN) return null;
-  const weights = volumeWeights(views.map(({ usd }) => usd));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  const effectiveAgents = total ** 2 / weights.reduce((sum, weight) => sum + weight ** 2, 0);
-  return {
-    probability: huberLocation(
-      views.map(({ probability }) => probability),
-      weights,
-    ),
-    effectiveAgents,
-  };
+  return huberLocation(
+    views.map(({ probability }) => probability),
+    volumeWeights(views.map(({ usd }) => usd)),
+  );
 }
 
 function volumeWeights(volumes: readonly number[]): number[] {

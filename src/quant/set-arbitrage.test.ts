@@ -3,15 +3,14 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { TakerFee } from "../domain/market.ts";
 import { netSpread } from "./arbitrage.ts";
-import { buyAllNo, buyAllYes, findLadderViolations } from "./set-arbitrage.ts";
+import { buyAllNo, findLadderViolations } from "./set-arbitrage.ts";
 
 const NONE: TakerFee = { kind: "none" };
 const FEE: TakerFee = { kind: "quadratic", rate: 0.07, exponent: 1 };
 const price = fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100);
 const maybePrice = fc.option(price, { nil: null });
 
-test("known values: three outcomes whose asks add up to 0.9, and whose bids add up to 1.1", () => {
-  assert.deepEqual(buyAllYes([0.3, 0.3, 0.3]), { markets: [0, 1, 2], payout: 1 });
+test("known values: three outcomes whose bids add up to 1.1, and a ladder whose narrower bid is above the wider ask", () => {
   assert.deepEqual(buyAllNo([0.3, 0.3, 0.5].map((bid) => ({ bid, fee: NONE }))), { markets: [0, 1, 2], payout: 2 });
   assert.deepEqual(
     findLadderViolations([
@@ -49,25 +48,11 @@ test("no other choice of markets has a higher net spread of NO contracts", () =>
   );
 });
 
-test("a set without one ask does not cover every outcome, and one market is not a set", () => {
-  assert.equal(buyAllYes([0.3, null, 0.3]), null);
-  assert.equal(buyAllYes([0.3]), null);
-  assert.equal(buyAllYes([]), null);
-  assert.equal(buyAllNo([{ bid: 0.9, fee: NONE }]), null);
-  assert.equal(
-    buyAllNo([
-      { bid: 0.9, fee: NONE },
-      { bid: null, fee: NONE },
-    ]),
-    null,
-  );
-  assert.equal(
-    buyAllNo([
-      { bid: 0.9, fee: NONE },
-      { bid: 0.01, fee: { kind: "flat_value", rate: 0.1 } },
-    ]),
-    null,
-  );
+test("buys no set if fewer than two markets have a bid above their fee", () => {
+  const market = { bid: 0.9, fee: NONE };
+  const costly = { bid: 0.01, fee: { kind: "flat_value", rate: 0.1 } } as const;
+  for (const markets of [[market], [market, { bid: null, fee: NONE }], [market, costly]])
+    assert.equal(buyAllNo(markets), null);
 });
 
 test("a ladder has a violation if and only if a narrower market is bid above a wider one's ask", () => {
@@ -90,7 +75,6 @@ test("a ladder has a violation if and only if a narrower market is bid above a w
 
 test("prices outside [0, 1] are refused", () => {
   for (const bad of [-0.1, 1.1, Number.NaN]) {
-    assert.throws(() => buyAllYes([bad, 0.5]), RangeError);
     assert.throws(() => buyAllNo([{ bid: bad, fee: NONE }]), RangeError);
     assert.throws(() => findLadderViolations([{ bid: bad, ask: null }]), RangeError);
     assert.throws(() => findLadderViolations([{ bid: null, ask: bad }]), RangeError);

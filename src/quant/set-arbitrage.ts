@@ -11,22 +11,6 @@ export interface SetTrade {
 }
 
 /**
- * YES contracts of all markets of an exclusive and exhaustive set: exactly one of them pays 1, so the set pays 1.
- *
- * @param asks  best YES ask of each market, in [0, 1]; null without an offer
- * @returns  null if there are fewer than two markets, or if one of them has no ask: then the set does not cover every
- *   outcome
- * @throws RangeError when an ask is outside [0, 1]
- * @see Dudik, Lahaie, Pennock, Rothschild (2013), "A combinatorial prediction market for the U.S. elections", section 2
- * @example buyAllYes([0.3, 0.6]); // { markets: [0, 1], payout: 1 }
- */
-export function buyAllYes(asks: readonly (number | null)[]): SetTrade | null {
-  for (const ask of asks) if (ask !== null) assertProbability(ask, "ask");
-  if (asks.length < 2 || asks.includes(null)) return null;
-  return { markets: asks.map((_, index) => index), payout: 1 };
-}
-
-/**
  * NO contracts of n markets of an exclusive set: at most one market resolves YES, so at least n - 1 contracts pay 1.
  * The set need not be exhaustive. A market adds `bid - fee` to the net spread, so those in which that is not above 0
  * are left out.

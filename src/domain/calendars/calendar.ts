@@ -1,3 +1,6 @@
+import type { CivilDate } from "../../lib/dates/civil-date.ts";
+import { type TimeZone, zonedInstant } from "../../lib/dates/zoned-time.ts";
+
 /**
  * How certain a date is. published: the publisher announced it. rule: computed by a rule that gives every regular
  * date of the past (the tests compare them). expected: computed by a rule that only approximates past dates.
@@ -35,6 +38,12 @@ export function assertYear(year: number): void {
   if (!Number.isInteger(year) || year < CALENDAR_YEAR_MIN || year > CALENDAR_YEAR_MAX)
     throw new RangeError(`year must be an integer from ${CALENDAR_YEAR_MIN} to ${CALENDAR_YEAR_MAX}, not ${year}`);
 }
+
+/** The time from the start of the first day to the end of the last one in a time zone. */
+export const wholeDays = (first: CivilDate, last: CivilDate, zone: TimeZone): Pick<Occurrence, "at" | "endAt"> => ({
+  at: zonedInstant(first, 0, zone),
+  endAt: zonedInstant(last + 1, 0, zone) - 1,
+});
 
 /** Occurrences by calendar and year; at most 211 years of each calendar, because other years are refused. */
 const knownYears = new WeakMap<Calendar, Map<number, readonly Occurrence[]>>();

@@ -1,70 +1,22 @@
-import { type CivilDate, civilDate, nearest, THURSDAY, WEDNESDAY, type Weekday } from "../../lib/dates/civil-date.ts";
+import { civilDate, nearest, THURSDAY, WEDNESDAY, type Weekday } from "../../lib/dates/civil-date.ts";
 import { createAnnouncementCalendar } from "./announcements.ts";
 import type { Calendar } from "./calendar.ts";
-
-type MonthDay = readonly [month: number, day: number];
+import { parseDates } from "./published-dates.ts";
 
 /**
- * Where the eight meetings of a year usually are. A meeting without a published date is on the nearest usual weekday.
+ * Computes the dates of a year without published dates: those weekdays that are nearest to the usual dates.
+ *
+ * @param usualDates  "month-day" of each meeting
  */
-interface MeetingPattern {
-  readonly weekday: Weekday;
-  readonly targets: readonly MonthDay[];
-}
+const computeMeetings = (usualDates: string, weekday: Weekday) => (year: number) =>
+  parseDates(year, usualDates).map((date) => nearest(date, weekday));
 
 /** Within 8 days for 2018 to 2027, except March 2020. */
-const FOMC_PATTERN: MeetingPattern = {
-  weekday: WEDNESDAY,
-  targets: [
-    [1, 29],
-    [3, 19],
-    [5, 1],
-    [6, 14],
-    [7, 29],
-    [9, 19],
-    [11, 2],
-    [12, 13],
-  ],
-};
-
+export const expectedFomcDates = computeMeetings("1-29 3-19 5-1 6-14 7-29 9-19 11-2 12-13", WEDNESDAY);
 /** Within 14 days for 2019 to 2028. */
-const ECB_PATTERN: MeetingPattern = {
-  weekday: THURSDAY,
-  targets: [
-    [1, 28],
-    [3, 11],
-    [4, 20],
-    [6, 8],
-    [7, 22],
-    [9, 11],
-    [10, 26],
-    [12, 14],
-  ],
-};
-
+export const expectedEcbDates = computeMeetings("1-28 3-11 4-20 6-8 7-22 9-11 10-26 12-14", THURSDAY);
 /** Within 7 days for 2019 to 2027. */
-const BANK_OF_ENGLAND_PATTERN: MeetingPattern = {
-  weekday: THURSDAY,
-  targets: [
-    [2, 3],
-    [3, 20],
-    [5, 6],
-    [6, 20],
-    [8, 3],
-    [9, 19],
-    [11, 5],
-    [12, 17],
-  ],
-};
-
-/** Computes the dates of a year's meetings from their usual position. */
-function computeMeetings(year: number, { weekday, targets }: MeetingPattern): readonly CivilDate[] {
-  return targets.map(([month, day]) => nearest(civilDate(year, month, day), weekday));
-}
-
-export const expectedFomcDates = (year: number) => computeMeetings(year, FOMC_PATTERN);
-export const expectedEcbDates = (year: number) => computeMeetings(year, ECB_PATTERN);
-export const expectedBankOfEnglandDates = (year: number) => computeMeetings(year, BANK_OF_ENGLAND_PATTERN);
+export const expectedBankOfEnglandDates = computeMeetings("2-3 3-20 5-6 6-20 8-3 9-19 11-5 12-17", THURSDAY);
 
 export const FOMC: Calendar = createAnnouncementCalendar({
   name: "FOMC meeting",

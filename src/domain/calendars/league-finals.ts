@@ -9,7 +9,7 @@ import {
   THURSDAY,
 } from "../../lib/dates/civil-date.ts";
 import { zonedInstant } from "../../lib/dates/zoned-time.ts";
-import { assertYear, type Calendar } from "./calendar.ts";
+import { assertYear, type Calendar, wholeDays } from "./calendar.ts";
 import { publishedDates } from "./published-dates.ts";
 
 /** The second Sunday of February since 2022; the first from 2004 to 2021. It gives every date from 2005 to 2028. */
@@ -56,8 +56,7 @@ function createSeriesCalendar(name: string, label: string, window: (year: number
     occurrencesOf(year) {
       assertYear(year);
       const { first, last } = window(year);
-      const at = zonedInstant(first, 0, "America/New_York");
-      return [{ at, endAt: zonedInstant(last + 1, 0, "America/New_York") - 1, label, certainty: "expected" }];
+      return [{ ...wholeDays(first, last, "America/New_York"), label, certainty: "expected" }];
     },
   };
 }
@@ -86,14 +85,8 @@ export const CHAMPIONS_LEAGUE_FINAL: Calendar = {
     assertYear(year);
     const published = publishedDates("CHAMPIONS_LEAGUE", year);
     const date = published?.[0] ?? expectedChampionsLeagueFinalDate(year);
-    return [
-      {
-        // The kickoff changes between years, so the occurrence is the day.
-        at: zonedInstant(date, 0, "Europe/Berlin"),
-        endAt: zonedInstant(date + 1, 0, "Europe/Berlin") - 1,
-        label: "Champions League final",
-        certainty: published === null ? "expected" : "published",
-      },
-    ];
+    const certainty = published === null ? "expected" : "published";
+    // The kickoff changes between years, so the occurrence is the day.
+    return [{ ...wholeDays(date, date, "Europe/Berlin"), label: "Champions League final", certainty }];
   },
 };

@@ -3,6 +3,10 @@ import { type CivilDate, civilDate } from "../../lib/dates/civil-date.ts";
 /** Dates as their publishers announced or held them: year, then "month-day". A year is either complete or absent. */
 type PublishedYears = Readonly<Record<number, string>>;
 
+/** Years with one date each, from the first year on. */
+const onceAYear = (firstYear: number, dates: string): PublishedYears =>
+  Object.fromEntries(dates.split(" ").map((date, index) => [firstYear + index, date]));
+
 /**
  * Second day of each FOMC meeting. The meeting of 17 and 18 March 2020 was held on 15 March; the unscheduled one of 3
  * March 2020 is not listed. Source: Federal Reserve, meeting calendars.
@@ -101,31 +105,8 @@ const GDP: PublishedYears = {
  * Ceremonies. Sources: Academy of Motion Picture Arts and Sciences; Recording Academy; Television Academy. Those before
  * 2024 and the Grammys of 2027 are not confirmed.
  */
-const OSCARS: PublishedYears = {
-  2018: "3-4",
-  2019: "2-24",
-  2020: "2-9",
-  2021: "4-25",
-  2022: "3-27",
-  2023: "3-12",
-  2024: "3-10",
-  2025: "3-2",
-  2026: "3-15",
-  2027: "3-14",
-  2028: "3-5",
-};
-const GRAMMYS: PublishedYears = {
-  2018: "1-28",
-  2019: "2-10",
-  2020: "1-26",
-  2021: "3-14",
-  2022: "4-3",
-  2023: "2-5",
-  2024: "2-4",
-  2025: "2-2",
-  2026: "2-1",
-  2027: "2-7",
-};
+const OSCARS = onceAYear(2018, "3-4 2-24 2-9 4-25 3-27 3-12 3-10 3-2 3-15 3-14 3-5");
+const GRAMMYS = onceAYear(2018, "1-28 2-10 1-26 3-14 4-3 2-5 2-4 2-2 2-1 2-7");
 /** The ceremony of 2023 was held in January 2024. */
 const EMMYS: PublishedYears = {
   2018: "9-17",
@@ -139,18 +120,7 @@ const EMMYS: PublishedYears = {
   2026: "9-14",
 };
 /** Finals of the men's competition. Source: UEFA. Those before 2025 are not confirmed. */
-const CHAMPIONS_LEAGUE: PublishedYears = {
-  2018: "5-26",
-  2019: "6-1",
-  2020: "8-23",
-  2021: "5-29",
-  2022: "5-28",
-  2023: "6-10",
-  2024: "6-1",
-  2025: "5-31",
-  2026: "5-30",
-  2027: "6-5",
-};
+const CHAMPIONS_LEAGUE = onceAYear(2018, "5-26 6-1 8-23 5-29 5-28 6-10 6-1 5-31 5-30 6-5");
 
 const TABLES = {
   FOMC,
@@ -170,7 +140,11 @@ export type PublishedTable = keyof typeof TABLES;
 /** Returns the published dates of a year in order, or null if the table does not have the year. */
 export function publishedDates(table: PublishedTable, year: number): readonly CivilDate[] | null {
   const dates = TABLES[table][year];
-  if (dates === undefined) return null;
+  return dates === undefined ? null : parseDates(year, dates);
+}
+
+/** Parses dates of a year that are written as "month-day", with a space between them. */
+export function parseDates(year: number, dates: string): readonly CivilDate[] {
   return dates
     .split(" ")
     .filter((date) => date !== "")

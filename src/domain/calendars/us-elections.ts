@@ -1,8 +1,5 @@
 import { type CivilDate, MONDAY, nthOfMonth } from "../../lib/dates/civil-date.ts";
-import { zonedInstant } from "../../lib/dates/zoned-time.ts";
-import { assertYear, type Calendar } from "./calendar.ts";
-
-const ZONE = "America/New_York";
+import { assertYear, type Calendar, wholeDays } from "./calendar.ts";
 
 /** The Tuesday after the first Monday of November (2 U.S.C. 7, 3 U.S.C. 1). */
 export function federalElectionDate(year: number): CivilDate {
@@ -17,13 +14,6 @@ export const US_FEDERAL_ELECTION: Calendar = {
     if (year % 2 !== 0) return [];
     const date = federalElectionDate(year);
     const label = year % 4 === 0 ? "US presidential election day" : "US midterm election day";
-    return [
-      {
-        at: zonedInstant(date, 0, ZONE),
-        endAt: zonedInstant(date + 1, 0, ZONE) - 1,
-        label,
-        certainty: "rule" as const,
-      },
-    ];
+    return [{ ...wholeDays(date, date, "America/New_York"), label, certainty: "rule" }];
   },
 };

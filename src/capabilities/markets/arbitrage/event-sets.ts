@@ -1,7 +1,7 @@
 import { type BoardEvent, type BoardMarket, findSetGap } from "../../../board/index.ts";
 import { fromMicros, type Side, toMicros } from "../../../domain/price.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
-import { buyAllNo, buyAllYes, findLadderViolations } from "../../../quant/set-arbitrage.ts";
+import { buyAllNo, findLadderViolations } from "../../../quant/set-arbitrage.ts";
 import { type TopOfBook, topOf } from "./compare.ts";
 import type { SetOpportunity } from "./model.ts";
 
@@ -38,12 +38,11 @@ const hasUnlistedMarket = ({ listing: { children } }: BoardEvent, markets: reado
   markets.filter(({ listing: { status } }) => status === "active" || status === "pending").length > children.read;
 
 function buyYes(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
-  const trade = buyAllYes(tradable.map(({ top }) => top.ask));
-  if (trade === null) return [];
-  const cost = tradable.reduce((sum, { top }) => sum + toMicros(top.ask ?? 1), 0);
+  // Without an offer for one of the outcomes, the set does not cover every outcome.
+  const cost = tradable.reduce((sum, { top }) => sum + (top.ask === null ? Infinity : toMicros(top.ask)), 0);
   if (cost >= toMicros(1)) return [];
   const legs = tradable.map(({ market }) => ({ market, side: "yes" as const }));
-  return [{ kind: "exclusive_set", strategy: "buy_all_yes", event, legs, payout: trade.payout }];
+  return [{ kind: "exclusive_set", strategy: "buy_all_yes", event, legs, payout: 1 }];
 }
 
 function buyNo(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {

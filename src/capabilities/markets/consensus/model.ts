@@ -142,7 +142,7 @@ export function computeConsensus(agents: readonly AgentReports[], periodMs: numb
   const views = agents.flatMap((agent) => netView(agent, periodMs / 2) ?? []);
   return {
     probability: agents.length === 0 ? null : clamp(sum((agent) => agent.usdTimesProbability) / (yesUsd + noUsd), 0, 1),
-    robustProbability: robustConsensus(views)?.probability ?? null,
+    robustProbability: robustConsensus(views),
     trades: yesTrades + noTrades,
     agents: agents.length,
     yesTrades,

@@ -1,6 +1,7 @@
 import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { knownUsd } from "../../../domain/usd.ts";
+import { copyInto } from "../../../lib/copy-into.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { TopK } from "../../../lib/top-k.ts";
 import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
@@ -92,17 +93,12 @@ export class ScoreColumns implements MarketObserver {
 
   #grow(rows: number): void {
     const length = Math.max(rows, this.#timelessScores.length * 2);
-    this.#timelessScores = resize(this.#timelessScores, length);
-    this.#volumes = resize(this.#volumes, length);
-    this.#liquidities = resize(this.#liquidities, length);
-    this.#spreads = resize(this.#spreads, length);
-    this.#expectedResolutionTimes = resize(this.#expectedResolutionTimes, length);
-    this.#closeTimes = resize(this.#closeTimes, length);
+    const enlarge = (column: Float64Array<ArrayBuffer>) => copyInto(new Float64Array(length).fill(Number.NaN), column);
+    this.#timelessScores = enlarge(this.#timelessScores);
+    this.#volumes = enlarge(this.#volumes);
+    this.#liquidities = enlarge(this.#liquidities);
+    this.#spreads = enlarge(this.#spreads);
+    this.#expectedResolutionTimes = enlarge(this.#expectedResolutionTimes);
+    this.#closeTimes = enlarge(this.#closeTimes);
   }
-}
-
-function resize(source: Float64Array, length: number): Float64Array<ArrayBuffer> {
-  const target = new Float64Array(length).fill(Number.NaN);
-  target.set(source);
-  return target;
 }
