@@ -5,7 +5,7 @@ import { describeErrors } from "../../../../test/support/markets/market-api.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { MarketBoard } from "../../../board/index.ts";
-import { AppError, VenueError } from "../../../domain/errors.ts";
+import { AppError } from "../../../domain/errors.ts";
 import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { QuoteTicks } from "../../../storage/index.ts";
@@ -286,22 +286,6 @@ test("200: the next date is the first one ahead; a date that has passed is not s
   await assertFields(await openExecutionApi({}, { listing: { closeAt: NOW + HOUR_MS / 4 } }), { hours_to_event: 0.25 });
 });
 
-test("401: without a key, neither venue nor store is asked", async () => {
-  const asked: string[] = [];
-  const { app } = await openExecutionApi({
-    async readBook() {
-      asked.push("venue");
-      return BOOK;
-    },
-    async readQuoteTicks() {
-      asked.push("store");
-      return TICKS;
-    },
-  });
-  assert.equal((await app.inject({ url: URL_OF_MARKET })).statusCode, 401);
-  assert.deepEqual(asked, []);
-});
-
 test("404: an unknown market returns market_not_found", async () => {
   const { get } = await openExecutionApi();
   const response = await get("/v1/markets/alpha/none/execution");
@@ -319,23 +303,4 @@ test("422: rejects an unknown venue and sizes outside 1 to 1,000,000", async () 
   };
   for (const [url, expected] of Object.entries(cases))
     assert.deepEqual(describeErrors(await get(url)), [expected], url);
-});
-
-test("502: if the book must be fetched and the venue is down, returns venue_unavailable without details", async () => {
-  const { get } = await openExecutionApi({
-    readBook: () => Promise.reject(new VenueError("timeout", "inner-host:443 did not answer", { retryable: true })),
-  });
-  const response = await get();
-  assert.deepEqual(
-    [response.statusCode, response.json()],
-    [502, { detail: "The venue cannot be reached at the moment", code: "venue_unavailable" }],
-  );
-});
-
-test("503: if the database is unavailable, returns store_unavailable", async () => {
-  const { get } = await openExecutionApi({
-    readQuoteTicks: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")),
-  });
-  const response = await get();
-  assert.deepEqual([response.statusCode, response.json().code], [503, "store_unavailable"]);
 });

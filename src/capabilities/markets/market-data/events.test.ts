@@ -7,16 +7,9 @@ import {
   sampleEvent,
   sampleMarket,
 } from "../../../../test/support/markets/market-samples.ts";
-import { type EventQuery, MarketBoard } from "../../../board/index.ts";
+import { MarketBoard } from "../../../board/index.ts";
 import type { EventListing } from "../../../domain/market.ts";
-import {
-  createEventGroup,
-  type EventGroup,
-  eventStatus,
-  listEvents,
-  presentEvent,
-  presentEventSummary,
-} from "./events.ts";
+import { createEventGroup, type EventGroup, eventStatus, presentEvent, presentEventSummary } from "./events.ts";
 
 interface Sample {
   readonly event?: Partial<EventListing>;
@@ -37,15 +30,6 @@ function createBoard(samples: Readonly<Record<string, Sample>>): MarketBoard {
   return board;
 }
 
-const MATCH_ALL_QUERY: EventQuery = {
-  venues: ["alpha", "beta"],
-  category: null,
-  featuredOnly: false,
-  text: null,
-  order: "volume",
-  limit: 50,
-};
-const slugsOf = (groups: readonly EventGroup[]) => groups.map(({ event }) => event.slug);
 const partsWithVolume = (volume24hUsd: number | null): SampleParts => ({ activity: { volume24hUsd } });
 const UNPRICED_QUOTE = { bid: null, ask: null, lastPrice: null };
 
@@ -82,12 +66,6 @@ test("`updatedAt` of an event is the latest `updatedAt` of its priced markets", 
   assert.equal(presentEventSummary(group).market_count, 2);
 });
 
-test("an event without a priced market is not listed", () => {
-  const board = createBoard({ e: { markets: { m: { quote: UNPRICED_QUOTE } } }, empty: { markets: {} } });
-  assert.deepEqual(listEvents(board, MATCH_ALL_QUERY), []);
-  for (const event of board.events()) assert.equal(createEventGroup(board, event), null);
-});
-
 test("an event is open if any market is active, settled if all are finalized, otherwise closed", () => {
   const statusOf = (...statuses: readonly ("active" | "closed" | "determined" | "finalized" | "pending")[]) => {
     const markets = Object.fromEntries(statuses.map((status, number) => [`m${number}`, { listing: { status } }]));
@@ -98,67 +76,6 @@ test("an event is open if any market is active, settled if all are finalized, ot
   assert.equal(statusOf("closed"), "closed");
   assert.equal(statusOf("pending"), "closed");
   assert.equal(statusOf("finalized", "finalized"), "settled");
-});
-
-test("sorts open events by volume: largest first, unknown last, equal volumes by slug", () => {
-  const board = createBoard({
-    unknown: { markets: { a: partsWithVolume(null) } },
-    small: { markets: { b: partsWithVolume(0) } },
-    tieB: { markets: { c: partsWithVolume(5) } },
-    tieA: { markets: { d: partsWithVolume(2), e: partsWithVolume(3) } },
-    over: { markets: { f: { listing: { status: "finalized" }, activity: { volume24hUsd: 99 } } } },
-  });
-  assert.deepEqual(slugsOf(listEvents(board, MATCH_ALL_QUERY)), [
-    "alpha:tiea",
-    "alpha:tieb",
-    "alpha:small",
-    "alpha:unknown",
-  ]);
-  assert.equal(listEvents(board, { ...MATCH_ALL_QUERY, limit: 1 }).length, 1);
-});
-
-test("the trending rank is the volume times (1 + 20 times the largest 24-hour price change)", () => {
-  const board = createBoard({
-    // 100 * (1 + 20 * 0.01) = 120
-    calm: { markets: { a: { ...partsWithVolume(100), priceDayAgo: 0.4 } } },
-    // 50 * (1 + 20 * 0.31) = 360
-    moved: {
-      markets: { b: { ...partsWithVolume(30), priceDayAgo: 0.1 }, c: { ...partsWithVolume(20), priceDayAgo: 0.4 } },
-    },
-    // 130 * (1 + 0)
-    unknownMove: { markets: { d: partsWithVolume(130) } },
-  });
-  const trendingSlugs = slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, order: "trending" }));
-  assert.deepEqual(trendingSlugs, ["alpha:moved", "alpha:unknownmove", "alpha:calm"]);
-});
-
-test("filters events by venue, category (case-insensitive) and featured flag", () => {
-  const board = createBoard({
-    plain: { markets: { a: {} } },
-    sport: { event: { category: "Sports", featured: true }, markets: { b: {} } },
-    other: { event: { venue: "beta", category: "SPORTS" }, markets: { c: {} } },
-  });
-  assert.deepEqual(slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, venues: ["beta"] })), ["beta:other"]);
-  assert.deepEqual(slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, category: "sPorts" })), [
-    "alpha:sport",
-    "beta:other",
-  ]);
-  assert.deepEqual(slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, featuredOnly: true })), ["alpha:sport"]);
-});
-
-test("a search requires every word to occur in the event or in one of its markets", () => {
-  const board = createBoard({
-    chile: {
-      event: { title: "Elección en Chile" },
-      markets: { a: { listing: { title: "Who?", outcomeLabel: "Núñez" } } },
-    },
-    peru: { event: { title: "Election in Peru" }, markets: { b: {} } },
-  });
-  const search = (text: string) => slugsOf(listEvents(board, { ...MATCH_ALL_QUERY, text }));
-  assert.deepEqual(search("elec"), ["alpha:chile", "alpha:peru"]);
-  assert.deepEqual(search("nunez chile"), ["alpha:chile"]);
-  assert.deepEqual(search("nunez peru"), []);
-  assert.deepEqual(search("?!"), []);
 });
 
 test("an event has the highest active price, its end date and, if requested, its markets", () => {

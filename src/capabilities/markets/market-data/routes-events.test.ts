@@ -2,16 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { describeErrors, type MarketApi, openMarketApi } from "../../../../test/support/markets/market-api.ts";
 import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
-import { AppError } from "../../../domain/errors.ts";
 
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
-const EVENT_URLS = [
-  "/v1/events",
-  "/v1/events/trending",
-  "/v1/events/search?q=fed",
-  "/v1/events/alpha:fed",
-  "/v1/events/alpha:fed/markets",
-];
 
 const FED_SUMMARY = {
   slug: "alpha:fed",
@@ -139,30 +131,6 @@ test("200: returns the sentiment of all active markets", async () => {
   });
 });
 
-test("200: every event route reports an unknown parameter in a header", async () => {
-  const { get } = await openApiWithEvents();
-  for (const url of [...EVENT_URLS, "/v1/sentiment"]) {
-    const reply = await get(`${url}${url.includes("?") ? "&" : "?"}nonsense=1`);
-    assert.deepEqual([reply.statusCode, reply.headers["x-ignored-parameters"]], [200, "nonsense"], url);
-  }
-});
-
-test("304: a matching ETag returns no body", async () => {
-  const { get } = await openApiWithEvents();
-  for (const url of EVENT_URLS) {
-    const conditionalHeaders = { "if-none-match": String((await get(url)).headers.etag) };
-    assert.equal((await get(url, conditionalHeaders)).statusCode, 304, url);
-  }
-});
-
-test("401: event and sentiment routes require an API key", async () => {
-  const { app } = await openApiWithEvents();
-  for (const url of [...EVENT_URLS, "/v1/events/search", "/v1/sentiment"]) {
-    const reply = await app.inject({ url });
-    assert.deepEqual([reply.statusCode, reply.json().code], [401, "unauthorized"], url);
-  }
-});
-
 test("404: an unknown event, an event of a reference venue and a malformed slug return event_not_found", async () => {
   const { get } = await openApiWithEvents();
   for (const slug of ["alpha:none", "gamma:ref", "delta:fed", "fed", "x".repeat(600)]) {
@@ -217,14 +185,6 @@ test("200: before the history is loaded, the sentiment has null for every figure
     top_movers: [],
     generated_at: SAMPLE_TIME,
   });
-});
-
-test("503: sentiment returns store_unavailable if the trend cannot be read", async () => {
-  const { get } = await openMarketApi({
-    readTrend: () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached")),
-  });
-  const reply = await get("/v1/sentiment");
-  assert.deepEqual([reply.statusCode, reply.json().code], [503, "store_unavailable"]);
 });
 
 /** Returns the URL in the Link header, or null if there is no header. */

@@ -134,19 +134,6 @@ test("304: returns no body if the list is unchanged; 200 if it has changed", asy
   assert.equal((await get("/v1/markets", conditionalHeaders)).statusCode, 200);
 });
 
-test("401: listing markets requires a valid API key", async () => {
-  const { app } = await openApiWithMarkets(1);
-  for (const [headers, detail] of [
-    [{}, /^API key missing/],
-    [{ authorization: "Bearer wrong" }, /^Invalid or expired API key$/],
-  ] as const) {
-    const reply = await app.inject({ url: "/v1/markets?limit=0", headers });
-    assert.equal(reply.statusCode, 401);
-    assert.equal(reply.json().code, "unauthorized");
-    assert.match(reply.json().detail, detail);
-  }
-});
-
 test("422: rejects each invalid parameter with its specific error", async () => {
   const { get } = await openApiWithMarkets(3);
   const cases: Readonly<Record<string, string>> = {

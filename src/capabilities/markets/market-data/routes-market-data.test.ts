@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { describeErrors, openMarketApi } from "../../../../test/support/markets/market-api.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { sampleCandle } from "../../../../test/support/storage-samples.ts";
-import { AppError, VenueError } from "../../../domain/errors.ts";
+import { VenueError } from "../../../domain/errors.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { encodeCursor, type Keyset, type ListingKey } from "../../../http/pagination.ts";
@@ -357,11 +357,4 @@ test("200: the last known book of a venue that does not answer is stale", async 
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const { stale, updated_at: updatedAt } = (await get("/v1/markets/alpha/m/orderbook")).json();
   assert.deepEqual([stale, updatedAt], [true, new Date(BOOK.receivedAt).toISOString()]);
-});
-
-test("503: trades and history are `store_unavailable` if the store must be read and does not answer", async () => {
-  const read = () => Promise.reject(new AppError("store_unavailable", "The store cannot be reached"));
-  const { board, get } = await openMarketApi({ trades: { read }, pastPrices: { read } });
-  board.apply(sampleMarket("m"), SAMPLE_AT);
-  for (const path of ["trades", "history"]) assert.equal((await get(`/v1/markets/alpha/m/${path}`)).statusCode, 503);
 });

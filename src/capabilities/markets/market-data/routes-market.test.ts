@@ -138,14 +138,6 @@ test("200: returns the history for each period and number of points with the doc
   ]);
 });
 
-test("200: an unknown parameter is reported in a header", async () => {
-  const { board, get } = await openMarketApi();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
-  const header = async (url: string) => (await get(url)).headers["x-ignored-parameters"];
-  assert.equal(await header("/v1/markets/alpha/m?expnd=history"), "expnd; did you mean expand");
-  assert.equal(await header("/v1/markets/alpha/m/history?perod=7d"), "perod; did you mean period");
-});
-
 test("200: `expand=rules` adds the rules, null if the venue publishes none; they are absent otherwise", async () => {
   const { board, get } = await openMarketApi();
   board.apply(sampleMarket("m", { listing: { rules: "Pays 1 if it rains." } }), SAMPLE_AT);
@@ -182,29 +174,6 @@ test("200: a market shows close time, tick size, pause, its venue's category and
   assert.deepEqual([category, venue_category, venue_ids], ["Weather", "Climate and Weather", { contract_id: "0xm" }]);
 });
 
-test("304: returns no body if the market is unchanged; 200 if it has changed", async () => {
-  const { board, get } = await openMarketApi();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
-  const tag = { "if-none-match": String((await get("/v1/markets/alpha/m")).headers.etag) };
-  assert.equal((await get("/v1/markets/alpha/m", tag)).statusCode, 304);
-  board.applyQuote("alpha", "m", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal((await get("/v1/markets/alpha/m", tag)).statusCode, 200);
-});
-
-test("401: without an API key, makes no venue request and returns no data", async () => {
-  const requests: string[] = [];
-  const { app } = await openMarketApi({
-    fetchMarket: async (_venue, id) => {
-      requests.push(id);
-      return false;
-    },
-  });
-  for (const url of ["/v1/markets/alpha/m", "/v1/markets/alpha/m/history"]) {
-    assert.equal((await app.inject({ url })).statusCode, 401);
-  }
-  assert.deepEqual(requests, []);
-});
-
 test("404: an unknown market returns market_not_found for any id", async () => {
   const { get } = await openMarketApi();
   for (const id of ["m", "x".repeat(513), "%20", "..%2f..%2fetc"]) {
@@ -230,14 +199,6 @@ test("422: rejects each invalid parameter before the market is looked up", async
   };
   for (const [url, expected] of Object.entries(cases))
     assert.deepEqual(describeErrors(await get(url)), [expected], url);
-});
-
-test("502: a failed venue request returns venue_unavailable without internal details", async () => {
-  const { get } = await openMarketApi({ fetchMarket: () => Promise.reject(timeout()) });
-  for (const url of ["/v1/markets/alpha/m", "/v1/markets/alpha/m/history"]) {
-    const reply = await get(url);
-    assert.deepEqual([reply.statusCode, reply.json()], [502, UNREACHABLE]);
-  }
 });
 
 test("502: if a history is not stored and the venue request fails, returns venue_unavailable", async () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { SAMPLE_AT, sampleEvent, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
+import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { NO_MATCHES } from "../../../../test/support/matching/no-matches.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import { AppError, InvalidRequestError, VenueError } from "../../../domain/errors.ts";
@@ -147,29 +147,6 @@ test("status `all` selects every status except `pending`; markets of reference v
     .listMarkets({ ...LIST_REQUEST, status: "all" }, null)
     .markets.map(({ listing }) => listing.marketId);
   assert.deepEqual(ids, ["active", "closed", "determined", "finalized"]);
-});
-
-test("returns a next position only if there are more markets", () => {
-  const { board, service } = openHarness();
-  for (const id of ["a", "b", "c"]) board.apply(sampleMarket(id), SAMPLE_AT);
-  const firstPage = service.listMarkets({ ...LIST_REQUEST, limit: 2 }, null);
-  assert.deepEqual(firstPage.next, { value: null, id: "alpha/b" });
-  const secondPage = service.listMarkets({ ...LIST_REQUEST, limit: 2 }, firstPage.next);
-  assert.deepEqual([secondPage.markets.map(({ listing }) => listing.marketId), secondPage.next], [["c"], null]);
-  assert.equal(service.listMarkets({ ...LIST_REQUEST, limit: 3 }, null).next, null);
-});
-
-test("throws `event_not_found` for an unknown event, an event of a reference venue and an event without a price", () => {
-  const { board, service } = openHarness();
-  board.applyEvent(sampleEvent("E", { venue: "gamma" }));
-  board.apply(sampleMarket("m", { listing: { venue: "gamma", eventId: "E" } }), SAMPLE_AT);
-  board.applyEvent(sampleEvent("unpriced"));
-  for (const slug of ["gamma:e", "alpha:none", "alpha:unpriced", "", "\0"]) {
-    assert.throws(
-      () => service.getEvent(slug),
-      (error) => error instanceof AppError && error.code === "event_not_found",
-    );
-  }
 });
 
 test("`getSentiment` reads the trend at most once a minute and computes the sentiment at every call", async () => {

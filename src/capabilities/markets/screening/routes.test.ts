@@ -103,12 +103,6 @@ test("200: at most 50 markets are returned by default; an unknown field is ignor
   assert.equal(response.headers["x-ignored-parameters"], "max_spraed; did you mean max_spread");
 });
 
-test("401: without an API key nothing is screened", async () => {
-  const { app } = await openScreeningApi();
-  const response = await app.inject({ method: "POST", url: "/v1/screen", payload: {} });
-  assert.equal(response.statusCode, 401);
-});
-
 test("422: rejects each value outside its limits or of the wrong type", async () => {
   const { post } = await openScreeningApi();
   const cases: readonly (readonly [object, ...string[]])[] = [

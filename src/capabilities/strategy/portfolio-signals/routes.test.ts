@@ -324,11 +324,6 @@ test("502 and 503: the venue, the store or the threads are not available", async
   assert.equal(await failWith(new VenueError("timeout", "alpha did not answer", { retryable: true })), 502);
 });
 
-test("401: without an API key", async () => {
-  const { ask } = await openApi();
-  assert.equal((await ask({}, {})).statusCode, 401);
-});
-
 test("422: values outside their ranges and too many positions", async () => {
   const { ask } = await openApi();
   const errorsOf = async (body: object) => describeErrors(await ask(body));
