@@ -9,7 +9,14 @@ import {
 } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import type { EventListing } from "../../../domain/market.ts";
-import { createEventGroup, type EventGroup, eventStatus, presentEvent, presentEventSummary } from "./events.ts";
+import {
+  createEventGroup,
+  type EventGroup,
+  eventStatus,
+  listEvents,
+  presentEvent,
+  presentEventSummary,
+} from "./events.ts";
 
 interface Sample {
   readonly event?: Partial<EventListing>;
@@ -76,6 +83,30 @@ test("an event is open if any market is active, settled if all are finalized, ot
   assert.equal(statusOf("closed"), "closed");
   assert.equal(statusOf("pending"), "closed");
   assert.equal(statusOf("finalized", "finalized"), "settled");
+});
+
+test("the trending rank is the volume times (1 + 20 times the largest 24-hour price change)", () => {
+  const board = createBoard({
+    // 100 * (1 + 20 * 0.01) = 120
+    calm: { markets: { a: { ...partsWithVolume(100), priceDayAgo: 0.4 } } },
+    // 5 * (1 + 20 * 0.31) = 36
+    moved: {
+      markets: { b: { ...partsWithVolume(3), priceDayAgo: 0.1 }, c: { ...partsWithVolume(2), priceDayAgo: 0.4 } },
+    },
+    // No change of the price is known, so the rank is the volume.
+    below: { markets: { d: partsWithVolume(119.5) } },
+    above: { markets: { e: partsWithVolume(120.5) } },
+  });
+  const query = {
+    venues: ["alpha"],
+    category: null,
+    featuredOnly: false,
+    text: null,
+    order: "trending",
+    limit: 9,
+  } as const;
+  const slugs = listEvents(board, query).map(({ event }) => event.slug);
+  assert.deepEqual(slugs, ["alpha:above", "alpha:calm", "alpha:below", "alpha:moved"]);
 });
 
 test("an event has the highest active price, its end date and, if requested, its markets", () => {
