@@ -1,6 +1,7 @@
 import type { Category } from "../domain/category.ts";
 import type { TakerFee, VenueId } from "../domain/market.ts";
-import type { BookLevel } from "../domain/order-book.ts";
+import type { OrderBook } from "../domain/order-book.ts";
+import type { Side } from "../domain/price.ts";
 
 export interface PricePoint {
   /** Unix milliseconds. */
@@ -18,7 +19,7 @@ export interface TradePoint {
   /** Number of contracts, above 0. */
   readonly size: number;
   /** The side that the taker bought; null if unknown. */
-  readonly takerSide: "yes" | "no" | null;
+  readonly takerSide: Side | null;
 }
 
 /** Best prices of a market at a time. Prices in (0, 1), sizes in contracts; null if unknown or absent. */
@@ -108,13 +109,8 @@ export interface ResearchView {
   readonly evidence: readonly string[];
 }
 
-/** All levels of an order book: bids highest first, asks lowest first. */
-export interface BookView {
-  /** Unix milliseconds. */
-  readonly at: number;
-  readonly bids: readonly BookLevel[];
-  readonly asks: readonly BookLevel[];
-}
+/** All levels of an order book, and when they were last confirmed, in Unix milliseconds. */
+export type BookView = Pick<OrderBook, "bids" | "asks"> & { readonly at: number };
 
 /** Amounts in USD, as the venue defines them; null if unknown. */
 export interface ActivityView {

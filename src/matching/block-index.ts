@@ -1,4 +1,6 @@
 /** Finds candidates for a match: questions of other venues that share rare words, thresholds and dates. */
+import { copyInto } from "../lib/copy-into.ts";
+import { TopK } from "../lib/top-k.ts";
 
 /** Postings read for one query. The rarest terms are read first. */
 const POSTINGS_READ_MAX = 20_000;
@@ -34,9 +36,7 @@ export class BlockIndex {
     this.#venueOfRow[row] = venue;
     this.#termsOfRow[row] = terms.map(({ text }) => this.#addPosting(text, row, venue));
     if (row >= this.#scores.length) {
-      const scores = new Float32Array(Math.max(row + 1, this.#scores.length * 2));
-      scores.set(this.#scores);
-      this.#scores = scores;
+      this.#scores = copyInto(new Float32Array(Math.max(row + 1, this.#scores.length * 2)), this.#scores);
     }
   }
 
@@ -79,11 +79,8 @@ export class BlockIndex {
     let total = 0;
     for (const { text, weight } of terms) {
       total += weight;
-      const postings = this.#terms.get(text)?.postings ?? [];
-      for (let index = 0; index < postings.length; index++) {
-        const rows = postings[index];
-        if (index !== venue && rows !== undefined && rows.length > 0) lists.push({ weight, rows });
-      }
+      for (const [index, rows] of (this.#terms.get(text)?.postings ?? []).entries())
+        if (index !== venue && rows.length > 0) lists.push({ weight, rows });
     }
     lists.sort((a, b) => a.rows.length - b.rows.length);
     const touched: number[] = [];
@@ -101,30 +98,12 @@ export class BlockIndex {
       }
     }
     const least = shareMin * total;
-    const best: Result[] = [];
+    const best = new TopK(limit);
     for (const row of touched) {
       const score = scores[row] ?? 0;
       scores[row] = 0;
-      if (score >= least) insertBest(best, { row, score }, limit);
+      if (score >= least) best.offer(row, score);
     }
-    return best.map(({ row }) => row);
+    return best.toArray().map(({ row }) => row);
   }
-}
-
-interface Result {
-  readonly row: number;
-  readonly score: number;
-}
-
-const isBetter = (a: Result, b: Result): boolean => a.score > b.score || (a.score === b.score && a.row < b.row);
-
-/** Inserts a result into the sorted list of the best ones. */
-function insertBest(best: Result[], result: Result, limit: number): void {
-  const last = best.at(-1);
-  if (best.length === limit && (last === undefined || !isBetter(result, last))) return;
-  let index = best.length;
-  for (let before = best[index - 1]; before !== undefined && isBetter(result, before); before = best[index - 1])
-    index -= 1;
-  best.splice(index, 0, result);
-  if (best.length > limit) best.pop();
 }

@@ -1,7 +1,7 @@
 import { calibrateForBoard, decideEvents } from "./decide.ts";
 import { compareEvents } from "./event-features.ts";
 import { createEventFingerprint, type EventFingerprint } from "./event-fingerprint.ts";
-import type { EventPair, MarketPair, MatchableMarket } from "./model.ts";
+import { type EventPair, isSameQuestion, type MarketPair, type MatchableMarket } from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 
 /** Number of markets of an event whose titles are read. */
@@ -63,10 +63,9 @@ export class EventMatcher {
       changed.add(state);
     }
     for (const pair of added) {
-      if (pair.relation !== "identical" && pair.relation !== "inverse") continue;
-      const slugs = [slugOf(pair.a), slugOf(pair.b)];
-      const [first, second] = slugs;
-      if (first == null || second == null) continue;
+      if (!isSameQuestion(pair)) continue;
+      const [first, second] = [slugOf(pair.a), slugOf(pair.b)];
+      if (first === null || second === null) continue;
       const state = this.#stateFor(first, second);
       const key = `${pair.a}\n${pair.b}`;
       state.legs.add(key);
@@ -111,19 +110,14 @@ export class EventMatcher {
 }
 
 function fingerprintOf(event: IndexedEvent): EventFingerprint {
-  event.fingerprint ??= createEventFingerprintOf(event);
-  return event.fingerprint;
-}
-
-function createEventFingerprintOf({ title, markets }: IndexedEvent): EventFingerprint {
-  const legs = [...markets.values()].slice(0, LEGS_READ_MAX);
+  const legs = [...event.markets.values()].slice(0, LEGS_READ_MAX);
   const [first] = legs;
-  const legTitles = legs.map((leg) => (leg.outcomeLabel === null ? leg.title : `${leg.title}: ${leg.outcomeLabel}`));
-  return createEventFingerprint({
-    title: title ?? first?.title ?? "",
-    legs: legTitles,
-    legCount: markets.size,
+  event.fingerprint ??= createEventFingerprint({
+    title: event.title ?? first?.title ?? "",
+    legs: legs.map(({ title, outcomeLabel }) => (outcomeLabel === null ? title : `${title}: ${outcomeLabel}`)),
+    legCount: event.markets.size,
     closeAt: first?.closeAt ?? null,
     expectedResolutionAt: first?.expectedResolutionAt ?? null,
   });
+  return event.fingerprint;
 }

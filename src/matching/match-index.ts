@@ -152,23 +152,13 @@ export class MatchIndex {
 
   /** Replaces all decisions of the operator. */
   setOverrides(overrides: readonly MatchOverride[]): void {
-    const touch = ({ a, b }: MatchOverride) => {
-      for (const id of [a, b]) {
-        const market = this.#byId.get(id);
-        if (market !== undefined) this.#unsettled.add(market);
-      }
-    };
-    for (const override of this.#overrides.values()) touch(override);
+    for (const { a, b } of [...this.#overrides.values(), ...overrides]) for (const id of [a, b]) this.#touch(id);
     this.#overrides.clear();
     this.#overridesOf.clear();
     for (const override of overrides) {
-      this.#overrides.set(keyOf(override.a, override.b), override);
-      for (const id of [override.a, override.b]) {
-        const known = this.#overridesOf.get(id);
-        if (known === undefined) this.#overridesOf.set(id, [override]);
-        else known.push(override);
-      }
-      touch(override);
+      const { a, b } = override;
+      this.#overrides.set(keyOf(a, b), override);
+      for (const id of [a, b]) this.#overridesOf.set(id, [...(this.#overridesOf.get(id) ?? []), override]);
     }
   }
 

@@ -51,5 +51,5 @@ export {
   type SizeLimit,
   sizePosition,
 } from "./portfolio/index.ts";
-export { decideSignal, decideTrade, findCandidate, type SignalInput, type SizedTrade } from "./signal.ts";
+export { decideSignal, decideTrade, findCandidate, type SignalInput } from "./signal.ts";
 export { shadedProbability } from "./size-candidate.ts";

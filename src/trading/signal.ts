@@ -1,9 +1,10 @@
 import type { TakerFee } from "../domain/market.ts";
-import { isCrossed, type OrderBook, offersOf } from "../domain/order-book.ts";
-import { floorNoToGrid, floorToGrid, type PriceRange } from "../domain/order-rules.ts";
+import { isCrossed, offersOf } from "../domain/order-book.ts";
+import { floorNoToGrid, floorToGrid, type PriceRange, type SizeRules, smallestOrder } from "../domain/order-rules.ts";
 import { fromMicros, type Side, toMicros } from "../domain/price.ts";
 import {
   type Analysis,
+  type BookView,
   EDGE_MIN,
   executableEdges,
   formatPercent,
@@ -23,15 +24,13 @@ const VALID_MS_MAX = DAY_MS;
 const WEEKS_FROM_MS = 14 * DAY_MS;
 /** Prices of a market whose grid is unknown: the widest step of all venues. */
 const RANGES_DEFAULT: readonly PriceRange[] = [{ from: 0, to: 1, step: 0.01 }];
-/** Contract step of orders if the venue's is unknown: whole contracts, which every venue accepts. */
-const CONTRACT_STEP_DEFAULT = 1;
 
 /** Input of a decision. Times are Unix milliseconds. */
 export interface SignalInput {
   /** Time of the decision. */
   readonly now: number;
   readonly analysis: Pick<Analysis, "probability" | "standardError" | "dailyMove" | "confidence" | "riskRating">;
-  readonly market: {
+  readonly market: SizeRules & {
     readonly kind: PriceKind;
     /** Whether the venue accepts orders. */
     readonly isOpen: boolean;
@@ -43,15 +42,11 @@ export interface SignalInput {
     readonly priceRanges: readonly PriceRange[] | null;
     /** Null if unknown. */
     readonly takerFee: TakerFee | null;
-    /** Smallest order in contracts; null if unknown. */
-    readonly minOrderContracts: number | null;
-    /** Orders are multiples of this number of contracts; null if unknown. */
-    readonly contractStep: number | null;
   };
   /** Current YES price, in [0, 1]. */
   readonly yesPrice: number;
-  /** Bids highest first, asks lowest first, and when they were last confirmed; null if the market has no order book. */
-  readonly book: (Pick<OrderBook, "bids" | "asks"> & { readonly at: number }) | null;
+  /** Null if the market has no order book. */
+  readonly book: BookView | null;
 }
 
 /** Input of the decision on a trade. */
@@ -60,7 +55,7 @@ export interface TradeInput extends Pick<SignalInput, "now" | "market" | "book">
 }
 
 /** A side to buy, and its order. */
-export interface SizedTrade extends CandidateSize {
+interface SizedTrade extends CandidateSize {
   readonly candidate: Candidate;
   /** Probability of the side minus cost per contract of the order, fee included. */
   readonly executableEdge: number;
@@ -144,8 +139,9 @@ export function findCandidate({ now, analysis, market, book }: TradeInput): Cand
   const offers = offersOf(book, side).filter(({ price }) => targetPrice !== null && price <= targetPrice);
   if (best.edge < EDGE_MIN || targetPrice === null || offers.length === 0) return describeEdges(edges);
   const variance = (standardError * probability * (1 - probability)) ** 2;
-  const contractStep = market.contractStep ?? CONTRACT_STEP_DEFAULT;
-  const minOrderContracts = Math.max(contractStep, market.minOrderContracts ?? 0);
+  // Every venue accepts whole contracts.
+  const contractStep = market.contractStep ?? 1;
+  const minOrderContracts = smallestOrder(market);
   return { side, probability: wins, variance, targetPrice, offers, takerFee: fee, contractStep, minOrderContracts };
 }
 

@@ -1,3 +1,4 @@
+import type { Side } from "../../domain/price.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { formatNumber, formatPercent } from "../format.ts";
 import type { BookView, Factor, TradePoint } from "../model.ts";
@@ -74,7 +75,7 @@ function imbalanceOfBook(book: BookView | null, asOf: number): Imbalance | null 
   return imbalanceOf(sizeNear(book.bids), sizeNear(book.asks), "the orders within 5¢ of the mid");
 }
 
-const sizeOf = (trades: readonly TradePoint[], side: "yes" | "no"): number =>
+const sizeOf = (trades: readonly TradePoint[], side: Side): number =>
   trades.reduce((sum, trade) => sum + (trade.takerSide === side ? trade.size : 0), 0);
 
 /** (b - a) / (b + a); null if both are 0. */

@@ -20,10 +20,8 @@ export function findMarketLadders<Market extends { readonly listing: MarketListi
   markets: readonly Market[],
 ): Market[][] {
   return findLadders(markets.map(({ listing }) => questionOf(listing))).flatMap((ladder) => {
-    const byRules = new Map<string, Market[]>();
-    for (const market of ladder.flatMap((index) => markets[index] ?? []))
-      addTo(byRules, rulesTextOf(market.listing), market);
-    return [...byRules.values()].filter((rungs) => rungs.length > 1);
+    const rungs = ladder.flatMap((index) => markets[index] ?? []);
+    return groupsOf(rungs, ({ listing }) => rulesTextOf(listing)).filter((group) => group.length > 1);
   });
 }
 
@@ -35,12 +33,12 @@ export function findMarketLadders<Market extends { readonly listing: MarketListi
  * @returns  indexes of the questions of each ladder, from the widest question to the narrowest
  */
 export function findLadders(questions: readonly (ParsedQuestion | null)[]): number[][] {
-  const groups = new Map<string, Rung[]>();
-  for (const [index, question] of questions.entries()) {
-    if (question === null || question.slots.length === 0) continue;
-    addTo(groups, `${question.skeleton}\n${question.slots.length}`, { index, slots: question.slots });
-  }
-  return [...groups.values()].filter((group) => group.length > 1).flatMap(findInGroup);
+  const rungs = questions.flatMap((question, index) =>
+    question === null || question.slots.length === 0 ? [] : [{ index, ...question }],
+  );
+  return groupsOf(rungs, ({ skeleton, slots }) => `${skeleton}\n${slots.length}`)
+    .filter((group) => group.length > 1)
+    .flatMap(findInGroup);
 }
 
 /** Finds the ladders of questions with the same text: those that differ in one number or date only. */
@@ -48,13 +46,10 @@ function findInGroup(group: readonly Rung[]): number[][] {
   const rungs = mergeRepetitions(group);
   const positions = rungs[0]?.slots.keys().toArray() ?? [];
   return positions.flatMap((position) => {
-    const ladders = new Map<string, Rung[]>();
-    for (const rung of rungs) {
-      const { wider = null } = rung.slots[position] ?? {};
-      const others = rung.slots.map(({ value }, index) => (index === position ? null : value));
-      if (wider !== null) addTo(ladders, `${wider} ${others.join(" ")}`, rung);
-    }
-    return [...ladders.values()].flatMap((ladder) => sortRungs(ladder, position));
+    const compared = rungs.filter(({ slots }) => (slots[position]?.wider ?? null) !== null);
+    const keyOf = ({ slots }: Rung) =>
+      slots.map(({ value, wider }, index) => (index === position ? wider : value)).join(" ");
+    return groupsOf(compared, keyOf).flatMap((ladder) => sortRungs(ladder, position));
   });
 }
 
@@ -86,11 +81,9 @@ function mergeRepetitions(group: readonly Rung[]): Rung[] {
   }));
 }
 
-function addTo<Item>(groups: Map<string, Item[]>, key: string, item: Item): void {
-  const group = groups.get(key);
-  if (group === undefined) groups.set(key, [item]);
-  else group.push(item);
-}
+const groupsOf = <Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] => [
+  ...Map.groupBy(items, keyOf).values(),
+];
 
 /** Parsed questions. A listing is immutable, and a market keeps its listing while only its quotes change. */
 const parsedQuestions = new WeakMap<MarketListing, { readonly question: ParsedQuestion | null }>();

@@ -1,6 +1,6 @@
 import type { TakerFee } from "../../domain/market.ts";
 import type { BookLevel } from "../../domain/order-book.ts";
-import { fromMicros, toMicros } from "../../domain/price.ts";
+import { floorToContractStep, type SizeRules, smallestOrder } from "../../domain/order-rules.ts";
 import { EDGE_MIN, formatPercent, formatPrice } from "../../engine/index.ts";
 import { kellyFraction } from "../../quant/kelly.ts";
 import { takerFee } from "../../quant/taker-fee.ts";
@@ -18,7 +18,7 @@ export interface OppositeOffer {
 }
 
 /** A held position and all inputs of the advice. Prices are those of the held side. */
-export interface AdvisedPosition {
+export interface AdvisedPosition extends SizeRules {
   /** Contracts held, above 0. */
   readonly contracts: number;
   /** Estimated probability that the side wins, in (0, 1); null without a current estimate. */
@@ -27,10 +27,6 @@ export interface AdvisedPosition {
   readonly bids: readonly BookLevel[] | null;
   /** Null if unknown. */
   readonly takerFee: TakerFee | null;
-  /** A sale is a multiple of this number of contracts, above 0. */
-  readonly contractStep: number;
-  /** Smallest order in contracts, above 0. */
-  readonly minOrderContracts: number;
   /** The cheapest one; null if there is none. */
   readonly opposite: OppositeOffer | null;
   readonly bankrollUsd: number;
@@ -79,7 +75,7 @@ export function advisePosition(position: AdvisedPosition): PositionAdvice {
       sale: whole,
     };
   if (sold !== null) {
-    const isAll = contracts - sold.contracts < Math.max(position.contractStep, position.minOrderContracts);
+    const isAll = contracts - sold.contracts < smallestOrder(position);
     const reason = `${wins}, and a sale pays ${formatPrice(netPriceOf(sold))} after the fee.`;
     return { action: isAll ? "close" : "reduce", reason, contracts: sold.contracts, sale: sold };
   }
@@ -128,13 +124,7 @@ function saleOfExcess(
 }
 
 /** Sells contracts, rounded down to the contract step; null under the smallest order. */
-function sellWithRules(
-  { contractStep, minOrderContracts }: AdvisedPosition,
-  bids: readonly BookLevel[],
-  fee: TakerFee,
-  contracts: number,
-): Sale | null {
-  const step = Math.max(1, toMicros(contractStep));
-  const rounded = fromMicros(Math.floor((toMicros(1) * contracts + 1e-3) / step) * step);
-  return rounded >= minOrderContracts && rounded > 0 ? sell(bids, fee, rounded) : null;
+function sellWithRules(rules: SizeRules, bids: readonly BookLevel[], fee: TakerFee, contracts: number): Sale | null {
+  const rounded = floorToContractStep(rules, contracts);
+  return rounded >= smallestOrder(rules) ? sell(bids, fee, rounded) : null;
 }

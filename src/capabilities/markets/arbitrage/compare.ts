@@ -60,11 +60,7 @@ export function canTrade({ listing }: BoardMarket): boolean {
 }
 
 /** Returns the best prices of a market that can be traded, or null. */
-export function topOf(market: BoardMarket): TopOfBook | null {
-  const { takerFee } = market.listing;
-  if (takerFee === null || !canTrade(market)) return null;
-  return { bid: market.quote.bid, ask: market.quote.ask, yesPrice: market.yesPrice, fee: takerFee };
-}
+export const topOf = (market: BoardMarket): TopOfBook | null => topOfQuotes(quotesOf(market));
 
 /** Price of one contract of a side, or null if nobody offers it. */
 function priceOf({ bid, ask }: TopOfBook, side: Side): number | null {

@@ -21,24 +21,22 @@ export interface PresentOptions {
 }
 
 /** Creates the body of a list of opportunities between venues. */
-export function presentCrossVenueList(list: OpportunityList<CrossVenueOpportunity>, options: PresentOptions) {
-  return {
-    count: list.opportunities.length,
-    opportunities: list.opportunities.map((opportunity) => presentOpportunity(opportunity, list.scannedAt, options)),
-    venues: presentVenues(list.venues),
-    scanned_at: toIso(list.scannedAt),
-  };
-}
+export const presentCrossVenueList = (list: OpportunityList<CrossVenueOpportunity>, options: PresentOptions) =>
+  presentList(list, (opportunity) => presentOpportunity(opportunity, list.scannedAt, options));
 
 /** Creates the body of a list of opportunities within one event. */
-export function presentSetList(list: OpportunityList<SetOpportunity>, hasScoring: boolean) {
-  return {
-    count: list.opportunities.length,
-    opportunities: list.opportunities.map((opportunity) => presentSet(opportunity, list.scannedAt, hasScoring)),
-    venues: presentVenues(list.venues),
-    scanned_at: toIso(list.scannedAt),
-  };
-}
+export const presentSetList = (list: OpportunityList<SetOpportunity>, hasScoring: boolean) =>
+  presentList(list, (opportunity) => presentSet(opportunity, list.scannedAt, hasScoring));
+
+const presentList = <Opportunity, Presented>(
+  { opportunities, venues, scannedAt }: OpportunityList<Opportunity>,
+  present: (opportunity: Opportunity) => Presented,
+) => ({
+  count: opportunities.length,
+  opportunities: opportunities.map(present),
+  venues: presentVenues(venues),
+  scanned_at: toIso(scannedAt),
+});
 
 function presentSet(opportunity: SetOpportunity, scannedAt: number, hasScoring: boolean) {
   const { kind, strategy, event, payout, spread, score } = opportunity;

@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { toMicros } from "../../../domain/price.ts";
+import { type Side, toMicros } from "../../../domain/price.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { clamp } from "../../../lib/numbers.ts";
@@ -25,7 +25,7 @@ export const SIZE_USD_MAX = 1_000_000;
 export interface TradeReport {
   readonly venue: VenueId;
   readonly marketId: string;
-  readonly side: "yes" | "no";
+  readonly side: Side;
   /** Price of the bought side, in [0, 1]. */
   readonly price: number;
   readonly sizeUsd: number;

@@ -1,3 +1,4 @@
+import type { Side } from "../../../domain/price.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { CustomerData } from "../../accounts/customers/index.ts";
@@ -79,20 +80,20 @@ export async function selectReportCount(
   return row?.reports ?? 0;
 }
 
-const plausibleSums = (side: "yes" | "no", name: string) => {
+const plausibleSums = (side: Side) => {
   const sumSql = (expression: string) =>
     `coalesce(sum(${expression}) filter (where is_plausible and side = '${side}'), 0)`;
-  return `${sumSql("size_usd")} as ${name}_usd, ${sumSql("size_usd / nullif(price, 0)")} as ${name}_contracts,
-    ${sumSql("size_usd * price")} as ${name}_usd_price, ${sumSql("size_usd * age_ms")} as ${name}_usd_age`;
+  return `json_build_object('usd', ${sumSql("size_usd")}, 'contracts', ${sumSql("size_usd / nullif(price, 0)")},
+    'usdTimesPrice', ${sumSql("size_usd * price")}, 'usdTimesAgeMs', ${sumSql("size_usd * age_ms")})`;
 };
 
 const SELECT_AGENT_REPORTS = `
 select
-  count(*) filter (where side = 'yes') as yes_trades, count(*) filter (where side = 'no') as no_trades,
-  coalesce(sum(size_usd) filter (where side = 'yes'), 0) as yes_usd,
-  coalesce(sum(size_usd) filter (where side = 'no'), 0) as no_usd,
-  sum(size_usd * case side when 'yes' then price else 1 - price end) as usd_probability,
-  ${plausibleSums("yes", "plausible_yes")}, ${plausibleSums("no", "plausible_no")}
+  count(*) filter (where side = 'yes') as "yesTrades", count(*) filter (where side = 'no') as "noTrades",
+  coalesce(sum(size_usd) filter (where side = 'yes'), 0) as "yesUsd",
+  coalesce(sum(size_usd) filter (where side = 'no'), 0) as "noUsd",
+  sum(size_usd * case side when 'yes' then price else 1 - price end) as "usdTimesProbability",
+  ${plausibleSums("yes")} as "plausibleYes", ${plausibleSums("no")} as "plausibleNo"
 from (
   select agent_id, side, price, size_usd, is_plausible,
     extract(epoch from to_timestamp($4::float8 / 1000) - reported_at)::float8 * 1000 as age_ms
@@ -103,39 +104,16 @@ from (
 group by agent_id order by agent_id`;
 
 /** Selects the totals of each agent that reported trades of a market in (fromMs, toMs]. */
-export async function selectAgentReports(
+export function selectAgentReports(
   database: Pick<Database, "query">,
   { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<AgentReports[]> {
-  const rows = await database.query<Record<string, number>>(
+  return database.query<Pick<AgentReports, keyof AgentReports>>(
     SELECT_AGENT_REPORTS,
     [venue, marketId, fromMs, toMs],
     "request",
   );
-  return rows.map((row) => {
-    const sideTotal = (name: string) => ({
-      usd: read(row, `${name}_usd`),
-      contracts: read(row, `${name}_contracts`),
-      usdTimesPrice: read(row, `${name}_usd_price`),
-      usdTimesAgeMs: read(row, `${name}_usd_age`),
-    });
-    return {
-      yesTrades: read(row, "yes_trades"),
-      noTrades: read(row, "no_trades"),
-      yesUsd: read(row, "yes_usd"),
-      noUsd: read(row, "no_usd"),
-      usdTimesProbability: read(row, "usd_probability"),
-      plausibleYes: sideTotal("plausible_yes"),
-      plausibleNo: sideTotal("plausible_no"),
-    };
-  });
-}
-
-function read(row: Readonly<Record<string, number>>, name: string): number {
-  const value = row[name];
-  if (value === undefined) throw new Error(`The totals of an agent have no column ${name}`);
-  return value;
 }
 
 /**

@@ -5,6 +5,5 @@ export {
   findLogicalRelation,
   LOGICAL_RELATIONS,
   type LogicalRelation,
-  type LogicDependencies,
 } from "./logical.ts";
 export { createRelatedMarkets, type RelatedMarket, type RelatedMarkets } from "./related-markets.ts";

@@ -17,7 +17,7 @@ import type { MarketDependencies } from "../ports.ts";
 export const LOGICAL_RELATIONS = ["same", "opposite", "exclusive", "implies", "implied"] as const;
 export type LogicalRelation = (typeof LOGICAL_RELATIONS)[number];
 
-export interface LogicDependencies extends Pick<MarketDependencies, "pairsOf"> {
+interface LogicDependencies extends Pick<MarketDependencies, "pairsOf"> {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
 }
 

@@ -1,3 +1,4 @@
+import type { Side } from "../../../domain/price.ts";
 import type { Span } from "../../../text/text-dates.ts";
 
 /**
@@ -11,7 +12,7 @@ export interface Condition {
   readonly start: number;
   readonly end: number;
   readonly text: string;
-  readonly target: "yes" | "no";
+  readonly target: Side;
 }
 
 /** The wording of older rules. */

@@ -20,9 +20,6 @@ import { type KnownBook, knownBookOf, quoteBook } from "../signals/index.ts";
 import type { RequestedPosition } from "./model.ts";
 import type { PortfolioAdvice } from "./schema.ts";
 
-/** Contract step of orders if the venue's is unknown: whole contracts, which every venue accepts. */
-const CONTRACT_STEP_DEFAULT = 1;
-
 export interface AdviseDependencies
   extends Pick<MarketDependencies, "board" | "clock" | "pairsOf" | "probabilityOf" | "trackedBookOf"> {
   readonly relatedMarkets: Pick<RelatedMarkets, "findRelated">;
@@ -75,7 +72,6 @@ export async function advisePositions(
     const contracts = sizeUsd / entryPrice;
     const { outcome } = market.listing;
     if (outcome !== null) return presentSettled(position, market, settlementValueOf(outcome));
-    const contractStep = market.listing.contractStep ?? CONTRACT_STEP_DEFAULT;
     const yesProbability = ports.probabilityOf(market);
     const opposite = cheapestOpposite(oppositesOf(market, side, markets, constraints), bookOf, contracts);
     const advice = advisePosition({
@@ -84,8 +80,8 @@ export async function advisePositions(
       // The bids for NO are the offers of YES, and the reverse.
       bids: book === null ? null : complementLevels(offersOf(book, oppositeOf(side))),
       takerFee: market.listing.takerFee,
-      contractStep,
-      minOrderContracts: Math.max(contractStep, market.listing.minOrderContracts ?? 0),
+      contractStep: market.listing.contractStep,
+      minOrderContracts: market.listing.minOrderContracts,
       opposite,
       bankrollUsd: sizing.bankrollUsd,
       positionMax: sizing.positionMax,
