@@ -11,30 +11,6 @@ test("`splitWords` returns lower-case words without accents and punctuation, and
   assert.deepEqual(splitWords("!?… "), []);
 });
 
-test("`find` requires every word of the query; the last word may be a prefix", () => {
-  const index = new TextIndex();
-  index.set(1, "Will the Fed cut rates in December?");
-  index.set(2, "Will the Fed hold in December?");
-  assert.deepEqual(search(index, "fed december"), new Set([1, 2]));
-  assert.deepEqual(search(index, "fed rat"), new Set([1]));
-  assert.deepEqual(search(index, "rat fed"), new Set());
-});
-
-test("a last word shorter than three letters matches only complete words", () => {
-  const index = new TextIndex();
-  index.set(1, "Inflation in May");
-  assert.deepEqual(search(index, "in"), new Set([1]));
-  assert.deepEqual(search(index, "ma"), new Set());
-  assert.deepEqual(search(index, "may"), new Set([1]));
-});
-
-test("a repeated last word does not turn the earlier, complete word into a prefix", () => {
-  const index = new TextIndex();
-  index.set(1, "Fed ratification");
-  index.set(2, "Fed rat");
-  assert.deepEqual(search(index, "fed rat fed"), new Set([2]));
-});
-
 test("finds a number with or without digit group commas and by prefix", () => {
   const index = new TextIndex();
   index.set(1, "Jobs added — Above 125,000");
@@ -42,22 +18,6 @@ test("finds a number with or without digit group commas and by prefix", () => {
     assert.deepEqual(search(index, query), new Set([1]), query);
   assert.deepEqual(search(index, "125"), new Set([1]));
   assert.deepEqual(search(index, "000"), new Set());
-});
-
-test("a query without words matches nothing", () => {
-  const index = new TextIndex();
-  index.set(1, "Anything");
-  for (const query of ["", "  ", "?!", "\0"]) assert.deepEqual(search(index, query), new Set());
-});
-
-test("`find` ignores replaced and deleted texts", () => {
-  const index = new TextIndex();
-  index.set(1, "old words");
-  index.set(1, "new words");
-  assert.deepEqual(search(index, "old"), new Set());
-  assert.deepEqual(search(index, "new"), new Set([1]));
-  index.delete(1);
-  assert.deepEqual(search(index, "words"), new Set());
 });
 
 const word = fc.constantFrom(..."fed fedora feds rate rates ratio 3.5 3 Núñez nunezia in x".split(" "));

@@ -101,12 +101,6 @@ test("a correction on the day of the settlement decides whether the day counts t
   assert.deepEqual([day?.pnlUsd, day?.resolvedTrades, day?.wonTrades], [60, 1, 1]);
 });
 
-test("marks before the entry, after the settlement and of other markets have no effect", () => {
-  const others = [createMark(-1, 0.9), createMark(1, 0.1), createMark(0, 0.7, { venue: "beta" })];
-  const trade = createTrade({ at: START });
-  assert.deepEqual(profitsOf(replayBook([trade], others, [createSettlement(1, 1)], dateOf(2))), [-2, 60, 0]);
-});
-
 test("a mark at midnight is the end of the day before a settlement at the same time", () => {
   const settlement = createSettlement(1, 0, { at: START + DAY_MS });
   assert.deepEqual(profitsOf(replayBook([createTrade()], [createMark(0, 0.5)], [settlement], dateOf(1))), [8, -50]);
@@ -238,23 +232,6 @@ test("law: a longer replay begins with the days of a shorter one, and the order 
       if (times.size < settlements.length) return;
       const reversed = replayBook(trades.toReversed(), marks.toReversed(), settlements.toReversed(), dateOf(DAYS - 1));
       assert.deepEqual(reversed.days, days);
-    }),
-  );
-});
-
-test("law: YES and NO of one market together earn 1 minus both costs, for any outcome", () => {
-  fc.assert(
-    fc.property(bookArbitrary, ({ marks, settlements }) => {
-      const [, allMarks, allSettlements] = listsOf({ trades: [], marks, settlements });
-      const pair = [createTrade({ at: START }), createTrade({ tradeId: "2", side: "no", price: 0.5, at: START })];
-      const { results } = replayBook(pair, allMarks, allSettlements, dateOf(DAYS - 1));
-      const isRefunded = allSettlements
-        .filter(({ marketId }) => marketId === "m")
-        .sort((a, b) => a.at - b.at)
-        .at(-1);
-      const hasValue = isRefunded !== undefined || allMarks.some(({ marketId, at }) => marketId === "m" && at > START);
-      if (isRefunded?.value === null || !hasValue) return;
-      assert.ok(Math.abs(sumUsd(results.map(({ pnlUsd }) => pnlUsd)) - (100 - 42 - 52)) < 1e-5);
     }),
   );
 });

@@ -9,7 +9,7 @@ import { ScriptedVenue } from "../venues/scripted-venue.ts";
 
 export const OPERATOR = { kind: "operator", id: "test" } as const;
 export const VENUE = "venue_a";
-export const ORDER = { platform: VENUE, market_id: "m-1", side: "yes", size_usd: 30 };
+const ORDER = { platform: VENUE, market_id: "m-1", side: "yes", size_usd: 30 };
 const FEE = { kind: "quadratic", rate: 0.07, exponent: 1, rounding: { feeStep: 0.0001, balanceStep: 0.01 } } as const;
 export const BIDS = [{ price: 0.38, size: 100 }];
 export const ASKS = [

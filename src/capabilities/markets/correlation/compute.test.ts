@@ -174,16 +174,6 @@ test("the pieces of a body are at most 33 KiB long", () => {
   assert.ok(lengths.length > 10 && Math.max(...lengths) <= 33 * 1024, String(lengths));
 });
 
-test("the body has the documented fields", () => {
-  const { pairs: _pairs, clusters: _clusters, concentration_warnings: _warnings, ...rest } = decode(createTask(2, 40));
-  assert.deepEqual(rest, {
-    market_ids: ["m-0", "m-1"],
-    platform: "alpha",
-    period: "7d",
-    generated_at: new Date(GENERATED_AT).toISOString(),
-  });
-});
-
 test("markets that ask the same or opposite questions are tied by logic, whatever their moves", () => {
   const task = createTask(4, 168);
   const matches = [

@@ -286,12 +286,6 @@ test("200: the next date is the first one ahead; a date that has passed is not s
   await assertFields(await openExecutionApi({}, { listing: { closeAt: NOW + HOUR_MS / 4 } }), { hours_to_event: 0.25 });
 });
 
-test("404: an unknown market returns market_not_found", async () => {
-  const { get } = await openExecutionApi();
-  const response = await get("/v1/markets/alpha/none/execution");
-  assert.deepEqual([response.statusCode, response.json().code], [404, "market_not_found"]);
-});
-
 test("422: rejects an unknown venue and sizes outside 1 to 1,000,000", async () => {
   const { get } = await openExecutionApi();
   const cases: Readonly<Record<string, string>> = {

@@ -6,15 +6,11 @@ import {
   sampleEvent,
   sampleMarket,
 } from "../../../../test/support/markets/market-samples.ts";
-import { sampleCandle } from "../../../../test/support/storage-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../../board/index.ts";
-import { HOUR_MS } from "../../../lib/durations.ts";
 import { encodeMarket, joinJsonArray, type MarketLookups, presentMarket } from "./present.ts";
-import { presentHistory } from "./present-market-data.ts";
 
 const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null, estimateOf: () => null };
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();
-const HOUR_AGO_TIME = new Date(SAMPLE_AT - HOUR_MS).toISOString();
 
 function createBoardMarket(parts: SampleParts = {}): { board: MarketBoard; market: BoardMarket } {
   const board = new MarketBoard(() => SAMPLE_AT);
@@ -209,32 +205,6 @@ test("`joinJsonArray` joins zero, one and several items into a JSON array", () =
     const bytes = joinJsonArray(values.map((value) => Buffer.from(JSON.stringify(value))));
     assert.deepEqual(JSON.parse(bytes.toString()), values);
   }
-});
-
-test("a history contains the start time and the prices of each point", () => {
-  const { market } = createBoardMarket();
-  const points = [sampleCandle(SAMPLE_AT - HOUR_MS, SAMPLE_AT, 0.4, { ask: 0.5, open: 0.3, high: 0.6, low: 0.2 })];
-  const reading = { period: "48h" as const, intervalSeconds: 3_600, points, generatedAt: SAMPLE_AT };
-  assert.deepEqual(presentHistory(market, reading), {
-    platform: "alpha",
-    market_id: "m",
-    period: "48h",
-    interval_seconds: 3_600,
-    generated_at: SAMPLE_TIME,
-    points: [
-      {
-        timestamp: HOUR_AGO_TIME,
-        yes_price: 0.4,
-        bid: null,
-        ask: 0.5,
-        volume: null,
-        open: 0.3,
-        high: 0.6,
-        low: 0.2,
-        close: 0.4,
-      },
-    ],
-  });
 });
 
 test("an unchanged page is joined once, a changed one again, and 64 pages are cached", () => {

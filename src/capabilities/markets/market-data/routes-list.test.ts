@@ -25,34 +25,6 @@ function nextUrlOf(reply: { headers: Readonly<Record<string, unknown>> }): strin
   return match[1] ?? null;
 }
 
-test("200: returns an array of markets with the documented fields", async () => {
-  const { get } = await openApiWithMarkets(1);
-  const reply = await get("/v1/markets");
-  assert.equal(reply.statusCode, 200);
-  assert.equal(reply.headers["content-type"], "application/json; charset=utf-8");
-  const updated_at = new Date(SAMPLE_AT).toISOString();
-  const quote = { yes_price: 0.41, bid: 0.4, ask: 0.42, last_price: 0.41 };
-  assert.deepEqual(reply.json(), [
-    {
-      platform: "alpha",
-      market_id: "m0",
-      title: "Question m0",
-      ...quote,
-      updated_at,
-      status: "active",
-      tick_size: 0.01,
-      price_ranges: [{ from: 0, to: 1, step: 0.01 }],
-      paused: false,
-    },
-  ]);
-});
-
-test("200: an empty board returns an empty array without a next page", async () => {
-  const { get } = await openApiWithMarkets(0);
-  const reply = await get("/v1/markets");
-  assert.deepEqual([reply.statusCode, reply.body, reply.headers.link], [200, "[]", undefined]);
-});
-
 test("200: following the Link headers returns every market once; the last page has no Link header", async () => {
   const { get } = await openApiWithMarkets(23);
   const allIds = idsOf(await get("/v1/markets?limit=100"));
@@ -94,9 +66,11 @@ test("200: filters markets and ignores empty filters", async () => {
   const { board, get } = await openApiWithMarkets(2);
   board.apply(sampleMarket("b", { listing: { venue: "beta", category: "Sports", title: "Núñez scores" } }), SAMPLE_AT);
   board.apply(sampleMarket("over", { listing: { status: "finalized" } }), SAMPLE_AT);
+  board.apply(sampleMarket("pending", { listing: { status: "pending" } }), SAMPLE_AT);
+  board.apply(sampleMarket("reference", { listing: { venue: "gamma" } }), SAMPLE_AT);
   const ids = async (query: string) => idsOf(await get(`/v1/markets?${query}`)).sort();
   assert.deepEqual(await ids("source=beta"), ["b"]);
-  assert.deepEqual(await ids("platform=beta"), ["b"]);
+  assert.deepEqual(await ids("platform=beta&source=beta"), ["b"]);
   assert.deepEqual(await ids("category=SPORTS"), ["b"]);
   assert.deepEqual(await ids("query=nunez%20sco"), ["b"]);
   assert.deepEqual(await ids("status=finalized"), ["over"]);
@@ -124,16 +98,6 @@ test("200: an unknown parameter is reported in a header with the closest known o
   assert.equal((await get("/v1/markets?limit=3")).headers["x-ignored-parameters"], undefined);
 });
 
-test("304: returns no body if the list is unchanged; 200 if it has changed", async () => {
-  const { board, get } = await openApiWithMarkets(3);
-  const firstReply = await get("/v1/markets");
-  const conditionalHeaders = { "if-none-match": String(firstReply.headers.etag) };
-  const secondReply = await get("/v1/markets", conditionalHeaders);
-  assert.deepEqual([secondReply.statusCode, secondReply.body], [304, ""]);
-  board.applyQuote("alpha", "m1", { bid: 0.41 }, SAMPLE_AT);
-  assert.equal((await get("/v1/markets", conditionalHeaders)).statusCode, 200);
-});
-
 test("422: rejects each invalid parameter with its specific error", async () => {
   const { get } = await openApiWithMarkets(3);
   const cases: Readonly<Record<string, string>> = {
@@ -142,6 +106,7 @@ test("422: rejects each invalid parameter with its specific error", async () => 
     "limit=x": "int_parsing at query.limit",
     "limit=1.5": "int_parsing at query.limit",
     "limit=": "int_parsing at query.limit",
+    "order=up": "literal_error at query.order",
     "sort=price": "literal_error at query.sort",
     "status=pending": "literal_error at query.status",
     "source=gamma": "literal_error at query.source",
@@ -175,11 +140,18 @@ test("200: accepts a cursor for an equivalent query", async () => {
   assert.deepEqual([...idsOf(firstReply), ...idsOf(nextReply)], allIds);
 });
 
-test("422: rejects a cursor if the filters or the sort differ; 200 if only the page size differs", async () => {
+test("422: rejects a cursor if the filters, the sort or the order differ; 200 if only the page size differs", async () => {
   const { get } = await openApiWithMarkets(10);
   const cursor = new URL(`http://x${nextUrlOf(await get("/v1/markets?limit=3"))}`).searchParams.get("cursor");
   assert.equal((await get(`/v1/markets?limit=5&cursor=${cursor}`)).statusCode, 200);
-  for (const other of ["sort=liquidity", "status=all", "source=alpha", "category=Sports", "query=question"]) {
+  for (const other of [
+    "sort=liquidity",
+    "status=all",
+    "source=alpha",
+    "category=Sports",
+    "query=question",
+    "order=asc",
+  ]) {
     assert.deepEqual(
       describeErrors(await get(`/v1/markets?${other}&cursor=${cursor}`)),
       ["value_error at query.cursor"],
@@ -188,33 +160,16 @@ test("422: rejects a cursor if the filters or the sort differ; 200 if only the p
   }
 });
 
-test("200: `order` reverses each sort, and pages continue in that order", async () => {
-  const { get } = await openApiWithMarkets(23);
-  for (const sort of ["volume_24h", "updated_at", "resolution_date"]) {
-    const isAscending = sort === "resolution_date";
-    const usual = idsOf(await get(`/v1/markets?limit=100&sort=${sort}`));
-    assert.deepEqual(
-      idsOf(await get(`/v1/markets?limit=100&sort=${sort}&order=${isAscending ? "asc" : "desc"}`)),
-      usual,
-    );
-    const receivedIds: string[] = [];
-    let url: string | null = `/v1/markets?limit=4&sort=${sort}&order=${isAscending ? "desc" : "asc"}`;
-    while (url !== null) {
-      const reply = await get(url);
-      receivedIds.push(...idsOf(reply));
-      url = nextUrlOf(reply);
-    }
-    assert.deepEqual(receivedIds.toSorted(), usual.toSorted());
-    assert.equal(receivedIds.length, 23);
-  }
+test("200: `order` reverses a sort, and unknown values are last in both orders", async () => {
   const dated = await openMarketApi();
   for (const day of [1, 2, 3]) {
     const listing = { expectedResolutionAt: SAMPLE_AT + day * DAY_MS };
     dated.board.apply(sampleMarket(`day${day}`, { listing }), SAMPLE_AT);
   }
   const byDate = async (order: string) => idsOf(await dated.get(`/v1/markets?sort=resolution_date${order}`));
-  assert.deepEqual(await byDate(""), ["day1", "day2", "day3"]);
+  for (const order of ["", "&order=asc"]) assert.deepEqual(await byDate(order), ["day1", "day2", "day3"]);
   assert.deepEqual(await byDate("&order=desc"), ["day3", "day2", "day1"]);
+  const { get } = await openApiWithMarkets(23);
   const volumes = (await get("/v1/markets?limit=100&order=asc"))
     .json()
     .map((market: { volume_24h?: number }) => market.volume_24h);
@@ -224,16 +179,6 @@ test("200: `order` reverses each sort, and pages continue in that order", async 
     known.toSorted((a: number, b: number) => a - b),
   );
   assert.deepEqual(volumes.slice(0, known.length), known);
-});
-
-test("422: rejects an unknown order, and a cursor of the other order", async () => {
-  const { get } = await openApiWithMarkets(3);
-  assert.deepEqual(describeErrors(await get("/v1/markets?order=up")), ["literal_error at query.order"]);
-  const cursor = new URL(`${nextUrlOf(await get("/v1/markets?limit=1"))}`, "http://a").searchParams.get("cursor");
-  assert.equal((await get(`/v1/markets?limit=1&order=desc&cursor=${cursor}`)).statusCode, 200);
-  assert.deepEqual(describeErrors(await get(`/v1/markets?limit=1&order=asc&cursor=${cursor}`)), [
-    "value_error at query.cursor",
-  ]);
 });
 
 test("200: the category filter accepts our categories and the venue's own, in any case", async () => {
@@ -253,6 +198,7 @@ test("200: the category filter accepts our categories and the venue's own, in an
 
 test("200: the categories have the number and volume of their active markets, largest volume first", async () => {
   const { board, get } = await openMarketApi();
+  assert.deepEqual((await get("/v1/categories")).json(), []);
   const add = (id: string, category: string | null, volume24hUsd: number | null, listing: object = {}) =>
     board.apply(sampleMarket(id, { listing: { category, ...listing }, activity: { volume24hUsd } }), SAMPLE_AT);
   add("a", "Climate and Weather", 25.25);
@@ -269,10 +215,4 @@ test("200: the categories have the number and volume of their active markets, la
     { category: "Sports", market_count: 1, volume_24h: 20 },
     { category: "Other", market_count: 1, volume_24h: null },
   ]);
-});
-
-test("200: an empty board has no categories; 401 without a key", async () => {
-  const { app, get } = await openMarketApi();
-  assert.deepEqual((await get("/v1/categories")).json(), []);
-  assert.equal((await app.inject({ url: "/v1/categories" })).statusCode, 401);
 });

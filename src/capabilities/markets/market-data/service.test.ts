@@ -4,12 +4,11 @@ import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { NO_MATCHES } from "../../../../test/support/matching/no-matches.ts";
 import { MarketBoard } from "../../../board/index.ts";
-import { AppError, InvalidRequestError, VenueError } from "../../../domain/errors.ts";
+import { AppError, VenueError } from "../../../domain/errors.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
 import { createMarketsService, type MarketsDependencies } from "./service.ts";
 
 const NO_TREND = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
-const LIST_REQUEST = { status: "active", sort: "volume_24h", limit: 10 } as const;
 
 /** The service on a real board. Venue requests are recorded in `requests` and answered by `fetchMarket`. */
 function openHarness(
@@ -55,13 +54,6 @@ function openHarness(
 
 const isNotFound = (error: unknown) => error instanceof AppError && error.code === "market_not_found";
 
-test("returns a market on the board without a venue request", async () => {
-  const { board, requests, service } = openHarness();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
-  assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
-  assert.deepEqual(requests, []);
-});
-
 test("throws `market_not_found` without a venue request if the id is invalid", async () => {
   const { requests, service } = openHarness();
   for (const id of ["", "x".repeat(513)]) await assert.rejects(service.getMarket("alpha", id), isNotFound);
@@ -106,47 +98,6 @@ test("throws the venue error, and the next call repeats the request", async () =
   isDown = false;
   assert.equal((await service.getMarket("alpha", "m")).listing.marketId, "m");
   assert.equal(requests.length, 2);
-});
-
-test("`source` and `platform` are aliases: equal values are accepted, different values throw a `value_error`", () => {
-  const { board, service } = openHarness();
-  board.apply(sampleMarket("m"), SAMPLE_AT);
-  board.apply(sampleMarket("n", { listing: { venue: "beta" } }), SAMPLE_AT);
-  const ids = (filter: { source?: string; platform?: string }) =>
-    service.listMarkets({ ...LIST_REQUEST, ...filter }, null).markets.map(({ listing }) => listing.marketId);
-  assert.deepEqual(ids({}), ["m", "n"]);
-  for (const filter of [{ source: "beta" }, { platform: "beta" }, { source: "beta", platform: "beta" }]) {
-    assert.deepEqual(ids(filter), ["n"]);
-  }
-  const isValueError = (error: unknown) => {
-    assert.ok(error instanceof InvalidRequestError);
-    const [item] = error.errors;
-    assert.deepEqual([item?.type, item?.loc, item?.input], ["value_error", ["query", "platform"], "beta"]);
-    return true;
-  };
-  assert.throws(() => ids({ source: "alpha", platform: "beta" }), isValueError);
-  const events = {
-    source: "alpha",
-    platform: "beta",
-    category: null,
-    featuredOnly: false,
-    text: null,
-    order: "volume",
-    limit: 5,
-  } as const;
-  assert.throws(() => service.listEvents(events), isValueError);
-});
-
-test("status `all` selects every status except `pending`; markets of reference venues are never listed", () => {
-  const { board, service } = openHarness();
-  for (const status of ["pending", "active", "closed", "determined", "finalized"] as const) {
-    board.apply(sampleMarket(status, { listing: { status } }), SAMPLE_AT);
-  }
-  board.apply(sampleMarket("reference", { listing: { venue: "gamma" } }), SAMPLE_AT);
-  const ids = service
-    .listMarkets({ ...LIST_REQUEST, status: "all" }, null)
-    .markets.map(({ listing }) => listing.marketId);
-  assert.deepEqual(ids, ["active", "closed", "determined", "finalized"]);
 });
 
 test("`getSentiment` reads the trend at most once a minute and computes the sentiment at every call", async () => {

@@ -12,7 +12,7 @@ import {
 } from "../../../../test/support/markets/market-samples.ts";
 import { testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
-import { AppError, VenueError } from "../../../domain/errors.ts";
+import { AppError } from "../../../domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../../engine/index.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { MarketPair } from "../../../matching/index.ts";
@@ -308,20 +308,6 @@ test("404: a position in an unknown market is named", async () => {
   const response = await ask({ portfolio: [held("fed", "yes", 10), held("nothing", "no", 10, 0.5, "beta")] });
   assert.equal(response.statusCode, 404);
   assert.match(response.json().detail, /unknown market: beta\/nothing/);
-});
-
-test("502 and 503: the venue, the store or the threads are not available", async () => {
-  const failWith = async (error: Error) => {
-    const { ask } = await openApi({
-      correlatePairs: async () => {
-        throw error;
-      },
-    });
-    return (await ask()).statusCode;
-  };
-  assert.equal(await failWith(new AppError("store_unavailable", "The store is unavailable")), 503);
-  assert.equal(await failWith(new AppError("overloaded", "Too many tasks are waiting")), 503);
-  assert.equal(await failWith(new VenueError("timeout", "alpha did not answer", { retryable: true })), 502);
 });
 
 test("422: values outside their ranges and too many positions", async () => {

@@ -151,25 +151,6 @@ eachDatabase("200: the summary and the days of the shadow book, from its first t
   );
 });
 
-eachDatabase("a day that has ended and is not closed yet has its own entry in the history", async (db) => {
-  const { book, open, settle, goTo, clock, performance } = openShadowBook(db);
-  const { get } = await openRoutes(performance);
-  for (const marketId of ["m", "n"]) await open(marketId);
-  await book.enter(sampleEntry());
-  await goTo(1, 0);
-  await clock.advance(60_000);
-  await book.enter(sampleEntry({ analysisId: "plx-2", marketId: "n", feeUsd: 3, at: clock.now() }));
-  await settle({ kind: "yes" });
-  await book.run();
-  await performance.refresh();
-  const { daily_history, total_trades, total_pnl } = (await get("/history")).json;
-  assert.deepEqual(daily_history, [
-    { date: "2026-11-21", pnl: -2, cumulative_pnl: -2, trades: 1, win_rate: null },
-    { date: "2026-11-22", pnl: 57, cumulative_pnl: 55, trades: 1, win_rate: null },
-  ]);
-  assert.deepEqual([total_trades, total_pnl], [2, 55]);
-});
-
 eachDatabase(
   "200: with 29 independent questions figures about skill are null, and with 30 they are shown",
   async (db) => {
@@ -341,17 +322,5 @@ test("422: an unknown mode", async () => {
     const { status, json } = await get(path);
     const [{ type, loc }] = json.detail;
     assert.deepEqual([status, json.detail.length, type, loc], [422, 1, "literal_error", ["query", "mode"]]);
-  }
-});
-
-test("401: without a key, and 503: the store is not available", async () => {
-  const down = async () => {
-    throw new AppError("store_unavailable", "The store is not available");
-  };
-  const { get } = await openRoutes({ read: down }, { live: down });
-  for (const path of ["", "/history", "?mode=live", "/history?mode=live"]) {
-    assert.equal((await get(path, null)).status, 401);
-    const { status, json } = await get(path);
-    assert.deepEqual([status, json.code], [503, "store_unavailable"]);
   }
 });
