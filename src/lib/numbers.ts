@@ -28,3 +28,26 @@ export function countBits(word: number): number {
   const nibbles = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }
+
+/**
+ * Halves an interval a number of times. A condition holds in its lower part, and not in the upper one.
+ *
+ * @returns  the bounds, between which the condition changes
+ * @example bisect([0, 2], 50, (x) => x * x <= 2)[0]; // 1.4142
+ */
+export function bisect(
+  [low, high]: readonly [low: number, high: number],
+  steps: number,
+  holds: (value: number) => boolean,
+): readonly [low: number, high: number] {
+  const middle = (low + high) / 2;
+  if (steps === 0) return [low, high];
+  return bisect(holds(middle) ? [middle, high] : [low, middle], steps - 1, holds);
+}
+
+/** Returns the largest integer in [low, high) for which a condition holds, if it holds up to that integer. */
+export function largestInteger(low: number, high: number, holds: (value: number) => boolean): number {
+  if (high - low <= 1) return low;
+  const middle = Math.floor((low + high) / 2);
+  return holds(middle) ? largestInteger(middle, high, holds) : largestInteger(low, middle, holds);
+}

@@ -54,7 +54,6 @@ export interface ArbitrageWalk {
  * @param legs  price in [0, 1] and fee schedule of each leg
  * @param payout  smallest payout in USD of one contract of every leg, above 0
  * @returns  USD per set of contracts; 0 or less without an arbitrage
- * @throws RangeError when a price or the payout is outside its range
  * @example netSpread([{ price: 0.4, fee: { kind: "none" } }, { price: 0.55, fee: { kind: "none" } }], 1); // 0.05
  */
 export function netSpread(legs: readonly { readonly price: number; readonly fee: TakerFee }[], payout: number): number {
@@ -152,7 +151,6 @@ class LegWalk {
  * @param capitalUsd  above 0
  * @param days  until the later settlement of the legs, at least 0
  * @returns  a fraction: 0.25 is 25% a year
- * @throws RangeError when an argument is outside its range
  * @see ISDA (2006), "2006 ISDA Definitions", section 4.16(d), Actual/365 (Fixed)
  * @example annualizedReturn(2, 100, 73); // 0.02 * 5 = 0.1
  */
@@ -194,7 +192,6 @@ export interface ArbitrageScore {
  * - match: 100 * match confidence
  * - execution: 100 * (1 - min(bidAskSpread, 0.10) / 0.10) * max(0, 1 - ageShare); 0 if bidAskSpread is unknown
  *
- * @throws RangeError when a figure is outside its range
  * @example
  * const figures = { netSpread: 0.05, executableUsd: 99, matchConfidence: 0.9, bidAskSpread: 0.02, ageShare: 0.5 };
  * scoreArbitrage(figures).score;

@@ -1,3 +1,8 @@
+/**
+ * Checks of arguments. Every function of this folder throws a RangeError if an argument is outside the range that its
+ * documentation states.
+ */
+
 /** @throws RangeError when `value` is NaN or outside [0, 1] */
 export function assertProbability(value: number, name: string): void {
   if (!(value >= 0 && value <= 1)) throw new RangeError(`${name} must be in [0, 1], not ${value}`);

@@ -21,7 +21,6 @@ export interface BookWalk {
  *
  * @param levels  best first: the asks for a buy order, the bids for a sell order
  * @param valueUsd  USD that a buyer spends or a seller receives, above 0
- * @throws RangeError when the value, a price or a size is not above 0
  * @example walkBook([{ price: 0.5, size: 100 }, { price: 0.6, size: 100 }], 80).averagePrice; // 80 / 150 = 0.5333
  */
 export function walkBook(levels: readonly BookLevel[], valueUsd: number): BookWalk {
@@ -49,7 +48,6 @@ export function walkBook(levels: readonly BookLevel[], valueUsd: number): BookWa
  *
  * @param levels, valueUsd  as for `walkBook`
  * @returns  percent, at least 0; null if the side cannot fill the whole order
- * @throws RangeError when the value, a price or a size is not above 0
  * @example slippagePercent([{ price: 0.5, size: 100 }, { price: 0.6, size: 100 }], 80); // 6.667
  */
 export function slippagePercent(levels: readonly BookLevel[], valueUsd: number): number | null {

@@ -35,7 +35,6 @@ export function logLoss(probability: number, outcome: number, distanceMin: numbe
  * Mean of the squared errors. 0 is best. A constant probability of 0.5 scores 0.25 on yes/no outcomes.
  *
  * @returns  null without forecasts
- * @throws RangeError when a probability or an outcome is outside [0, 1]
  * @see Brier (1950), "Verification of forecasts expressed in terms of probability", Monthly Weather Review 78(1)
  * @example brierScore([{ probability: 0.8, outcome: 1 }]); // 0.04
  */
@@ -46,7 +45,6 @@ export const brierScore = (forecasts: readonly ScoredForecast[]): number | null 
  *
  * @param distanceMin  as in `logLoss`
  * @returns  null without forecasts
- * @throws RangeError when a probability or an outcome is outside [0, 1]
  * @see Good (1952), "Rational Decisions", Journal of the Royal Statistical Society B 14(1)
  */
 export const meanLogLoss = (forecasts: readonly ScoredForecast[], distanceMin: number): number | null =>
@@ -89,7 +87,6 @@ const Z_95 = normalQuantile(0.975);
  *
  * @param share  observed share of successes, in [0, 1]
  * @param count  number of independent observations, above 0
- * @throws RangeError when an argument is outside its range
  * @see Wilson (1927), "Probable inference, the law of succession, and statistical inference", JASA 22(158)
  * @example wilsonInterval(0.5, 10); // { low: 0.2366, high: 0.7634 }
  */
@@ -134,7 +131,6 @@ export interface GroupedForecast extends ScoredForecast {
  * the interval of a bin, as if its forecasts were equal. If they are not, the interval is too wide, never too narrow.
  *
  * @returns  all ten bins, including empty ones
- * @throws RangeError when a probability or an outcome is outside [0, 1]
  * @see Murphy & Winkler (1977), "Reliability of subjective probability forecasts", Applied Statistics 26(1)
  */
 export function reliabilityBins(forecasts: readonly GroupedForecast[]): readonly ReliabilityBin[] {

@@ -13,7 +13,6 @@ const PRICE_MIN = 1e-6;
  * @param prices  q_i, in [0, 1]; bounded to [1e-6, 1 - 1e-6]
  * @param total  sum of the probabilities, in (0, number of prices)
  * @returns  probabilities in the order of the prices
- * @throws RangeError when a price or the total is outside its range
  * @see Clarke, Kovalchik & Ingram (2017), "Adjusting Bookmaker's Odds to Allow for Overround", American Journal of
  *   Sports Science 5(6)
  * @example removeOverround([0.5, 0.5, 0.25], 1); // [0.4142, 0.4142, 0.1716]: k = 1.272

@@ -1,3 +1,4 @@
+import { bisect } from "../lib/numbers.ts";
 import type { PairCorrelation } from "./correlation.ts";
 
 /** A squared Cholesky pivot below this counts as 0: the matrix is then numerically singular. */
@@ -50,18 +51,11 @@ export function shrinkCorrelations(count: number, pairs: readonly PairCorrelatio
     }
     return rows;
   };
-  let high = squares === 0 ? 0 : Math.min(1, variances / squares);
-  let matrix = matrixAt(high);
+  const least = squares === 0 ? 0 : Math.min(1, variances / squares);
+  let matrix = matrixAt(least);
   let factor = cholesky(matrix);
   if (factor === null) {
-    let low = high;
-    high = 1;
-    for (let step = 0; step < SHRINK_STEPS; step++) {
-      const middle = (low + high) / 2;
-      if (cholesky(matrixAt(middle)) === null) low = middle;
-      else high = middle;
-    }
-    matrix = matrixAt(high);
+    matrix = matrixAt(bisect([least, 1], SHRINK_STEPS, (shrinkage) => cholesky(matrixAt(shrinkage)) === null)[1]);
     factor = cholesky(matrix);
   }
   if (factor === null) throw new Error("the identity matrix has a Cholesky factor");

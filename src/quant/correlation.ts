@@ -157,7 +157,6 @@ function haveJointMoves(x: Uint32Array, y: Uint32Array, min: number): boolean {
  * `neutral`, above -0.7 `negative`, else `strong_negative`.
  *
  * @param correlation  in [-1, 1]; null if the data is insufficient
- * @throws RangeError when the coefficient is NaN or outside its range
  */
 export function relationshipOf(correlation: number | null): Relationship {
   if (correlation === null) return "insufficient_data";

@@ -21,7 +21,6 @@ const PANELS = 32;
  * @param q  probability of B, in [0, 1]
  * @param rho  correlation of the normal variables, in [-1, 1]
  * @returns  in [max(0, p + q - 1), min(p, q)]; absolute error below 1e-9
- * @throws RangeError when an argument is outside its range
  * @see Drezner & Wesolowsky (1990), "On the computation of the bivariate normal integral"
  * @example jointProbability(0.5, 0.5, 0.5); // 1/3
  */
@@ -68,7 +67,6 @@ export interface ConditionalProbability {
  * q P(A | B) + (1 - q) P(A | not B) = p.
  *
  * @param joint  probability of both, in [max(0, p + q - 1), min(p, q)]; rounding errors are tolerated
- * @throws RangeError when an argument is outside its range
  * @example conditionalProbability(0.5, 0.5, 1 / 3); // { ifYes: 2/3, ifNo: 1/3 }
  */
 export function conditionalProbability(p: number, q: number, joint: number): ConditionalProbability {

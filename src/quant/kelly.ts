@@ -7,7 +7,6 @@ import { assertNotNegative, assertPositive, assertProbability } from "./assert.t
  * @param probability  p, probability that the contract pays, in [0, 1]
  * @param cost  c, price and fee per contract, in (0, 1)
  * @returns  in [0, 1]
- * @throws RangeError when an argument is outside its range
  * @see Kelly (1956), "A New Interpretation of Information Rate", Bell System Technical Journal 35(4)
  * @example kellyFraction(0.6, 0.5); // 0.2
  */
@@ -24,7 +23,6 @@ export function kellyFraction(probability: number, cost: number): number {
  * @param edge  probability minus cost, in [-1, 1]
  * @param variance  at least 0
  * @returns  in [0, 1]; 0 without an edge
- * @throws RangeError when an argument is outside its range
  * @see Baker & McHale (2013), "Optimal Betting Under Parameter Uncertainty", Decision Analysis 10(3)
  * @example edgeShrinkage(0.1, 0.01); // 0.5
  */
@@ -50,7 +48,6 @@ export interface EstimatedBet {
  *
  * @param kellyShare  in [0, 1]
  * @param positionMax  in (0, 1]
- * @throws RangeError when an argument is outside its range
  * @example
  * const bet = { probability: 0.6, variance: 0.01, cost: 0.5 };
  * positionShare(bet, { kellyShare: 0.25, positionMax: 0.1 }); // 0.25 * 0.5 * 0.2 = 0.025

@@ -12,7 +12,6 @@ const USD_DECADES = 6;
  *
  * @param spread  ask minus bid in price units, at least 0
  * @returns  in [0, 1]
- * @throws RangeError when the spread is negative or not finite
  * @example spreadTightness(0.02); // 0.8
  */
 export function spreadTightness(spread: number): number {
@@ -27,7 +26,6 @@ export function spreadTightness(spread: number): number {
  *
  * @param usd  at least 0
  * @returns  in [0, 1]
- * @throws RangeError when the amount is negative or not finite
  * @example usdScale(999); // 0.5
  */
 export function usdScale(usd: number): number {
@@ -43,7 +41,6 @@ export function usdScale(usd: number): number {
  * @param spread  ask minus bid in price units, at least 0
  * @param volume24hUsd  USD traded in 24 hours, at least 0
  * @returns  in [0, 100]
- * @throws RangeError when an argument is negative or not finite
  * @example liquidityScore(0.02, 999); // 40 + 25 = 65
  */
 export function liquidityScore(spread: number, volume24hUsd: number): number {

@@ -10,7 +10,6 @@ const PROBABILITY_MIN = 0.005;
  *
  * @param p  probability, in [0, 1]
  * @returns  log-odds, in [-5.293, 5.293]
- * @throws RangeError when p is NaN or outside its range
  * @example priceLogOdds(0.75); // 1.0986 = ln 3
  */
 export function priceLogOdds(p: number): number {

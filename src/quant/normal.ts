@@ -21,7 +21,6 @@ const normalDensity = (x: number): number => Math.exp(-(x * x) / 2) / SQRT_2PI;
  * Distribution function of the standard normal distribution; absolute error below 1e-14.
  *
  * @param x  any number or an infinity
- * @throws RangeError when x is NaN
  * @see Hart (1968), "Computer Approximations"; West (2005), "Better approximations to cumulative normal functions"
  * @example normalCdf(1.96); // 0.975002
  */
@@ -48,7 +47,6 @@ function continuedFraction(x: number): number {
  *
  * @param p  in [0, 1]
  * @returns  -Infinity for 0, Infinity for 1
- * @throws RangeError when p is outside [0, 1]
  * @example normalQuantile(0.975); // 1.959964
  */
 export function normalQuantile(p: number): number {

@@ -28,7 +28,6 @@ export const QMC_LATTICE_DIMENSIONS = GENERATING_VECTOR.length;
  *
  * @param dimension  j, a whole number in [0, 64)
  * @returns  the rank of each point, in [0, 4096)
- * @throws RangeError when the dimension is outside its range
  */
 export function qmcLatticeRanks(dimension: number): Uint16Array {
   const generator = GENERATING_VECTOR[dimension];

@@ -1,4 +1,4 @@
-import { clamp } from "../lib/numbers.ts";
+import { bisect, clamp, sumOf } from "../lib/numbers.ts";
 import { assertPositive, assertProbability } from "./assert.ts";
 import { weightedMean } from "./weighted.ts";
 
@@ -32,7 +32,6 @@ const PULL_TOLERANCE = 1e-12;
  * 0.14 e / (1 - e): by 0.016 for 10% of 50.
  *
  * @returns  in [0, 1]; null with fewer than 5 agents
- * @throws RangeError when a probability or a volume is outside its range
  * @see Huber (1964), "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1)
  */
 export function robustConsensus(views: readonly AgentView[]): number | null {
@@ -60,18 +59,7 @@ function huberLocation(values: readonly number[], weights: readonly number[]): n
       values.map((value) => clamp(value - center, -HUBER_DISTANCE, HUBER_DISTANCE)),
       weights,
     ) ?? 0;
-  const solutionStart = bisect((center) => pull(center) > PULL_TOLERANCE);
-  const solutionEnd = bisect((center) => pull(center) >= -PULL_TOLERANCE);
-  return (solutionStart + solutionEnd) / 2;
-}
-
-/** Returns the point in [0, 1] below which the condition holds. */
-function bisect(isBelow: (point: number) => boolean): number {
-  let [low, high] = [0, 1];
-  for (let step = 0; step < BISECTION_STEPS; step++) {
-    const middle = (low + high) / 2;
-    if (isBelow(middle)) low = middle;
-    else high = middle;
-  }
-  return (low + high) / 2;
+  const starts = bisect([0, 1], BISECTION_STEPS, (center) => pull(center) > PULL_TOLERANCE);
+  const ends = bisect([0, 1], BISECTION_STEPS, (center) => pull(center) >= -PULL_TOLERANCE);
+  return sumOf([...starts, ...ends]) / 4;
 }

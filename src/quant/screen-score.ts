@@ -29,7 +29,6 @@ export interface ScreenFigures {
  *
  * @param hours  until the resolution; 0 or less if it is due
  * @returns  in [0, 1)
- * @throws RangeError when hours is NaN
  * @example resolutionTimeScore(720); // 0.5
  */
 export function resolutionTimeScore(hours: number): number {
@@ -46,7 +45,6 @@ export function resolutionTimeScore(hours: number): number {
  * - movement: min(1, |price change in 24 hours| / 0.10)
  *
  * @returns  in [0, 0.8]
- * @throws RangeError when a figure is outside its range
  * @example timelessScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: 0.05 }); // 0.4
  */
 export function timelessScreenScore(figures: ScreenFigures): number {
@@ -67,7 +65,6 @@ export function timelessScreenScore(figures: ScreenFigures): number {
  * @param timelessScore  result of `timelessScreenScore`
  * @param hoursToResolution  null if unknown, which adds nothing
  * @returns  in [0, 1)
- * @throws RangeError when hours is NaN
  * @example screenScore(0.4, 720); // 0.4 + 0.2 * 0.5 = 0.5
  */
 export function screenScore(timelessScore: number, hoursToResolution: number | null): number {

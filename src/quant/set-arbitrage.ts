@@ -20,7 +20,6 @@ export interface SetTrade {
  *
  * @param markets  best YES bid, in [0, 1], or null without one, and fee schedule of each market
  * @returns  null if fewer than two markets are worth buying
- * @throws RangeError when a bid is outside [0, 1]
  * @example
  * const fee = { kind: "none" };
  * buyAllNo([{ bid: 0.6, fee }, { bid: null, fee }, { bid: 0.5, fee }]); // { markets: [0, 2], payout: 1 }
@@ -50,7 +49,6 @@ export interface Rung {
  *
  * @param rungs  from the widest to the narrowest market
  * @returns  indexes of pairs with a spread above 0, in the order of the narrower markets
- * @throws RangeError when a price is outside [0, 1]
  * @example findLadderViolations([{ bid: 0.4, ask: 0.42 }, { bid: 0.5, ask: 0.52 }]); // [{ wide: 0, narrow: 1 }]
  */
 export function findLadderViolations(rungs: readonly Rung[]): { readonly wide: number; readonly narrow: number }[] {

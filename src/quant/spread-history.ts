@@ -56,7 +56,6 @@ export function holdingTimes(times: readonly number[], from: number, to: number)
  * Trend of a spread: `widening` if the recent mean is more than 10% above the earlier one, `tightening` if it is more
  * than 10% below (a ratio of 1 to 1.1), else `stable`.
  *
- * @throws RangeError when a mean is negative or not finite
  * @example spreadTrend(0.03, 0.02); // "widening"
  */
 export function spreadTrend(recentMean: number, earlierMean: number): SpreadTrend {

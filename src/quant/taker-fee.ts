@@ -68,7 +68,6 @@ export function takerFee(fee: TakerFee, price: number, action: OrderAction = "bu
  *
  * @param fills  contracts traded per price, at least 0
  * @returns  USD, at least 0; of a sale at most its value, rounded
- * @throws RangeError when a price or a number of contracts is outside its range
  * @see https://docs.kalshi.com/getting_started/fee_rounding
  * @example
  * const rounding = { feeStep: 0.0001, balanceStep: 0.01 };

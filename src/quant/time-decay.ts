@@ -14,7 +14,6 @@ import { assertPositive, assertProbability } from "./assert.ts";
  * @param probability  current probability of the event, in [0, 1]
  * @param days  days until the deadline, above 0
  * @returns  cents a day, in [-100, 0]
- * @throws RangeError when an argument is outside its range
  * @see Cox, Oakes (1984), "Analysis of Survival Data", section 2.2 (exponential distribution)
  * @example deadlineTheta(0.75, 2); // 100 * ((1 - 0.25^0.5) - 0.75) = -25
  */
@@ -34,7 +33,6 @@ export type TimeUrgency = "critical" | "high" | "medium" | "low";
  * 14 days, else `low`.
  *
  * @param hours  at least 0
- * @throws RangeError when hours is NaN or negative
  */
 export function timeUrgency(hours: number): TimeUrgency {
   if (!(hours >= 0)) throw new RangeError(`hours must be at least 0, not ${hours}`);

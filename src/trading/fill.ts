@@ -1,7 +1,7 @@
 import type { TakerFee } from "../domain/market.ts";
 import type { BookLevel } from "../domain/order-book.ts";
 import { fromMicros, toMicros } from "../domain/price.ts";
-import { sumOf } from "../lib/numbers.ts";
+import { largestInteger, sumOf } from "../lib/numbers.ts";
 import { takeContracts } from "../quant/book-walk.ts";
 import { orderFee, takerFee } from "../quant/taker-fee.ts";
 import type { Fill } from "./model.ts";
@@ -89,11 +89,5 @@ export function buyWithin(offers: readonly BookLevel[], fee: TakerFee, usd: numb
   const isAffordable = (count: number) => (buySteps(count)?.costUsd ?? 0) <= usd + USD_TOLERANCE;
   if (isAffordable(steps)) return buySteps(steps);
   // The fee that the venue rounds up exceeds the rest of the amount. The cost of an order increases with its contracts.
-  let [low, high] = [0, steps];
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (isAffordable(middle)) low = middle;
-    else high = middle;
-  }
-  return buySteps(low);
+  return buySteps(largestInteger(0, steps, isAffordable));
 }

@@ -13,7 +13,7 @@ import {
   type PriceKind,
 } from "../engine/index.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
-import { clamp } from "../lib/numbers.ts";
+import { clamp, largestInteger } from "../lib/numbers.ts";
 import { takerFee } from "../quant/taker-fee.ts";
 import type { Candidate, Fill, Signal, SizingOptions } from "./model.ts";
 import { type CandidateSize, sizeCandidate } from "./size-candidate.ts";
@@ -158,15 +158,8 @@ function targetPriceOf(
   // Floating-point errors must not exclude an edge of exactly the minimum.
   const hasEdge = (micros: number) =>
     probability - fromMicros(micros) - takerFee(fee, fromMicros(micros)) >= EDGE_MIN - Number.EPSILON;
-  let low = 0;
-  let high = toMicros(1);
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (hasEdge(middle)) low = middle;
-    else high = middle;
-  }
   const floor = side === "yes" ? floorToGrid : floorNoToGrid;
-  return floor(priceRanges ?? RANGES_DEFAULT, fromMicros(low));
+  return floor(priceRanges ?? RANGES_DEFAULT, fromMicros(largestInteger(0, toMicros(1), hasEdge)));
 }
 
 function declineTrade(input: SignalInput, reason: string): Signal {

@@ -1,4 +1,5 @@
 import { EDGE_MIN, formatOrderPrice } from "../engine/index.ts";
+import { bisect } from "../lib/numbers.ts";
 import { edgeShrinkage, kellyFraction, positionShare } from "../quant/kelly.ts";
 import { buy, buyForUsd, buyWithin } from "./fill.ts";
 import type { Candidate, Fill, SizeCap, SizingOptions } from "./model.ts";
@@ -44,13 +45,7 @@ export function sizeCandidate(candidate: Candidate, sizing: SizingOptions): Cand
 function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, maxUsd: number): number {
   const isWithinShare = (usd: number) => usd <= shareAt(usd) * bankrollUsd;
   if (isWithinShare(maxUsd)) return maxUsd;
-  let [low, high] = [0, maxUsd];
-  for (let step = 0; step < ROOT_STEPS; step++) {
-    const middle = (low + high) / 2;
-    if (isWithinShare(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
+  return bisect([0, maxUsd], ROOT_STEPS, isWithinShare)[0];
 }
 
 /**

@@ -74,7 +74,6 @@ export function hourlySigma(closes: readonly HourlyClose[], halfLifeHours: numbe
  *
  * @param sigma  in log-odds, at least 0
  * @param sigmaFloor  in log-odds, above 0
- * @throws RangeError when an argument is outside its range
  * @example shiftSigmas(0.5, 0.75, 0.1, 0.04); // 10.986
  */
 export function shiftSigmas(oldPrice: number, newPrice: number, sigma: number, sigmaFloor: number): number {
@@ -88,7 +87,6 @@ export function shiftSigmas(oldPrice: number, newPrice: number, sigma: number, s
  * the new price of that alert must also be at least as large as the move in that alert.
  *
  * @param earlier  the market's last alert; null if there is none
- * @throws RangeError when a price is outside [0, 1]
  */
 export function isLargeMove(
   oldPrice: number,

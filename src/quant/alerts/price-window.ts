@@ -34,11 +34,7 @@ export class PriceWindow {
     return this.#entries.length === 0;
   }
 
-  /**
-   * Adds a price. A price that is older than the newest entry is ignored.
-   *
-   * @throws RangeError when the price is outside [0, 1]
-   */
+  /** Adds a price. A price that is older than the newest entry is ignored. */
   add(at: number, yesPrice: number): void {
     assertProbability(yesPrice, "yesPrice");
     this.#removeOld(at);

@@ -20,7 +20,6 @@ export class TradeSizes {
 
   /**
    * @param usd  at least 0
-   * @throws RangeError when the amount is negative or not finite
    */
   add(usd: number): void {
     const bin = binOf(usd);
@@ -31,8 +30,6 @@ export class TradeSizes {
   /**
    * Returns the percentage of the trades that are smaller than `usd`: 100 × (trades below its bin) / trades, in [0,
    * 100]; null without trades. Trades within 2% of `usd` may not count as smaller.
-   *
-   * @throws RangeError when the amount is negative or not finite
    */
   percentileOf(usd: number): number | null {
     const bin = binOf(usd);
@@ -67,7 +64,6 @@ export interface WhaleLimits {
  * @param usd  above 0
  * @param volume24hUsd  at least 0; null if unknown
  * @returns  null if the volume is unknown
- * @throws RangeError when an argument is outside its range
  * @example shareOfVolume(1_000, 4_000); // 0.25
  */
 export function shareOfVolume(usd: number, volume24hUsd: number | null): number | null {

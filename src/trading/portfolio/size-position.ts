@@ -1,6 +1,6 @@
 import type { Side } from "../../domain/price.ts";
 import { EDGE_MIN } from "../../engine/index.ts";
-import { clamp } from "../../lib/numbers.ts";
+import { bisect, clamp } from "../../lib/numbers.ts";
 import { sidePrice } from "../book.ts";
 import { buyForUsd, buyWithin } from "../fill.ts";
 import { shadedProbability } from "../size-candidate.ts";
@@ -143,15 +143,11 @@ function walkFurther(
   const available = buyForUsd(offers, takerFee, bankroll).spentUsd / bankroll;
   if (available <= baseShare) return { share: baseShare, limit: "book", cost: baseCost };
   const costAt = (share: number) => averageCost(candidate, share * bankroll);
-  let [low, high] = [baseShare, Math.min(optimum, available)];
-  if (optimumAt(costAt(high)) >= high)
-    return { share: high, limit: high < optimum ? "book" : limitOf(high), cost: costAt(high) };
-  for (let step = 0; step < WALK_STEPS; step++) {
-    const middle = (low + high) / 2;
-    if (optimumAt(costAt(middle)) >= middle) low = middle;
-    else high = middle;
-  }
-  return { share: low, limit: limitOf(low), cost: costAt(low) };
+  const isOptimal = (share: number) => optimumAt(costAt(share)) >= share;
+  const most = Math.min(optimum, available);
+  if (isOptimal(most)) return { share: most, limit: most < optimum ? "book" : limitOf(most), cost: costAt(most) };
+  const [share] = bisect([baseShare, most], WALK_STEPS, isOptimal);
+  return { share, limit: limitOf(share), cost: costAt(share) };
 }
 
 /** Returns the average price and fee per contract of the offers that an amount buys, best first. */
