@@ -124,16 +124,7 @@ function siblingGapOf({ event, marketId }: MarketView): number {
 
 /** The factors that contribute, or the price alone if none does. */
 function listFactors({ steps, prior, probability }: Estimate): CausalFactor[] {
-  if (steps.length > 0)
-    return steps.map(({ claim, direction, evidence, prior: before, posterior, weight, confidence }) => ({
-      claim,
-      direction,
-      evidence,
-      prior: before,
-      posterior,
-      weight,
-      confidence,
-    }));
+  if (steps.length > 0) return steps.map(({ name, change, ...factor }) => factor);
   return [
     {
       claim: prior.claim,

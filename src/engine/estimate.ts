@@ -142,9 +142,7 @@ export function createEstimate(
   };
 }
 
-/**
- * Standard error of the log-odds and 80% interval of an estimate.
- */
+/** Standard error of the log-odds and 80% interval of an estimate. */
 export function spreadEstimate(
   logOdds: number,
   prior: Pick<Prior, "standardError">,

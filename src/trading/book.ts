@@ -108,10 +108,7 @@ export function replayBook(
     throw new RangeError("two trades have the same id");
   const days = createDays(entered, endAt);
   const results = entered.map((trade) => replayTrade(trade, markets.get(marketIdOf(trade)), days));
-  return {
-    results,
-    days: days.map(({ date, pnlMicros, ...counts }) => ({ date, pnlUsd: toUsd(pnlMicros), ...counts })),
-  };
+  return { results, days: days.map(toDayTotals) };
 }
 
 /** Returns the totals of trades. @throws RangeError if a result has no trade with the same id */
@@ -136,13 +133,19 @@ export function totalBook(
   };
 }
 
-interface Day {
-  readonly date: string;
-  pnlMicros: number;
-  enteredTrades: number;
-  resolvedTrades: number;
-  wonTrades: number;
-}
+type Day = ReturnType<typeof emptyDays>[number];
+
+/** Creates the totals of days without trades. @param startAt  start of the first day */
+export const emptyDays = (startAt: number, count: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    date: utcDate(startAt + index * DAY_MS),
+    pnlMicros: 0,
+    enteredTrades: 0,
+    resolvedTrades: 0,
+    wonTrades: 0,
+  }));
+
+export const toDayTotals = ({ pnlMicros, ...counts }: Day): DayTotals => ({ ...counts, pnlUsd: toUsd(pnlMicros) });
 
 interface MarketEvents {
   readonly marks: readonly Mark[];
@@ -189,13 +192,7 @@ function createDays(trades: readonly Trade[], endAt: number): Day[] {
   const startAt = startOfUtcDate(utcDate(trades.reduce((least, { at }) => Math.min(least, at), Infinity)));
   const count = (endAt - startAt) / DAY_MS;
   if (count > DAYS_MAX) throw new RangeError(`a book has at most ${DAYS_MAX} days, not ${count}`);
-  return Array.from({ length: count }, (_, index) => ({
-    date: utcDate(startAt + index * DAY_MS),
-    pnlMicros: 0,
-    enteredTrades: 0,
-    resolvedTrades: 0,
-    wonTrades: 0,
-  }));
+  return emptyDays(startAt, count);
 }
 
 function groupByMarket(

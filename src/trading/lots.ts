@@ -2,7 +2,7 @@ import { type MarketId, marketIdOf } from "../domain/market-name.ts";
 import type { Side } from "../domain/price.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
-import { sidePrice, utcDate } from "./book.ts";
+import { emptyDays, sidePrice, toDayTotals } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Trade } from "./model.ts";
 
 /** Two numbers of contracts count as equal if their relative difference is smaller. Each has a rounding error. */
@@ -170,9 +170,7 @@ export const realisedPnlUsd = ({ exits }: Pick<Lot, "exits">): number =>
   exits.reduce((sum, { pnlUsd }) => sum + pnlUsd, 0);
 
 /** The open contracts of one market. */
-export interface Position {
-  readonly venue: string;
-  readonly marketId: string;
+export interface Position extends MarketId {
   readonly side: Side;
   /** Above 0. */
   readonly contracts: number;
@@ -225,13 +223,7 @@ export function lotPerformance(
   until: number,
 ): { readonly days: DayTotals[]; readonly totals: BookTotals } {
   const firstDay = lots.reduce((first, { at }) => Math.min(first, dayOf(at)), dayOf(until) + 1);
-  const days = Array.from({ length: dayOf(until) - firstDay + 1 }, (_, index) => ({
-    date: utcDate((firstDay + index) * DAY_MS),
-    pnlMicros: 0,
-    enteredTrades: 0,
-    resolvedTrades: 0,
-    wonTrades: 0,
-  }));
+  const days = emptyDays(firstDay * DAY_MS, dayOf(until) - firstDay + 1);
   for (const events of groupEvents(lots, marks).values())
     for (const { day, micros } of profitsOf(events)) {
       const profitDay = days[day - firstDay];
@@ -247,10 +239,7 @@ export function lotPerformance(
     resolvedDay.resolvedTrades += 1;
     if (isWon({ exits: lot.exits.filter(({ at }) => at < endOfDay) })) resolvedDay.wonTrades += 1;
   }
-  return {
-    days: days.map(({ date, pnlMicros, ...counts }) => ({ date, pnlUsd: pnlMicros / MICROS_PER_USD + 0, ...counts })),
-    totals: totalLots(lots),
-  };
+  return { days: days.map(toDayTotals), totals: totalLots(lots) };
 }
 
 function totalLots(lots: readonly Lot[]): BookTotals {

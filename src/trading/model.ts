@@ -1,12 +1,11 @@
-import type { TakerFee, VenueId } from "../domain/market.ts";
+import type { TakerFee } from "../domain/market.ts";
+import type { MarketId } from "../domain/market-name.ts";
 import type { BookLevel } from "../domain/order-book.ts";
 import type { Side } from "../domain/price.ts";
 
 /** A purchase of contracts of one side. */
-export interface Trade {
+export interface Trade extends MarketId {
   readonly tradeId: string;
-  readonly venue: VenueId;
-  readonly marketId: string;
   readonly side: Side;
   /** Number of contracts, above 0. Each pays 1 USD if its side wins. */
   readonly contracts: number;
@@ -21,9 +20,7 @@ export interface Trade {
 }
 
 /** Price of a market at the end of a UTC day. */
-export interface Mark {
-  readonly venue: VenueId;
-  readonly marketId: string;
+export interface Mark extends MarketId {
   /** End of the day, Unix milliseconds: midnight UTC. */
   readonly at: number;
   /** In [0, 1]. */
@@ -31,9 +28,7 @@ export interface Mark {
 }
 
 /** How a market was settled. A later settlement of the same market corrects an earlier one. */
-export interface Settlement {
-  readonly venue: VenueId;
-  readonly marketId: string;
+export interface Settlement extends MarketId {
   /** When it was recorded, Unix milliseconds. Profit and loss is booked on the UTC day of this time. */
   readonly at: number;
   /** Payout of one YES contract, in [0, 1]; null if the venue refunds what was paid, fees included. */

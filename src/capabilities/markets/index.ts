@@ -62,53 +62,40 @@ export function registerMarketRoutes(
     now: () => clock.now(),
     readAnalysis: presentAnalysisOf,
   });
+  const dependencies = {
+    database,
+    board,
+    clock,
+    estimateOf,
+    venues: venues.trading,
+    pairsOf: matching.pairsOf,
+    getMarket: markets.getMarket,
+    readBook: (market: BoardMarket) => ingest.books.read(market),
+  };
   const resolution = createResolutionService({ board, clock, getMarket: markets.getListedMarket });
   resolutionRoutes(http, resolution, venues);
   const findLastHour = (market: BoardMarket) => ingest.lastHours.find(market);
-  screeningRoutes(http, createScreeningService({ board, clock, estimateOf, findLastHour }), venues);
+  screeningRoutes(http, createScreeningService({ ...dependencies, findLastHour }), venues);
   const execution = createExecutionService({
-    clock,
-    getMarket: markets.getMarket,
-    readBook: (market) => ingest.books.read(market),
+    ...dependencies,
     readQuoteTicks: (marketKey, period) => readQuoteTicks(database, marketKey, period),
     nextKeyDate: resolution.nextKeyDate,
   });
   executionRoutes(http, execution, venues);
-  const consensus = createConsensusService({ database, board, clock, getMarket: markets.getMarket, estimateOf });
-  consensusRoutes(http, consensus, venues.trading);
-  const arbitrage = createArbitrageService({
-    board,
-    clock,
-    pairs: ports.matchedPairs ?? matching,
-    venues: venues.trading,
-    readBook: (market) => ingest.books.read(market),
-    venueHealth: () => ingest.health(),
-  });
+  consensusRoutes(http, createConsensusService(dependencies), venues.trading);
+  const pairs = ports.matchedPairs ?? matching;
+  const arbitrage = createArbitrageService({ ...dependencies, pairs, venueHealth: () => ingest.health() });
   arbitrageRoutes(http, arbitrage, venues);
-  return { markets, correlation: registerCorrelationRoutes(http, ports, { board, ingest, matching, markets }) };
-}
-
-function registerCorrelationRoutes(
-  http: FastifyInstance,
-  ports: AreaPorts,
-  sources: Pick<MarketsSources, "board" | "ingest" | "matching"> & { readonly markets: MarketsService },
-): CorrelationService {
-  const { clock, database } = ports;
-  const { board, ingest, matching, markets } = sources;
-  const venues = venueIdsOf(ports).trading;
   const workers = ports.openWorkerPool<CorrelationTask, CorrelationReport>(CORRELATION_WORKER);
   http.addHook("onClose", () => workers.close());
-  const service = createCorrelationService({
-    board,
-    clock,
-    venues,
+  const correlation = createCorrelationService({
+    ...dependencies,
     markets,
     workers,
-    pairsOf: matching.pairsOf,
     fetchMissingHistory: (missing, { period, timeoutMs }) =>
       ingest.pastPrices.fetchMissing(missing, { intervalMsMin: seriesBarMs(period), timeoutMs }),
     readPriceSeries: (keys, range) => readPriceSeries(database, keys, range),
   });
-  correlationRoutes(http, service, venues);
-  return service;
+  correlationRoutes(http, correlation, venues.trading);
+  return { markets, correlation };
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import type { BoardMarket } from "../../board/index.ts";
 import type { PortfolioSize, PortfolioTask } from "../../trading/index.ts";
 import type { Analyses } from "../analysis/analyses/index.ts";
 import { type AreaPorts, type Pipeline, venueIdsOf } from "../area-ports.ts";
@@ -50,38 +51,25 @@ function registerSignalRoutes(http: FastifyInstance, ports: AreaPorts, sources: 
   const venues = venueIdsOf(ports);
   const workers = ports.openWorkerPool<PortfolioTask, PortfolioSize>(PORTFOLIO_WORKER);
   http.addHook("onClose", () => workers.close());
-  const { pairsOf } = matching;
-  const { correlatePairs } = correlation;
-  const relatedMarkets = createRelatedMarkets({ board, pairsOf, correlatePairs, clock, venues: venues.trading });
+  const dependencies = {
+    board,
+    clock,
+    venues: venues.trading,
+    ...analyses,
+    getMarket: markets.getMarket,
+    pairsOf: matching.pairsOf,
+    correlatePairs: correlation.correlatePairs,
+    trackedBookOf: (market: BoardMarket) => ingest.books.tracked(market),
+    isPlayMoney: trading.isPlayMoney,
+  };
+  const relatedMarkets = createRelatedMarkets(dependencies);
   signalRoutes(http, {
     service: trading.signals,
     venues,
     findRelatedMarkets: relatedMarkets.findRelatedMarkets,
     probabilityOf: (market) => analyses.probabilityOf(market) ?? market.yesPrice,
   });
-  const findBest = createBestSignals(
-    {
-      board,
-      venues: venues.trading,
-      estimateOf: analyses.estimateOf,
-      trackedBookOf: (market) => ingest.books.tracked(market),
-      isPlayMoney: trading.isPlayMoney,
-      clock,
-    },
-    SHADOW_SIZING,
-  );
-  bestSignalRoutes(http, findBest, venues.trading);
-  const service = createPortfolioSignalsService({
-    board,
-    workers,
-    pairsOf,
-    correlatePairs,
-    signals: trading.signals,
-    getMarket: markets.getMarket,
-    relatedMarkets,
-    probabilityOf: analyses.probabilityOf,
-    trackedBookOf: (market) => ingest.books.tracked(market),
-    clock,
-  });
+  bestSignalRoutes(http, createBestSignals(dependencies, SHADOW_SIZING), venues.trading);
+  const service = createPortfolioSignalsService({ ...dependencies, workers, signals: trading.signals, relatedMarkets });
   portfolioSignalRoutes(http, service, venues);
 }

@@ -86,9 +86,7 @@ export class LiveScan {
         const id = marketIdOf(market.listing);
         if (books.has(id)) continue;
         books.set(id, { failure: "deadline" });
-        const queue = queues.get(market.listing.venue);
-        if (queue === undefined) queues.set(market.listing.venue, [market]);
-        else queue.push(market);
+        queues.set(market.listing.venue, [...(queues.get(market.listing.venue) ?? []), market]);
       }
     }
     const deadline = new AbortController();

@@ -1,5 +1,5 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import { type Side, toMicros } from "../../../domain/price.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
@@ -22,9 +22,7 @@ export const SIZE_USD_MIN = 0.01;
 export const SIZE_USD_MAX = 1_000_000;
 
 /** A trade as its agent reports it. */
-export interface TradeReport {
-  readonly venue: VenueId;
-  readonly marketId: string;
+export interface TradeReport extends MarketId {
   readonly side: Side;
   /** Price of the bought side, in [0, 1]. */
   readonly price: number;

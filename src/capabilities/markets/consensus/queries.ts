@@ -38,16 +38,8 @@ export async function insertReport(
      on conflict (agent_id, venue, market_id, side, price, size_usd, client_ref) do nothing
      returning report_id`,
     [
-      customerId,
-      report.venue,
-      report.marketId,
-      report.side,
-      report.price,
-      report.sizeUsd,
-      report.clientRef,
-      options.idempotencyKey,
-      options.isPlausible,
-      options.now,
+      ...[customerId, report.venue, report.marketId, report.side, report.price, report.sizeUsd, report.clientRef],
+      ...[options.idempotencyKey, options.isPlausible, options.now],
     ],
   );
   return rows.length > 0;

@@ -1,14 +1,14 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { AppError, InvalidRequestError, type ValidationItem } from "../../../domain/errors.ts";
+import { InvalidRequestError, type ValidationItem } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { marketIdOf, parseMarketName } from "../../../domain/market-name.ts";
-import { chunksOf } from "../../../lib/chunks.ts";
+import { type MarketId, marketIdOf, parseMarketName } from "../../../domain/market-name.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
 import type { PairCorrelation } from "../../../quant/correlation.ts";
 import { logOddsMoves } from "../../../quant/price-grid.ts";
 import { stableCorrelations } from "../../../quant/stable-correlation.ts";
 import type { PriceSeries } from "../../../storage/index.ts";
+import { lookUpMarkets } from "../look-up.ts";
 import type { MarketsService } from "../market-data/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
@@ -16,8 +16,6 @@ import { computeReport } from "./compute.ts";
 import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX, type MatchedPair } from "./model.ts";
 import { type CorrelationReport, encodeReport } from "./report.ts";
 
-/** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
-const LOOK_UPS_MAX = 2;
 /** How long a request waits for history that is fetched from the venues. */
 const FETCH_TIMEOUT_MS = 5_000;
 /** The limit for a request that can be answered without coefficients. */
@@ -45,11 +43,9 @@ interface CorrelationDependencies extends Pick<MarketDependencies, "board" | "cl
 /** What to return of the pairs (`CorrelationTask`). */
 export type PairChoice = Pick<CorrelationTask, "period" | "minCorrelation" | "limit">;
 
-interface MarketName {
+interface MarketName extends MarketId {
   /** As the caller named the market. */
   readonly name: string;
-  readonly venue: VenueId;
-  readonly marketId: string;
 }
 
 export type CorrelationService = ReturnType<typeof createCorrelationService>;
@@ -57,16 +53,6 @@ export type CorrelationService = ReturnType<typeof createCorrelationService>;
 /** Computes correlations from stored prices: small requests here, large ones on a worker thread. */
 export function createCorrelationService(ports: CorrelationDependencies) {
   const { board, clock } = ports;
-
-  /** @throws AppError `market_not_found` that names the market; VenueError */
-  const getMarket = async ({ name, venue, marketId }: MarketName): Promise<BoardMarket> => {
-    try {
-      return board.find(venue, marketId) ?? (await ports.markets.getMarket(venue, marketId));
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "market_not_found") throw error;
-      throw new AppError("market_not_found", `There is no such market on this venue: ${name}`, { cause: error });
-    }
-  };
 
   /** Reads the prices of the markets, after missing history was fetched. */
   const readTask = async (
@@ -123,8 +109,9 @@ export function createCorrelationService(ports: CorrelationDependencies) {
       choice: PairChoice,
     ): Promise<AsyncIterable<string>> {
       const names = parseNames(marketIds, platform, ports.venues);
-      const markets: BoardMarket[] = [];
-      for (const chunk of chunksOf(names, LOOK_UPS_MAX)) markets.push(...(await Promise.all(chunk.map(getMarket))));
+      const { getMarket } = ports.markets;
+      const describeUnknown = ({ name }: MarketName) => `There is no such market on this venue: ${name}`;
+      const markets = await lookUpMarkets({ board, getMarket }, names, describeUnknown);
       return correlate(markets, marketIds, choice);
     },
 

@@ -1,5 +1,6 @@
 import { type BoardMarket, eventSlugOf } from "../../../board/index.ts";
 import type { MarketId } from "../../../domain/market-name.ts";
+import { keysetPages } from "../../../lib/keyset-pages.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Matching } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
@@ -40,18 +41,15 @@ export function createQuestionLinker({ database, board, clock, log, matching }: 
   };
   /** Stores the links of all observed markets that are on the board. */
   const run = async (): Promise<void> => {
-    let after: MarketId = { venue: "", marketId: "" };
-    while (!jobs.isStopping) {
-      const markets = await selectObservedMarkets(database, after, MARKETS_PER_PAGE);
+    const selectAfter = (after: MarketId) => selectObservedMarkets(database, after, MARKETS_PER_PAGE);
+    for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
       const links = markets.flatMap(({ venue, marketId }) => {
         const market = board.find(venue, marketId);
         return market === null ? [] : linksOf(market);
       });
       await insertLinks(database, links);
-      const last = markets.at(-1);
-      if (last === undefined || markets.length < MARKETS_PER_PAGE) return;
-      after = last;
       await clock.yieldToEventLoop();
+      if (jobs.isStopping) return;
     }
   };
 

@@ -1,4 +1,5 @@
 import type { MarketId } from "../../../domain/market-name.ts";
+import { keysetPages } from "../../../lib/keyset-pages.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { eventNodeOf, marketNode, QuestionIndex, type QuestionLink } from "./model.ts";
 
@@ -7,18 +8,15 @@ const LINKS_PER_PAGE = 5_000;
 /** Reads all links, page by page, and returns the questions that they form. @throws AppError `store_unavailable` */
 export async function readQuestions(database: Pick<Database, "query">): Promise<QuestionIndex> {
   const questions = new QuestionIndex();
-  let after: QuestionLink = { node: "", linkedNode: "" };
-  for (;;) {
-    const links = await database.query<QuestionLink & Record<string, unknown>>(
+  const pages = keysetPages<QuestionLink, QuestionLink>({ node: "", linkedNode: "" }, ({ node, linkedNode }) =>
+    database.query<QuestionLink & Record<string, unknown>>(
       `select node, linked_node as "linkedNode" from question_links
        where (node, linked_node) > ($1::text, $2::text) order by node, linked_node limit $3::int8`,
-      [after.node, after.linkedNode, LINKS_PER_PAGE],
-    );
-    for (const link of links) questions.add(link);
-    const last = links.at(-1);
-    if (last === undefined || links.length < LINKS_PER_PAGE) return questions;
-    after = last;
-  }
+      [node, linkedNode, LINKS_PER_PAGE],
+    ),
+  );
+  for await (const links of pages) for (const link of links) questions.add(link);
+  return questions;
 }
 
 /** Stores links. Links that are stored already stay as they are. */

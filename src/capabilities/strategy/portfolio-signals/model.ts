@@ -1,5 +1,5 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import type { Side } from "../../../domain/price.ts";
 import type { PortfolioSize, Signal, SizingOptions } from "../../../trading/index.ts";
 import type { SignalRequest } from "../signals/index.ts";
@@ -7,9 +7,7 @@ import type { SignalRequest } from "../signals/index.ts";
 export const POSITIONS_MAX = 25;
 
 /** A position as the caller reports it. */
-export interface RequestedPosition {
-  readonly venue: VenueId;
-  readonly marketId: string;
+export interface RequestedPosition extends MarketId {
   readonly side: Side;
   /** What was paid in USD, above 0. */
   readonly sizeUsd: number;

@@ -1,9 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { AppError } from "../../../domain/errors.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
 import { complement } from "../../../domain/price.ts";
-import { chunksOf } from "../../../lib/chunks.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
 import { takerFee } from "../../../quant/taker-fee.ts";
@@ -15,15 +13,13 @@ import {
   type SizingOptions,
   sidePrice,
 } from "../../../trading/index.ts";
+import { lookUpMarkets } from "../../markets/look-up.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 import { findLogicalConstraints } from "../../markets/relations/index.ts";
 import type { Preparation, SignalsService } from "../signals/index.ts";
 import { type AdviseDependencies, advisePositions } from "./advise.ts";
 import type { PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
 import type { PortfolioAdvice } from "./schema.ts";
-
-/** Maximum number of concurrent requests to venues for markets that are not on the board. Ingest allows four. */
-const LOOK_UPS_MAX = 2;
 
 export interface PortfolioSignalDependencies
   extends AdviseDependencies,
@@ -38,22 +34,12 @@ export type PortfolioSignalsService = ReturnType<typeof createPortfolioSignalsSe
 export function createPortfolioSignalsService(ports: PortfolioSignalDependencies) {
   const { board, signals } = ports;
 
-  /** @throws AppError `market_not_found` that names the market; VenueError */
-  const getMarket = async ({ venue, marketId }: RequestedPosition): Promise<BoardMarket> => {
-    try {
-      return board.find(venue, marketId) ?? (await ports.getMarket(venue, marketId));
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== "market_not_found") throw error;
-      const message = `The portfolio has a position in an unknown market: ${venue}/${marketId}`;
-      throw new AppError("market_not_found", message, { cause: error });
-    }
-  };
-
-  const getHeld = async (positions: readonly RequestedPosition[]): Promise<BoardMarket[]> => {
-    const held: BoardMarket[] = [];
-    for (const chunk of chunksOf(positions, LOOK_UPS_MAX)) held.push(...(await Promise.all(chunk.map(getMarket))));
-    return held;
-  };
+  const getHeld = (positions: readonly RequestedPosition[]): Promise<BoardMarket[]> =>
+    lookUpMarkets(
+      ports,
+      positions,
+      (position) => `The portfolio has a position in an unknown market: ${marketIdOf(position)}`,
+    );
 
   return {
     /**

@@ -1,4 +1,4 @@
-import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import type { Side } from "../../../domain/price.ts";
 
 /** shadow: the customer's paper trades. live: the trades that it has reported. */
@@ -14,9 +14,7 @@ export const CLOSED_MAX = 100;
 export const MARKET_DAYS_MAX = 5_000;
 
 /** A purchase to be entered into the paper book. */
-export interface PaperOrder {
-  readonly venue: VenueId;
-  readonly marketId: string;
+export interface PaperOrder extends MarketId {
   readonly side: Side;
   /** USD to spend, without the fee. The contracts are rounded down, so a trade can cost less. */
   readonly sizeUsd: number;

@@ -1,21 +1,19 @@
 import type { MarketId } from "../../../domain/market-name.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
+import { toMillisSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { Settlement } from "../../../trading/index.ts";
 import type { CustomerData } from "../../accounts/customers/index.ts";
 import { REPORT_RETENTION_MS } from "../../markets/consensus/index.ts";
+import { marketColumns } from "../track-record/index.ts";
 import type { PaperTrade } from "./model.ts";
 
 type Reader = Pick<Database, "query"> | Transaction;
 
 const COLUMNS = `trade_id::text as "tradeId", venue, market_id as "marketId", title, side, size_usd as "sizeUsd",
-  contracts, price, fee_usd as "feeUsd", entered_at as "enteredAt"`;
+  contracts, price, fee_usd as "feeUsd", ${toMillisSql("entered_at")} as "enteredAt"`;
 
-type PaperTradeRow = Omit<PaperTrade, "enteredAt"> & { readonly enteredAt: Date };
-const toPaperTrade = ({ enteredAt, ...trade }: PaperTradeRow): PaperTrade => ({
-  ...trade,
-  enteredAt: enteredAt.getTime(),
-});
+type PaperTradeRow = Pick<PaperTrade, keyof PaperTrade>;
 
 /** Selects the trade that was entered with this idempotency key. */
 export async function selectPaperTradeByKey(
@@ -27,7 +25,7 @@ export async function selectPaperTradeByKey(
     `select ${COLUMNS} from paper_trades where customer_id = $1 and idempotency_key = $2`,
     [customerId, idempotencyKey],
   );
-  return row === undefined ? null : toPaperTrade(row);
+  return row ?? null;
 }
 
 export async function countPaperTrades(transaction: Transaction, customerId: string): Promise<number> {
@@ -51,57 +49,40 @@ export async function insertPaperTrade(
        to_timestamp($11::float8 / 1000))
      returning ${COLUMNS}`,
     [
-      customerId,
-      trade.venue,
-      trade.marketId,
-      trade.title,
-      trade.side,
-      trade.sizeUsd,
-      trade.contracts,
-      trade.price,
-      trade.feeUsd,
-      idempotencyKey,
-      trade.enteredAt,
+      ...[customerId, trade.venue, trade.marketId, trade.title, trade.side, trade.sizeUsd, trade.contracts],
+      ...[trade.price, trade.feeUsd, idempotencyKey, trade.enteredAt],
     ],
   );
   if (row === undefined) throw new Error("The insertion of a paper trade returned no row");
-  return toPaperTrade(row);
+  return row;
 }
 
 /** Selects the newest paper trades of a customer, newest first. */
-export async function selectPaperTrades(
+export function selectPaperTrades(
   database: Pick<Database, "query">,
   customerId: string,
   limit: number,
 ): Promise<PaperTrade[]> {
-  const rows = await database.query<PaperTradeRow>(
+  return database.query<PaperTradeRow>(
     `select ${COLUMNS} from paper_trades as trade where customer_id = $1
      order by entered_at desc, trade.trade_id desc limit $2::int4`,
     [customerId, limit],
     "request",
   );
-  return rows.map(toPaperTrade);
 }
 
-const namesOf = (markets: readonly MarketId[]) => [
-  markets.map(({ venue }) => venue),
-  markets.map(({ marketId }) => marketId),
-];
-
 /** Selects all settlements of markets, including corrections, oldest first. */
-export async function selectSettlements(
+export function selectSettlements(
   database: Pick<Database, "query">,
   markets: readonly MarketId[],
 ): Promise<Settlement[]> {
-  const rows = await database.query<Omit<Settlement, "at"> & { readonly recordedAt: Date }>(
-    `select settled.venue, settled.market_id as "marketId", settled.value, settled.recorded_at as "recordedAt"
-     from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
-     join market_settlements as settled on settled.venue = wanted.venue and settled.market_id = wanted.market_id
-     order by settled.settlement_id`,
-    namesOf(markets),
+  return database.query<Pick<Settlement, keyof Settlement>>(
+    `select venue, market_id as "marketId", value, ${toMillisSql("recorded_at")} as at
+     from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join market_settlements using (venue, market_id)
+     order by settlement_id`,
+    marketColumns(markets),
     "request",
   );
-  return rows.map(({ recordedAt, ...settlement }) => ({ ...settlement, at: recordedAt.getTime() }));
 }
 
 /** Selects the titles of stored markets. */
@@ -110,10 +91,9 @@ export function selectTitles(
   markets: readonly MarketId[],
 ): Promise<(MarketId & { readonly title: string })[]> {
   return database.query(
-    `select markets.venue, markets.market_id as "marketId", markets.title
-     from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
-     join markets on markets.venue = wanted.venue and markets.market_id = wanted.market_id`,
-    namesOf(markets),
+    `select venue, market_id as "marketId", title
+     from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join markets using (venue, market_id)`,
+    marketColumns(markets),
     "request",
   );
 }

@@ -2,6 +2,7 @@ import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   nullableNumber,
+  nullableObject,
   nullableOneOf,
   nullableProbability,
   nullableString,
@@ -97,25 +98,16 @@ const similarity = Type.Number({
     "How well the market answers `market_query`; 1 if it asks for the same and nothing else. Under 0.5 if a word, month or number is missing in it.",
 });
 
-const order = (isNullable: boolean) =>
-  Type.Unsafe<{
-    contracts: number;
-    average_price: number;
-    fee_usd: number;
-    cost_usd: number;
-    bankroll_usd: number;
-  } | null>({
-    type: isNullable ? ["object", "null"] : "object",
-    description: "The order of this size for your bankroll, as the order book would fill it now. Null without a trade.",
-    properties: {
-      contracts: { type: "number", description: "Number of contracts." },
-      average_price: { type: "number", description: "Average price without the fee." },
-      fee_usd: { type: "number", description: "Taker fee of the order." },
-      cost_usd: { type: "number", description: "What the order costs, fee included." },
-      bankroll_usd: { type: "number", description: "The bankroll for which the order was computed." },
-    },
-    required: ["contracts", "average_price", "fee_usd", "cost_usd", "bankroll_usd"],
-  });
+const order = nullableObject(
+  "The order of this size for your bankroll, as the order book would fill it now. Null without a trade.",
+  {
+    contracts: Type.Number({ description: "Number of contracts." }),
+    average_price: Type.Number({ description: "Average price without the fee." }),
+    fee_usd: Type.Number({ description: "Taker fee of the order." }),
+    cost_usd: Type.Number({ description: "What the order costs, fee included." }),
+    bankroll_usd: Type.Number({ description: "The bankroll for which the order was computed." }),
+  },
+);
 
 export const RECOMMENDATIONS = ["BUY_YES", "BUY_NO", "NO_TRADE"] as const;
 
@@ -178,7 +170,7 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
           SIZE_CAPS,
           "Why the size is smaller than the applied Kelly fraction. `depth`: no more is offered at `target_price` or less. `max_position`: `max_position_pct`. Null if nothing limits it, and without a trade.",
         ),
-        order: order(true),
+        order,
         time_horizon: nullableOneOf(
           ["hours", "days", "weeks"],
           "Time until the expected resolution: under 24 hours, under 14 days, or more. Null if unknown.",

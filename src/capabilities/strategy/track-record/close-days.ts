@@ -1,6 +1,7 @@
 import type { MarketId } from "../../../domain/market-name.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
+import { keysetPages } from "../../../lib/keyset-pages.ts";
 import { readPricesAt } from "../../../storage/index.ts";
 import { utcDate } from "../../../trading/index.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
@@ -45,11 +46,9 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
     // The clocks of the nodes differ, so on the current day an open trade can have a time after now.
     const openAt = at < startOfNextDay(date) ? Number.MAX_SAFE_INTEGER : at;
     let changes = 0;
-    let after: MarketId = { venue: "", marketId: "" };
-    for (;;) {
-      const markets = await selectOpenMarkets(database, openAt, after, MARKETS_PER_PAGE);
-      const last = markets.at(-1);
-      if (last === undefined || isStopping()) return changes;
+    const selectAfter = (after: MarketId) => selectOpenMarkets(database, openAt, after, MARKETS_PER_PAGE);
+    for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
+      if (isStopping()) break;
       const prices = await readPricesAt(database, markets, at);
       const isRecent = clock.now() - at <= BOARD_PRICE_AGE_MS_MAX;
       const marks = markets.map(({ venue, marketId }, index) => {
@@ -60,9 +59,9 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
         const sealedDay = await lockBook(transaction);
         return sealedDay === null || sealedDay < date ? replaceMarks(transaction, date, marks) : 0;
       });
-      after = last;
       await clock.yieldToEventLoop();
     }
+    return changes;
   };
 
   const closeNext = async (): Promise<boolean> => {

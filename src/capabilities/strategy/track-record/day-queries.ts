@@ -188,23 +188,14 @@ export function selectDays(database: Database): Promise<DayTotals[]> {
   );
 }
 
-/** If all fields are unchanged, the shadow book is unchanged. */
-export interface BookVersion {
-  readonly lastTrade: number;
-  readonly lastSettlement: number;
-  readonly lastClosedDay: string | null;
-  /** When the marks of the current day changed, Unix milliseconds; null before the first one. */
-  readonly markedAt: number | null;
-}
-
-export async function selectVersion(database: Database): Promise<BookVersion> {
-  const [row] = await database.query<BookVersion & Record<string, unknown>>(
-    `select (select coalesce(max(trade_id), 0) from shadow_trades) as "lastTrade",
-       (select coalesce(max(settlement_id), 0) from market_settlements) as "lastSettlement",
-       (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay",
-       (select ${toMillisSql("marked_at")} from shadow_book) as "markedAt"`,
+/** Returns a text that changes whenever the shadow book, or a mark of the current day, has changed. */
+export async function selectVersion(database: Database): Promise<string> {
+  const [row] = await database.query<{ version: string }>(
+    `select json_build_array((select max(trade_id) from shadow_trades),
+       (select max(settlement_id) from market_settlements), (select max(day) from shadow_days),
+       (select marked_at from shadow_book))::text as version`,
   );
-  return row ?? { lastTrade: 0, lastSettlement: 0, lastClosedDay: null, markedAt: null };
+  return row?.version ?? "";
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
+import { keysetPages } from "../../../lib/keyset-pages.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DayTotals, profitOf, startOfUtcDate, sumUsd, utcDate, type Valuation } from "../../../trading/index.ts";
 import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
@@ -34,15 +35,12 @@ export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number,
 /** Computes the totals of a day from its trades, marks and settlements. Those of a sealed day are final. */
 export async function computeDay(database: Database, period: Period): Promise<DayTotals> {
   let totals = EMPTY_TOTALS;
-  let after: MarketId = { venue: "", marketId: "" };
-  for (;;) {
-    const markets = await selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
-    const last = markets.at(-1);
-    if (last === undefined) return { date: period.date, ...totals };
+  const selectAfter = (after: MarketId) => selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
+  for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
     const trades = await selectTradesBefore(database, markets, period.toMs);
     totals = addTrades(totals, trades, markets, period);
-    after = last;
   }
+  return { date: period.date, ...totals };
 }
 
 export type Totals = Omit<DayTotals, "date">;

@@ -3,4 +3,5 @@ export { type BookReport, hasSkillFigures, type Verification } from "./model.ts"
 export { createShadowPerformance } from "./performance.ts";
 export { performanceRoutes } from "./routes.ts";
 export { createShadowBook } from "./shadow-book.ts";
+export { marketColumns } from "./sql.ts";
 export { verifyShadowBook } from "./verify.ts";

@@ -26,9 +26,8 @@ export function createShadowPerformance({ database, clock, log }: PerformanceDep
 
   const compute = async (): Promise<TimedReport> => {
     const now = clock.now();
-    const current = await selectVersion(database);
     // The date is part of the version: the last day of the series is the current one.
-    const currentVersion = JSON.stringify([current, utcDate(now)]);
+    const currentVersion = `${await selectVersion(database)} ${utcDate(now)}`;
     if (latest !== null && currentVersion === version) {
       latest = { ...latest, generatedAt: now };
       return latest;

@@ -1,15 +1,17 @@
 import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import type { EventLog } from "../../../event-log/index.ts";
+import { keysetPages } from "../../../lib/keyset-pages.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import { readSettledMarkets } from "../../../storage/index.ts";
 import { payoutOf, profitOf } from "../../../trading/index.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 import { insertEventLink } from "../../markets/questions/index.ts";
 import { startOfNextDay } from "./day-totals.ts";
+import type { StoredTrade } from "./model.ts";
 import { addToTotals } from "./total-queries.ts";
 import {
-  followedTables,
+  FOLLOWED_TABLES,
   insertSettlement,
   lockBook,
   type SettlementState,
@@ -62,14 +64,11 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
    */
   const reconcile = async (isComplete = false): Promise<number> => {
     let count = 0;
-    for (const table of followedTables) {
-      let after: MarketId = { venue: "", marketId: "" };
-      for (;;) {
-        const markets = await selectMarketsOf(database, table, after, MARKETS_PER_PAGE);
+    for (const table of FOLLOWED_TABLES) {
+      const selectAfter = (after: MarketId) => selectMarketsOf(database, table, after, MARKETS_PER_PAGE);
+      for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
         count += await settle(isComplete ? markets : await selectUnsettled(database, markets));
-        const last = markets.at(-1);
-        if (last === undefined || markets.length < MARKETS_PER_PAGE || isStopping()) break;
-        after = last;
+        if (isStopping()) return count;
         await clock.yieldToEventLoop();
       }
     }
@@ -124,22 +123,21 @@ async function settleMarket(transaction: Transaction, id: MarketId, now: number)
   const recordedAt = recordTime(state, sealedDay, now);
   await insertSettlement(transaction, market, recordedAt);
   await insertEventLink(transaction, market);
-  let afterId = "0";
-  for (;;) {
-    const trades = await selectTradesOf(transaction, market, afterId, TRADES_PER_PAGE);
-    const last = trades.at(-1);
-    if (last === undefined) return true;
-    const settlement = { value };
+  const settlement = { value };
+  let newMarkets = state.outcome === null ? 1 : 0;
+  const selectAfter = ({ tradeId }: Pick<StoredTrade, "tradeId">) =>
+    selectTradesOf(transaction, market, tradeId, TRADES_PER_PAGE);
+  for await (const trades of keysetPages({ tradeId: "0" }, selectAfter)) {
     const results = trades.map((trade) => ({
       tradeId: trade.tradeId,
       payoutUsd: payoutOf(trade, settlement),
       pnlUsd: profitOf(trade, { yesPrice: null, settlement }),
     }));
     await updateResults(transaction, results, recordedAt);
-    const isFirstResult = state.outcome === null && afterId === "0";
-    await addToTotals(transaction, trades, results, isFirstResult ? 1 : 0);
-    afterId = last.tradeId;
+    await addToTotals(transaction, trades, results, newMarkets);
+    newMarkets = 0;
   }
+  return true;
 }
 
 /**

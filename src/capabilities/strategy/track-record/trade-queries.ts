@@ -132,9 +132,7 @@ export async function updateResults(
 }
 
 /** Tables that contain the markets whose results the track record needs. */
-const FOLLOWED_TABLES = ["shadow_trades", "latest_analyses", "paper_trades", "trade_report_counts"] as const;
-export type FollowedTable = (typeof FOLLOWED_TABLES)[number];
-export const followedTables: readonly FollowedTable[] = FOLLOWED_TABLES;
+export const FOLLOWED_TABLES = ["shadow_trades", "latest_analyses", "paper_trades", "trade_report_counts"] as const;
 
 /** Returns the given markets that were analysed or traded. */
 export function selectFollowed(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
@@ -150,7 +148,7 @@ export function selectFollowed(database: Database, markets: readonly MarketId[])
 /** Selects one page of the markets of a table, after a market. For the shadow book, only markets with open trades. */
 export function selectMarketsOf(
   database: Database,
-  table: FollowedTable,
+  table: (typeof FOLLOWED_TABLES)[number],
   after: MarketId,
   limit: number,
 ): Promise<MarketId[]> {
