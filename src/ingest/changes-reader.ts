@@ -33,7 +33,7 @@ export class ChangesReader {
         const markets = page.markets.filter((market) => this.#isWanted(market));
         await applyInSlices(this.#context, { ...page, markets });
         health.succeeded();
-        if (page.incompleteReason !== undefined) isComplete = false;
+        if (page.incompleteReason != null) isComplete = false;
       }
     } catch (error) {
       if (!(error instanceof VenueError) || error.failure !== "client_error") throw error;

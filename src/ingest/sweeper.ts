@@ -140,8 +140,8 @@ export class Sweeper {
         for (const { listing } of page.markets) seen.add(listing.marketId);
         await applyInSlices(this.#context, page);
         this.#queueUnlistedChildren(page);
-        if (page.incompleteReason !== undefined) defects.add(page.incompleteReason);
-        health.sweepRead(page.markets.length, page.totalRows);
+        if (page.incompleteReason != null) defects.add(page.incompleteReason);
+        health.sweepRead(page.markets.length, page.totalRows ?? null);
         health.succeeded();
         this.#lastLoadMs = clock.monotonic() - startedAt;
         if (isFirst)

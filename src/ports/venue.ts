@@ -5,12 +5,15 @@ import type { HistoryPoint, Trade } from "../domain/trade.ts";
 export interface ListingPage {
   readonly markets: readonly MarketSnapshot[];
   readonly events: readonly EventListing[];
-  /** Total rows of the listing as the venue reports it; null if it does not. */
-  readonly totalRows: number | null;
+  /** Total rows of the listing; null or absent if the venue does not report it. */
+  readonly totalRows?: number | null;
   /** When the request was sent, Unix milliseconds. The page's data is at least as recent. */
   readonly requestedAt: number;
-  /** Set on the last page of an incomplete listing. Markets missing from it must not be treated as delisted. */
-  readonly incompleteReason?: IncompleteReason;
+  /**
+   * Set on the last page of an incomplete listing, otherwise null or absent. Markets missing from an incomplete listing
+   * must not be treated as delisted.
+   */
+  readonly incompleteReason?: IncompleteReason | null;
 }
 
 /**
@@ -115,6 +118,13 @@ export interface ListingDetails {
   readonly ids: Readonly<Record<string, string>>;
 }
 
+/** A range of a price history, and the longest interval of its points. Unix milliseconds; `toMs` is exclusive. */
+export interface HistoryRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly intervalMs: number;
+}
+
 /** Public market data of one venue in domain terms. Every method throws `VenueError` without a usable response. */
 export interface VenueAdapter {
   readonly id: VenueId;
@@ -148,11 +158,7 @@ export interface VenueAdapter {
    * Returns prices in [fromMs, toMs), oldest first, at the venue's finest interval at or below `intervalMs`. Omits
    * intervals for which the venue has no price, or did not answer.
    */
-  getHistory(
-    listing: MarketListing,
-    range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },
-    signal: AbortSignal,
-  ): Promise<readonly HistoryPoint[]>;
+  getHistory(listing: MarketListing, range: HistoryRange, signal: AbortSignal): Promise<readonly HistoryPoint[]>;
   /** Opens the stream. Returns null if the venue has none, or if it requires a key that is not configured. */
   openStream(handlers: StreamHandlers): VenueStream | null;
 }

@@ -13,7 +13,7 @@ const signal = () => new AbortController().signal;
 async function collect(pages: AsyncIterable<ListingPage>): Promise<Map<string, MarketListing>> {
   const listings = new Map<string, MarketListing>();
   for await (const page of pages) {
-    assert.equal(page.incompleteReason, undefined);
+    assert.equal(page.incompleteReason ?? null, null);
     for (const { listing } of page.markets) listings.set(listing.marketId, listing);
   }
   return listings;

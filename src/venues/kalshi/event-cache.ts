@@ -1,7 +1,8 @@
 import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
+import { deleteOldest } from "../../lib/delete-oldest.ts";
 import { isObject } from "../../lib/is-object.ts";
-import { expectShape, type KalshiClient, type KalshiPorts } from "./client.ts";
+import { expectShape, type KalshiContext, listPages } from "./client.ts";
 import { type ParsedEvent, parseEvent } from "./parse-event.ts";
 import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
 
@@ -30,17 +31,15 @@ interface Entry {
  * its markets; changed events are fetched every few minutes.
  */
 export class EventCache {
-  readonly #client: KalshiClient;
-  readonly #ports: Pick<KalshiPorts, "id" | "clock" | "log" | "countDrop" | "driftDetectors">;
+  readonly #context: KalshiContext;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
   /** Unix milliseconds after which a ticker that the venue did not return may be requested again. */
   readonly #retryAt = new Map<string, number>();
   #refreshedAt: number | null = null;
 
-  constructor(client: KalshiClient, ports: Pick<KalshiPorts, "id" | "clock" | "log" | "countDrop" | "driftDetectors">) {
-    this.#client = client;
-    this.#ports = ports;
+  constructor(context: KalshiContext) {
+    this.#context = context;
   }
 
   find(eventTicker: string): ParsedEvent | null {
@@ -52,7 +51,7 @@ export class EventCache {
 
   /** Fetches the events that are not cached, and their series. */
   async ensure(eventTickers: readonly string[], signal: AbortSignal): Promise<void> {
-    const now = this.#ports.clock.now();
+    const now = this.#context.clock.now();
     const shouldFetch = (ticker: string) =>
       !this.#events.has(ticker) && now >= (this.#retryAt.get(`event ${ticker}`) ?? 0);
     const uncached = [...new Set(eventTickers)].filter(shouldFetch);
@@ -73,7 +72,7 @@ export class EventCache {
 
   /** Fetches the changes since the last refresh if `REFRESH_MS` has passed. */
   async refresh(signal: AbortSignal): Promise<void> {
-    const now = this.#ports.clock.now();
+    const now = this.#context.clock.now();
     if (this.#refreshedAt !== null && now - this.#refreshedAt < REFRESH_MS) return;
     const since = this.#refreshedAt;
     this.#refreshedAt = now;
@@ -85,7 +84,7 @@ export class EventCache {
   }
 
   async #ensureSeries(eventTickers: readonly string[], signal: AbortSignal): Promise<void> {
-    const now = this.#ports.clock.now();
+    const now = this.#context.clock.now();
     const uncached = new Set<string>();
     for (const eventTicker of eventTickers) {
       const ticker = this.#events.get(eventTicker)?.wire.series_ticker;
@@ -103,63 +102,58 @@ export class EventCache {
   }
 
   async #fetchEvents(query: Readonly<Record<string, string | number>>, pagesMax: number, signal: AbortSignal) {
-    const pages = this.#client.pages(
-      {
-        path: "/events",
-        query: { ...query, limit: EVENTS_PER_PAGE },
-        isEnvelope: isEventsPage,
-        rowsOf: ({ events }) => events,
-        idField: "event_ticker",
-        pagesMax,
-      },
-      signal,
-    );
-    for await (const { rows } of pages) {
-      for (const row of rows) this.#storeEvent(row);
-    }
+    const request = {
+      path: "/events",
+      query: { ...query, limit: EVENTS_PER_PAGE },
+      isEnvelope: isEventsPage,
+      idField: "event_ticker",
+      pagesMax,
+    };
+    const pages = listPages(this.#context, { ...request, rowsOf: ({ events }) => events }, signal);
+    for await (const { rows } of pages) for (const row of rows) this.#storeEvent(row);
   }
 
   async #fetchEvent(ticker: string, signal: AbortSignal): Promise<void> {
-    const response = await this.#client.get(`/events/${encodeURIComponent(ticker)}`, {}, signal, [404]);
-    if (response.status === 404) return;
-    const { json } = response;
+    const path = `/events/${encodeURIComponent(ticker)}`;
+    const { status, json } = await this.#context.client.fetchJson(path, { signal, accept: [404] });
+    if (status === 404) return;
     this.#storeEvent(isObject(json) ? (json.event ?? null) : null);
   }
 
   async #fetchSeriesList(query: Readonly<Record<string, number>>, signal: AbortSignal): Promise<void> {
-    const response = await this.#client.get("/series", query, signal);
-    for (const row of expectShape(response.json, isSeriesList, "/series").series) this.#storeSeries(row);
+    const { json } = await this.#context.client.fetchJson("/series", { query, signal });
+    for (const row of expectShape(json, isSeriesList, "/series").series) this.#storeSeries(row);
   }
 
   async #fetchSeries(ticker: string, signal: AbortSignal): Promise<void> {
     const path = `/series/${encodeURIComponent(ticker)}`;
-    const response = await this.#client.get(path, {}, signal, [404]);
-    if (response.status !== 404) this.#storeSeries(expectShape(response.json, isOneSeries, path).series);
+    const { status, json } = await this.#context.client.fetchJson(path, { signal, accept: [404] });
+    if (status !== 404) this.#storeSeries(expectShape(json, isOneSeries, path).series);
   }
 
   #storeEvent(row: unknown): void {
-    if (this.#ports.driftDetectors.event.check(row, isEvent)) this.#put(row);
-    else this.#ports.countDrop("bad_event");
+    if (this.#context.driftDetectors.event.check(row, isEvent)) this.#put(row);
+    else this.#context.countDrop("bad_event");
   }
 
   #storeSeries(row: unknown): void {
-    if (this.#ports.driftDetectors.series.check(row, isSeries)) {
+    if (this.#context.driftDetectors.series.check(row, isSeries)) {
       this.#series.set(row.ticker, row);
-      evictOldest(this.#series, SERIES_MAX);
-    } else this.#ports.countDrop("bad_series");
+      deleteOldest(this.#series, SERIES_MAX);
+    } else this.#context.countDrop("bad_series");
   }
 
   #put(wire: EventWire): Entry {
     const series = this.#series.get(wire.series_ticker) ?? null;
-    const entry: Entry = { wire, series, event: parseEvent(wire, series, this.#ports.id) };
+    const entry: Entry = { wire, series, event: parseEvent(wire, series, this.#context.id) };
     this.#events.set(wire.event_ticker, entry);
-    evictOldest(this.#events, EVENTS_MAX);
+    deleteOldest(this.#events, EVENTS_MAX);
     return entry;
   }
 
   #setMissing(key: string): void {
-    this.#retryAt.set(key, this.#ports.clock.now() + MISSING_RETRY_MS);
-    evictOldest(this.#retryAt, EVENTS_MAX);
+    this.#retryAt.set(key, this.#context.clock.now() + MISSING_RETRY_MS);
+    deleteOldest(this.#retryAt, EVENTS_MAX);
   }
 
   /**
@@ -173,14 +167,8 @@ export class EventCache {
       const isRefusal =
         error instanceof VenueError && (error.failure === "client_error" || error.failure === "bad_body");
       if (!isRefusal || signal.aborted) throw error;
-      this.#ports.countDrop(`${resource}_unavailable`);
-      this.#ports.log.warn({ error: error.message }, `${resource} could not be read`);
+      this.#context.countDrop(`${resource}_unavailable`);
+      this.#context.log.warn({ error: error.message }, `${resource} could not be read`);
     }
   }
-}
-
-function evictOldest(map: Map<string, unknown>, max: number): void {
-  if (map.size <= max) return;
-  const oldest = map.keys().next();
-  if (oldest.done !== true) map.delete(oldest.value);
 }

@@ -158,7 +158,7 @@ test("ends and counts a sweep that repeats a cursor or returns an empty page", a
   assert.deepEqual(drops, { page_loop: 1, page_empty: 1 });
   assert.deepEqual(
     pages.map(({ incompleteReason }) => incompleteReason),
-    [undefined, "page_loop", "page_empty", undefined],
+    [null, "page_loop", "page_empty", null],
   );
 });
 

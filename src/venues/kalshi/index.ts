@@ -4,15 +4,15 @@
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import { withoutUnknown } from "../shared/parse-values.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { BookReader } from "./book.ts";
-import { KalshiClient, type KalshiPorts, limitsOf } from "./client.ts";
+import { createBookReader } from "./book.ts";
+import { createClient, type KalshiContext } from "./client.ts";
 import { EventCache } from "./event-cache.ts";
 import { getHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { FEE_ROUNDING } from "./parse-event.ts";
 import { createSigner } from "./sign.ts";
 import { openStream } from "./stream.ts";
-import { TradeReader } from "./trades.ts";
+import { createTradeReader } from "./trades.ts";
 import { detectKalshiDrift } from "./wire.ts";
 
 export interface KalshiVenueOptions extends VenuePorts {
@@ -41,18 +41,17 @@ const STALE_AFTER_MS = 60_000;
  */
 export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const { id, playMoney, restUrl, wsUrl, keyId, privateKeyPem } = options;
-  const ports: KalshiPorts = {
+  const signer = keyId === undefined || privateKeyPem === undefined ? null : createSigner({ keyId, privateKeyPem });
+  const client = createClient(options, restUrl, signer);
+  const context: KalshiContext = {
     ...options,
+    client,
     driftDetectors: detectKalshiDrift(options.drift),
     feeRounding: options.member === "direct" ? FEE_ROUNDING.direct : FEE_ROUNDING.other,
   };
-  const signer = keyId === undefined || privateKeyPem === undefined ? null : createSigner({ keyId, privateKeyPem });
-  const client = new KalshiClient({ ...ports, restUrl, signer });
-  const books = new BookReader(client, ports);
-  const trades = new TradeReader(client, ports);
-  const listing = { client, events: new EventCache(client, ports), ports };
+  const listing = { ...context, events: new EventCache(context) };
   const profile: VenueProfile = {
-    requestsPerSecond: limitsOf({ ...ports, signer }).perSecond,
+    requestsPerSecond: client.requestsPerSecond,
     sweepPauseMs: SWEEP_PAUSE_MS,
     sweepMarketsPerSecond: SWEEP_MARKETS_PER_SECOND,
     changesPauseMs: CHANGES_PAUSE_MS,
@@ -74,10 +73,10 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(listing, sinceMs, signal),
     getMarkets: (listings, signal) => getMarkets(listing, listings, signal),
     findMarket: (marketId, signal) => findMarket(listing, marketId, signal),
-    getBook: (market, signal) => books.getBook(market, signal),
-    listTrades: (market, sinceMs, limit, signal) => trades.listTrades(market.marketId, sinceMs, limit, signal),
-    getHistory: (market, range, signal) => getHistory(client, ports, market, range, signal),
+    getBook: createBookReader(context),
+    listTrades: createTradeReader(context),
+    getHistory: (market, range, signal) => getHistory(context, market, range, signal),
     openStream: (handlers) =>
-      signer === null ? null : openStream({ ports, wsUrl, signer, handlers, marketsMax: STREAM_MARKETS_MAX }),
+      signer === null ? null : openStream({ ports: context, wsUrl, signer, handlers, marketsMax: STREAM_MARKETS_MAX }),
   };
 }

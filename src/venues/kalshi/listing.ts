@@ -1,10 +1,10 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { expectShape, type KalshiClient, type KalshiPorts, type Page } from "./client.ts";
+import { expectShape, type KalshiContext, listPages, type Page } from "./client.ts";
 import type { EventCache } from "./event-cache.ts";
 import { parseMarket } from "./parse-market.ts";
-import { isMarket, isMarketsPage, isOneMarket, isTicker, type MarketWire } from "./wire.ts";
+import { isMarket, isMarketsPage, isOneMarket, isTicker } from "./wire.ts";
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
@@ -18,21 +18,19 @@ const TICKERS_PER_REQUEST = 100;
  */
 const OPEN_STATUSES = ["open", "paused", "unopened"] as const;
 
-export interface ListingOptions {
-  readonly client: KalshiClient;
+export interface ListingContext extends KalshiContext {
   readonly events: EventCache;
-  readonly ports: Pick<KalshiPorts, "id" | "countDrop" | "clock" | "driftDetectors" | "feeRounding">;
 }
 
 /** Yields open, paused and unopened markets by page. Each event is included once, on the page of its first market. */
-export async function* listOpenMarkets(options: ListingOptions, signal: AbortSignal): AsyncGenerator<ListingPage> {
+export async function* listOpenMarkets(context: ListingContext, signal: AbortSignal): AsyncGenerator<ListingPage> {
   const listedEvents = new Set<string>();
-  await options.events.refresh(signal);
+  await context.events.refresh(signal);
   for (const status of OPEN_STATUSES) {
     // Combos are excluded, because there are hundreds of thousands of them and they only combine other markets.
     const query = { status, limit: MARKETS_PER_PAGE, mve_filter: "exclude" };
-    for await (const page of listMarketPages(options, "/markets", query, PAGES_MAX, signal)) {
-      yield await toListingPage(options, page, listedEvents, signal);
+    for await (const page of listMarketPages(context, "/markets", query, PAGES_MAX, signal)) {
+      yield await toListingPage(context, page, listedEvents, signal);
     }
   }
 }
@@ -42,16 +40,16 @@ export async function* listOpenMarkets(options: ListingOptions, signal: AbortSig
  * does not count as a change.
  */
 export async function* listChangedMarkets(
-  options: ListingOptions,
+  context: ListingContext,
   sinceMs: number,
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage> {
   const listedEvents = new Set<string>();
-  await options.events.refresh(signal);
+  await context.events.refresh(signal);
   // The venue allows no status filter together with `min_updated_ts`.
   const query = { min_updated_ts: Math.floor(sinceMs / 1_000), limit: MARKETS_PER_PAGE, mve_filter: "exclude" };
-  for await (const page of listMarketPages(options, "/markets", query, CHANGES_PAGES_MAX, signal)) {
-    yield await toListingPage(options, page, listedEvents, signal);
+  for await (const page of listMarketPages(context, "/markets", query, CHANGES_PAGES_MAX, signal)) {
+    yield await toListingPage(context, page, listedEvents, signal);
   }
 }
 
@@ -59,7 +57,7 @@ export async function* listChangedMarkets(
  * Returns the current state of markets by ticker. Reads markets that are not in the live tier from the historical tier.
  */
 export async function getMarkets(
-  options: ListingOptions,
+  context: ListingContext,
   listings: readonly Pick<MarketListing, "marketId">[],
   signal: AbortSignal,
 ): Promise<ListingPage> {
@@ -70,8 +68,8 @@ export async function getMarkets(
     for (const path of ["/markets", "/historical/markets"]) {
       if (missing.size === 0) break;
       const query = { tickers: [...missing].join(","), limit: MARKETS_PER_PAGE };
-      for await (const page of listMarketPages(options, path, query, 1, signal)) {
-        const listingPage = await toListingPage(options, page, new Set(), signal);
+      for await (const page of listMarketPages(context, path, query, 1, signal)) {
+        const listingPage = await toListingPage(context, page, new Set(), signal);
         for (const { listing } of listingPage.markets) missing.delete(listing.marketId);
         pages.push(listingPage);
       }
@@ -81,94 +79,61 @@ export async function getMarkets(
   return {
     markets: pages.flatMap((page) => page.markets).filter(({ listing }) => requested.has(listing.marketId)),
     events: [...events.values()],
-    totalRows: null,
-    requestedAt: pages.reduce((first, page) => Math.min(first, page.requestedAt), options.ports.clock.now()),
+    requestedAt: pages.reduce((first, page) => Math.min(first, page.requestedAt), context.clock.now()),
   };
 }
 
 /** Returns a market by ticker from the live or the historical tier, or null if neither has it. */
 export async function findMarket(
-  options: ListingOptions,
+  context: ListingContext,
   ticker: string,
   signal: AbortSignal,
 ): Promise<ListingPage | null> {
   if (!isTicker(ticker)) return null;
   for (const tier of ["/markets", "/historical/markets"]) {
     const path = `${tier}/${encodeURIComponent(ticker)}`;
-    const response = await options.client.get(path, {}, signal, [404]);
+    const response = await context.client.fetchJson(path, { signal, accept: [404] });
     if (response.status === 404) continue;
     const { market } = expectShape(response.json, isOneMarket, path);
-    const page = await toListingPage(
-      options,
-      { ...response, rows: [market], incompleteReason: null },
-      new Set(),
-      signal,
-    );
+    const row = { ...response, rows: [market], incompleteReason: null };
+    const page = await toListingPage(context, row, new Set(), signal);
     return page.markets.length === 0 ? null : page;
   }
   return null;
 }
 
 function listMarketPages(
-  { client }: ListingOptions,
+  context: ListingContext,
   path: string,
   query: Readonly<Record<string, string | number>>,
   pagesMax: number,
   signal: AbortSignal,
 ): AsyncGenerator<Page> {
-  return client.pages(
-    {
-      path,
-      query,
-      isEnvelope: isMarketsPage,
-      rowsOf: ({ markets }) => markets,
-      idField: "ticker",
-      pagesMax,
-      prefetch: true,
-    },
-    signal,
-  );
+  const request = { path, query, isEnvelope: isMarketsPage, idField: "ticker", pagesMax, prefetch: true };
+  return listPages(context, { ...request, rowsOf: ({ markets }) => markets }, signal);
 }
 
 /** @param listedEvents tickers of events that earlier pages listed; the events of this page are added */
 async function toListingPage(
-  { events, ports }: ListingOptions,
-  page: Page,
+  { id: venue, events, driftDetectors, countDrop, feeRounding }: ListingContext,
+  { rows, receivedAt, requestedAt, incompleteReason }: Page,
   listedEvents: Set<string>,
   signal: AbortSignal,
 ): Promise<ListingPage> {
-  const rows: MarketWire[] = [];
-  ports.driftDetectors.market.startPage(page.rows);
-  for (const row of page.rows) {
-    if (ports.driftDetectors.market.check(row, isMarket)) rows.push(row);
-    else ports.countDrop("bad_market");
-  }
-  await events.ensure(
-    rows.map((row) => row.event_ticker),
-    signal,
-  );
+  driftDetectors.market.startPage(rows);
+  const marketRows = driftDetectors.market.filter(rows, isMarket, () => countDrop("bad_market"));
+  const eventTickers = marketRows.map((row) => row.event_ticker);
+  await events.ensure(eventTickers, signal);
   const markets: MarketSnapshot[] = [];
   const eventListings: EventListing[] = [];
-  for (const row of rows) {
+  for (const row of marketRows) {
     const event = events.find(row.event_ticker);
-    const market = parseMarket(row, {
-      venue: ports.id,
-      event,
-      receivedAt: page.receivedAt,
-      countDrop: ports.countDrop,
-      feeRounding: ports.feeRounding,
-    });
+    const market = parseMarket(row, { venue, event, receivedAt, countDrop, feeRounding });
     if (market === null) continue;
     markets.push(market);
     if (event === null || listedEvents.has(row.event_ticker)) continue;
     listedEvents.add(row.event_ticker);
     eventListings.push(event.listing);
   }
-  const listing = {
-    markets,
-    events: eventListings,
-    totalRows: null,
-    requestedAt: page.requestedAt,
-  };
-  return page.incompleteReason === null ? listing : { ...listing, incompleteReason: page.incompleteReason };
+  return { markets, events: eventListings, requestedAt, incompleteReason };
 }

@@ -2,7 +2,7 @@ import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-values.ts";
 import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
-import type { KalshiPorts } from "./client.ts";
+import type { KalshiContext } from "./client.ts";
 import { parseTopOfBook } from "./parse-market.ts";
 import { parseTrade } from "./parse-trades.ts";
 import { parseMs } from "./parse-values.ts";
@@ -23,7 +23,7 @@ const SILENCE_MS_MAX = 25_000;
 const TOO_MANY_MARKETS_CODE = 26;
 
 export interface KalshiStreamOptions {
-  readonly ports: Pick<KalshiPorts, "sockets" | "clock" | "random" | "log" | "countDrop" | "driftDetectors">;
+  readonly ports: Pick<KalshiContext, "sockets" | "clock" | "random" | "log" | "countDrop" | "driftDetectors">;
   readonly wsUrl: string;
   readonly signer: Signer;
   readonly handlers: StreamHandlers;

@@ -1,12 +1,10 @@
 import { VenueError } from "../../domain/errors.ts";
-import type { VenueId } from "../../domain/market.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { DropCounter } from "../../ports/venue.ts";
+import { toIso } from "../../lib/dates/iso-time.ts";
 import {
   BOOK_BODY_BYTES_MAX,
-  limitsFor,
-  type RequestLimits,
+  type VenueCall,
   VenueClient,
+  type VenueClientOptions,
   type VenueResponse,
 } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
@@ -23,86 +21,66 @@ const FEED_ROWS = 50;
  */
 export const FEED_ROWS_MIN = 10;
 /** The venue recommends at most two concurrent requests, 300 ms apart, and tolerates short bursts. */
-export const LIMITS: RequestLimits = { perSecond: 3, burst: 6, concurrency: 2 };
+const LIMITS = { perSecond: 3, burst: 6, concurrency: 2 };
 
 /** Dependencies of all functions that read from Limitless. */
-export interface LimitlessContext {
+export interface LimitlessContext extends VenuePorts {
   readonly client: LimitlessClient;
-  readonly venue: VenueId;
-  readonly clock: Clock;
-  readonly countDrop: DropCounter;
   readonly driftDetectors: LimitlessDriftDetectors;
 }
 
-/** REST requests to Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource. */
-export class LimitlessClient {
-  readonly #client: VenueClient;
-  readonly #restUrl: string;
+export type LimitlessClient = ReturnType<typeof createLimitlessClient>;
 
-  constructor(
-    options: Pick<VenuePorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted"> & {
-      readonly restUrl: string;
-    },
-  ) {
-    const { http, clock, random, countDrop } = options;
-    this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
-    this.#restUrl = options.restUrl.replace(/\/$/, "");
-  }
-
-  /**
-   * Lists open markets, newest first. A market added during the sweep moves other rows to a later page, where they are
-   * repeated instead of missed.
-   */
-  listActive(page: number, signal: AbortSignal): Promise<VenueResponse> {
-    const path = `/markets/active?page=${page}&limit=${LIST_ROWS_MAX}&sortBy=newest`;
-    return this.#client.fetchJson(`${this.#restUrl}${path}`, { signal });
-  }
-
-  /** Returns the slugs of all open rows and their children. No other endpoint links a child to its group. */
-  listSlugs(signal: AbortSignal): Promise<VenueResponse> {
-    return this.#client.fetchJson(`${this.#restUrl}/markets/active/slugs`, { signal });
-  }
-
-  /**
-   * Returns a market or group by slug or contract address, including resolved ones. Sends no request for an invalid id.
-   */
-  async findMarket(slugOrAddress: string, signal: AbortSignal): Promise<VenueResponse | null> {
-    return isMarketId(slugOrAddress) ? this.#find(slugOrAddress, "", signal) : null;
-  }
-
-  findBook(slug: string, signal: AbortSignal): Promise<VenueResponse | null> {
-    return this.#find(slug, "/orderbook", signal, BOOK_BODY_BYTES_MAX);
-  }
-
-  /** Trades of an order-book market. */
-  listTrades(slug: string, page: number, signal: AbortSignal): Promise<VenueResponse | null> {
-    return this.#find(slug, `/events?page=${page}&limit=${TRADE_ROWS_MAX}`, signal);
-  }
-
-  /** Trades of an AMM market. */
-  listFeed(address: string, page: number, signal: AbortSignal): Promise<VenueResponse | null> {
-    return this.#find(address, `/get-feed-events?page=${page}&limit=${FEED_ROWS}`, signal);
-  }
-
-  /** @param range Null requests the whole look-back window. */
-  findHistory(
-    slug: string,
-    window: string,
-    range: { readonly fromMs: number; readonly toMs: number } | null,
-    signal: AbortSignal,
-  ): Promise<VenueResponse | null> {
-    const query = new URLSearchParams({ interval: window });
-    if (range !== null) query.set("from", new Date(range.fromMs).toISOString());
-    if (range !== null) query.set("to", new Date(range.toMs).toISOString());
-    return this.#find(slug, `/historical-price?${query}`, signal);
-  }
-
-  async #find(id: string, path: string, signal: AbortSignal, maxBodyBytes?: number): Promise<VenueResponse | null> {
-    const url = `${this.#restUrl}/markets/${encodeURIComponent(id)}${path}`;
+/**
+ * Creates the REST client of Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource.
+ */
+export function createLimitlessClient(options: Omit<VenueClientOptions, "limits">) {
+  const client = new VenueClient({ ...options, limits: LIMITS });
+  const find = async (
+    id: string,
+    path: string,
+    call: Pick<VenueCall, "signal" | "query" | "maxBodyBytes">,
+  ): Promise<VenueResponse | null> => {
     // 404: unknown id. 400: wrong kind of id (the book of a group or an AMM). 414: id too long.
-    const response = await this.#client.fetchJson(url, { signal, accept: [400, 404, 414], maxBodyBytes });
+    const accept = [400, 404, 414];
+    const response = await client.fetchJson(`/markets/${encodeURIComponent(id)}${path}`, { ...call, accept });
     return response.status >= 400 ? null : response;
-  }
+  };
+
+  return {
+    requestsPerSecond: client.requestsPerSecond,
+    /**
+     * Lists open markets, newest first. A market added during the sweep moves other rows to a later page, where they are
+     * repeated instead of missed.
+     */
+    listActive: (page: number, signal: AbortSignal) =>
+      client.fetchJson("/markets/active", { query: { page, limit: LIST_ROWS_MAX, sortBy: "newest" }, signal }),
+    /** Returns the slugs of all open rows and their children. No other endpoint links a child to its group. */
+    listSlugs: (signal: AbortSignal) => client.fetchJson("/markets/active/slugs", { signal }),
+    /**
+     * Returns a market or group by slug or contract address, including resolved ones. Sends no request for an invalid id.
+     */
+    findMarket: async (slugOrAddress: string, signal: AbortSignal) =>
+      isMarketId(slugOrAddress) ? find(slugOrAddress, "", { signal }) : null,
+    findBook: (slug: string, signal: AbortSignal) =>
+      find(slug, "/orderbook", { signal, maxBodyBytes: BOOK_BODY_BYTES_MAX }),
+    /** Trades of an order-book market. */
+    listTrades: (slug: string, page: number, signal: AbortSignal) =>
+      find(slug, "/events", { query: { page, limit: TRADE_ROWS_MAX }, signal }),
+    /** Trades of an AMM market. */
+    listFeed: (address: string, page: number, signal: AbortSignal) =>
+      find(address, "/get-feed-events", { query: { page, limit: FEED_ROWS }, signal }),
+    /** @param range  null for the whole look-back window */
+    findHistory(
+      slug: string,
+      window: string,
+      range: { readonly fromMs: number; readonly toMs: number } | null,
+      signal: AbortSignal,
+    ) {
+      const times = range === null ? {} : { from: toIso(range.fromMs), to: toIso(range.toMs) };
+      return find(slug, "/historical-price", { query: { interval: window, ...times }, signal });
+    },
+  };
 }
 
 /** Creates the error for a successful response whose body does not have the documented shape. */

@@ -1,6 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import { DAY_MS, HOUR_MS } from "../../lib/durations.ts";
+import type { HistoryRange } from "../../ports/venue.ts";
 import type { LimitlessContext } from "./client.ts";
 import { slugOf } from "./ids.ts";
 import { type PricePoint, parseHistory } from "./parse-history.ts";
@@ -22,10 +23,7 @@ interface Window {
   readonly lengthMs: number;
 }
 
-interface Range {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
+type Range = Pick<HistoryRange, "fromMs" | "toMs">;
 
 interface Page {
   /** Oldest first. */
@@ -45,7 +43,7 @@ interface Page {
 export async function getHistory(
   context: LimitlessContext,
   listing: MarketListing,
-  range: Range & { readonly intervalMs: number },
+  range: HistoryRange,
   signal: AbortSignal,
 ): Promise<readonly HistoryPoint[]> {
   const { fromMs, toMs, intervalMs } = range;
@@ -90,10 +88,7 @@ function medianDistance(points: readonly PricePoint[]): number | null {
 }
 
 /** Returns intervals that end at the points of the range and are at most as long as `intervalMs`. */
-function toHistoryPoints(
-  pages: readonly Page[],
-  { fromMs, toMs, intervalMs }: Range & { readonly intervalMs: number },
-): HistoryPoint[] {
+function toHistoryPoints(pages: readonly Page[], { fromMs, toMs, intervalMs }: HistoryRange): HistoryPoint[] {
   const samples = pages.flatMap(({ points, stepMs }) => points.map((point) => ({ ...point, stepMs })));
   const history: HistoryPoint[] = [];
   for (const { at: endAt, price, stepMs } of samples.sort((a, b) => a.at - b.at)) {

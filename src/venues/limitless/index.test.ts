@@ -60,7 +60,7 @@ describe("listing", () => {
     assert.deepEqual(
       pages.map(({ markets, incompleteReason }) => [markets.length, incompleteReason]),
       [
-        [25, undefined],
+        [25, null],
         [0, "page_short"],
       ],
     );
@@ -71,7 +71,7 @@ describe("listing", () => {
     const { sweep, drops, http } = setUp(() => page(0, 25, 10_000));
     assert.deepEqual(
       (await sweep()).map(({ incompleteReason }) => incompleteReason),
-      [undefined, "page_loop"],
+      [null, "page_loop"],
     );
     assert.equal(http.requests.length, 2);
     assert.deepEqual(drops, { page_loop: 1 });

@@ -5,10 +5,9 @@
 import type { SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import { withoutUnknown } from "../shared/parse-values.ts";
-import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { getBook } from "./book.ts";
-import { LIMITS, LimitlessClient, type LimitlessContext } from "./client.ts";
+import { createLimitlessClient } from "./client.ts";
 import { getHistory } from "./history.ts";
 import { isAmm } from "./ids.ts";
 import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
@@ -35,14 +34,13 @@ const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
 };
 
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
-  const { id, clock, countDrop, log, socketIo, wsUrl } = options;
-  const driftDetectors = detectLimitlessDrift(options.drift);
-  const client = new LimitlessClient(options);
-  const context: LimitlessContext = { client, venue: id, clock, countDrop, driftDetectors };
+  const { id, playMoney, restUrl } = options;
+  const client = createLimitlessClient({ ...options, baseUrl: restUrl });
+  const context = { ...options, client, driftDetectors: detectLimitlessDrift(options.drift) };
   return {
     id,
-    playMoney: options.playMoney,
-    profile: { ...PROFILE, requestsPerSecond: limitsFor(options, LIMITS).perSecond },
+    playMoney,
+    profile: { ...PROFILE, requestsPerSecond: client.requestsPerSecond },
     detailsOf: (listing) => ({
       bookType: isAmm(listing) ? "amm" : "clob",
       ids: withoutUnknown({
@@ -56,10 +54,6 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     getBook: (listing, signal) => getBook(context, listing, signal),
     listTrades: (listing, sinceMs, limit, signal) => listTrades(context, listing, sinceMs, limit, signal),
     getHistory: (listing, range, signal) => getHistory(context, listing, range, signal),
-    openStream: (handlers) =>
-      openStream(
-        { socketIo, wsUrl, marketsMax: PROFILE.streamMarketsMax, log, clock, countDrop, driftDetectors },
-        handlers,
-      ),
+    openStream: (handlers) => openStream({ ...context, marketsMax: PROFILE.streamMarketsMax }, handlers),
   };
 }

@@ -39,14 +39,7 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
   });
   for await (const { page, incompleteReason } of pages) {
     const { markets, events } = parseRows(page.rows, { ...context, receivedAt: page.receivedAt });
-    const { total, requestedAt } = page;
-    yield {
-      markets,
-      events,
-      totalRows: total,
-      requestedAt,
-      ...(incompleteReason === null ? {} : { incompleteReason }),
-    };
+    yield { markets, events, totalRows: page.total, requestedAt: page.requestedAt, incompleteReason };
   }
 }
 
@@ -84,7 +77,7 @@ export async function getMarkets(
     const market = found === null ? null : parseMarket(found.row, parentOf(listing), found.context);
     if (market !== null) markets.set(listing.marketId, market);
   }
-  return { markets: [...markets.values()], events, totalRows: null, requestedAt };
+  return { markets: [...markets.values()], events, requestedAt };
 }
 
 /** Returns a market by id. A child row does not name its group, so the group is looked up in the list of slugs. */
@@ -101,10 +94,10 @@ export async function findMarket(
   const group = groupSlug === null ? null : await fetchGroup(context, groupSlug, signal);
   const children = group?.markets.filter((market) => market.listing.venueKeys.slug === row.slug) ?? [];
   if (group !== null && children.length > 0) {
-    return { markets: children, events: group.events, totalRows: null, requestedAt };
+    return { markets: children, events: group.events, requestedAt };
   }
   const market = parseMarket(row, null, found.context);
-  return market === null ? null : { markets: [market], events: [], totalRows: null, requestedAt };
+  return market === null ? null : { markets: [market], events: [], requestedAt };
 }
 
 async function fetchGroup(context: LimitlessContext, slug: string, signal: AbortSignal): Promise<ParsedRows | null> {

@@ -13,7 +13,7 @@ const RECEIVED_AT = Date.UTC(2026, 10, 21, 4);
 function parse(rows: readonly unknown[]) {
   const { drops, countDrop } = countDrops();
   const parsed = parseRows(rows, {
-    venue: "limitless",
+    id: "limitless",
     receivedAt: RECEIVED_AT,
     countDrop,
     driftDetectors: detectLimitlessDrift(() => {}),

@@ -60,7 +60,7 @@ const NO_PRICES = { bid: null, ask: null };
 /** Matches categories that are durations, not topics. */
 const TIME_FRAME_PATTERN = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
-export type ParseContext = Pick<LimitlessContext, "venue" | "countDrop" | "driftDetectors"> & {
+export type ParseContext = Pick<LimitlessContext, "id" | "countDrop" | "driftDetectors"> & {
   readonly receivedAt: number;
 };
 
@@ -83,11 +83,9 @@ export interface ParsedRows {
 export function parseRows(rows: readonly unknown[], context: ParseContext): ParsedRows {
   const parsed: ParsedRows = { markets: [], events: [] };
   context.driftDetectors.market.startPage(rows);
-  for (const row of rows) {
-    if (!context.driftDetectors.market.check(row, isMarketRow)) {
-      context.countDrop("bad_market_row");
-      continue;
-    }
+  for (const row of context.driftDetectors.market.filter(rows, isMarketRow, () =>
+    context.countDrop("bad_market_row"),
+  )) {
     if (isGroupRow(row)) parseGroup(row, context, parsed);
     else addMarket(row, null, context, parsed);
   }
@@ -119,7 +117,7 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
     return "unreadable";
   });
   parsed.events.push({
-    venue: context.venue,
+    venue: context.id,
     eventId: row.slug,
     title: row.title,
     description: parseText(row.description),
@@ -157,7 +155,7 @@ export function parseMarket(row: MarketRow, parent: Parent | null, context: Pars
   const outcome = status === "finalized" ? parseOutcome(row) : null;
   const closeAt = parseTime(row.expirationTimestamp) ?? parseTime(parent?.row?.expirationTimestamp);
   const listing: MarketListing = {
-    venue: context.venue,
+    venue: context.id,
     marketId,
     eventId: parent?.slug ?? null,
     title: parent === null ? row.title : `${parent.title} — ${row.title}`,

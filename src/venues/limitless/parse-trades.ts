@@ -26,11 +26,7 @@ export function parseTrades(
 ): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
-  for (const row of rows) {
-    if (!driftDetectors.trade.check(row, isTradeEvent)) {
-      countDrop("bad_trade_row");
-      continue;
-    }
+  for (const row of driftDetectors.trade.filter(rows, isTradeEvent, () => countDrop("bad_trade_row"))) {
     const executedAt = parseTime(row.createdAt);
     const price = parsePrice(row.price, countDrop);
     const size = parseSize(row.matchedSize);
@@ -38,7 +34,7 @@ export function parseTrades(
       countDrop("bad_trade_row");
       continue;
     }
-    const taker = takerKeyOf(accountOf(row.profile));
+    const taker = takerKeyOf(isObject(row.profile) ? row.profile.account : undefined);
     const isNo = row.tokenId === noToken;
     const key = [row.txHash ?? "", isNo ? "no" : "yes", row.matchedSize, toMicros(price), executedAt].join(":");
     trades.push({
@@ -62,11 +58,7 @@ export function parseFeed(json: unknown, { countDrop, driftDetectors }: Counters
   }
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
-  for (const row of rows) {
-    if (!driftDetectors.feed_event.check(row, isFeedEvent)) {
-      countDrop("bad_trade_row");
-      continue;
-    }
+  for (const row of driftDetectors.feed_event.filter(rows, isFeedEvent, () => countDrop("bad_trade_row"))) {
     const { outcome, strategy, txHash, ...amounts } = row.data;
     const size = parseDecimal(amounts.contracts);
     const paid = parseDecimal(amounts.tradeAmountUSD);
@@ -96,10 +88,6 @@ function feedRows(json: unknown): readonly unknown[] | null {
   const { data, events } = json;
   if (Array.isArray(data)) return data;
   return Array.isArray(events) ? events : null;
-}
-
-function accountOf(profile: unknown): unknown {
-  return isObject(profile) ? profile.account : undefined;
 }
 
 /** Side 0 buys the token and 1 sells it. Selling NO is buying YES. */

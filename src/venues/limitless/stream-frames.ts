@@ -1,10 +1,12 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
-import type { DropCounter, StreamHandlers } from "../../ports/venue.ts";
+import { deleteOldest } from "../../lib/delete-oldest.ts";
+import type { StreamHandlers } from "../../ports/venue.ts";
+import type { LimitlessContext } from "./client.ts";
 import { isAmm, slugOf } from "./ids.ts";
 import { type PartialQuote, parseBookFrame, parsePriceFrame, quoteOfBook } from "./parse-book.ts";
 import { parseTime } from "./parse-values.ts";
-import { isBookFrame, isLifecycleFrame, isPriceFrame, type LimitlessDriftDetectors } from "./wire.ts";
+import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
 
 /** Limit of stored slugs of resolved markets, which prevent delivering a repeated `marketResolved` frame. */
 const RESOLVED_MAX = 5_000;
@@ -13,15 +15,13 @@ const FRAME_AHEAD_MS_MAX = 60_000;
 
 export type FrameListener = (payload: unknown, receivedAt: number) => void;
 
-export interface FrameListenerOptions {
+export interface FrameListenerOptions extends Pick<LimitlessContext, "countDrop" | "driftDetectors"> {
   readonly followed: FollowedMarkets;
   readonly onMessage: StreamHandlers["onMessage"];
   /** Called for every book or price frame of a followed market. */
   readonly onMarketData: () => void;
   /** Called for the book of every frame that is not outdated. */
   readonly onBook: (market: FollowedMarket, book: OrderBook) => void;
-  readonly countDrop: DropCounter;
-  readonly driftDetectors: LimitlessDriftDetectors;
 }
 
 /** Listeners by Socket.IO event name that convert frames to stream messages. */
@@ -72,8 +72,7 @@ export function createFrameListeners(options: FrameListenerOptions): Readonly<Re
       if (!driftDetectors.stream_lifecycle.check(payload, isLifecycleFrame)) return countDrop("bad_stream_frame");
       if (resolvedSlugs.has(payload.slug)) return;
       resolvedSlugs.add(payload.slug);
-      const [oldest] = resolvedSlugs;
-      if (resolvedSlugs.size > RESOLVED_MAX && oldest !== undefined) resolvedSlugs.delete(oldest);
+      deleteOldest(resolvedSlugs, RESOLVED_MAX);
       const market = followed.findBySlug(payload.slug);
       if (market !== undefined) market.book = null;
       const marketId = market?.marketId ?? payload.slug;

@@ -1,11 +1,9 @@
 import type { OrderBook } from "../../domain/order-book.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { Log } from "../../ports/log.ts";
 import type { SocketIoConnection, SocketIoOut } from "../../ports/socket-io-out.ts";
-import type { DropCounter, StreamHandlers, VenueStream } from "../../ports/venue.ts";
+import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
+import type { LimitlessContext } from "./client.ts";
 import { createFrameListeners, FollowedMarkets, type FrameListener } from "./stream-frames.ts";
-import type { LimitlessDriftDetectors } from "./wire.ts";
 
 const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 4 * 1024 * 1024;
@@ -21,14 +19,10 @@ export const FRAME_BOOK_AGE_MS_MAX = 15_000;
 /** Limit of levels of a book that is kept, of both sides. The books of 1,000 markets then take about 25 MB. */
 export const FRAME_BOOK_LEVELS_MAX = 400;
 
-export interface StreamOptions {
+export interface StreamOptions extends Pick<LimitlessContext, "clock" | "log" | "countDrop" | "driftDetectors"> {
   readonly socketIo: SocketIoOut;
   readonly wsUrl: string;
   readonly marketsMax: number;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly countDrop: DropCounter;
-  readonly driftDetectors: LimitlessDriftDetectors;
 }
 
 /**

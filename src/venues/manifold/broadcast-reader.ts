@@ -5,8 +5,14 @@ import type { DropCounter, StreamHandlers } from "../../ports/venue.ts";
 import { marketIdOf } from "./ids.ts";
 import { isConversion, parseTrade } from "./parse-trades.ts";
 import { parseTime } from "./parse-values.ts";
-import type { ManifoldDriftDetectors } from "./wire.ts";
-import { type BetWire, hasBinaryAnswers, isBet, isNewContract, type NewContractWire } from "./wire.ts";
+import {
+  type BetWire,
+  hasBinaryAnswers,
+  isBet,
+  isNewContract,
+  type ManifoldDriftDetectors,
+  type NewContractWire,
+} from "./wire.ts";
 
 /** Contract fields whose change requires a new read. The venue broadcasts many other changes after each bet. */
 const LIFECYCLE_FIELDS = ["isResolved", "resolution", "resolutionTime", "closeTime", "question"] as const;
@@ -50,10 +56,8 @@ export class BroadcastReader {
 
   readBets(rows: readonly unknown[], receivedAt: number): void {
     const { countDrop, driftDetectors } = this.#options;
-    for (const row of rows) {
-      if (!driftDetectors.bet.check(row, isBet)) countDrop("bad_bet");
-      else this.#readBet(row, receivedAt);
-    }
+    const bets = driftDetectors.bet.filter(rows, isBet, () => countDrop("bad_bet"));
+    for (const bet of bets) this.#readBet(bet, receivedAt);
   }
 
   #readBet(bet: BetWire, receivedAt: number) {

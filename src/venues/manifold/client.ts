@@ -1,13 +1,11 @@
 import { VenueError } from "../../domain/errors.ts";
-import type { VenueId } from "../../domain/market.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { DropCounter } from "../../ports/venue.ts";
-import { limitsFor, VenueClient } from "../shared/venue-client.ts";
+import { deleteOldest } from "../../lib/delete-oldest.ts";
+import { type QueryValue, VenueClient, type VenueClientOptions } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 
 /** The venue allows 500 requests per minute and IP address. A burst of 60 and 7 requests per second are at most 480. */
-export const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
+const LIMITS = { perSecond: 7, burst: 60, concurrency: 6 } as const;
 export const BET_ROWS_MAX = 1_000;
 
 export type ContractType =
@@ -19,12 +17,9 @@ export type ContractType =
   | "DATE";
 
 /** Dependencies of all functions that read from Manifold. */
-export interface ManifoldContext {
+export interface ManifoldContext extends VenuePorts {
   readonly client: ManifoldClient;
   readonly cache: ContractCache;
-  readonly venue: VenueId;
-  readonly clock: Clock;
-  readonly countDrop: DropCounter;
   readonly driftDetectors: ManifoldDriftDetectors;
 }
 
@@ -60,90 +55,59 @@ const WITH_ZERO_SHARE_REDEMPTIONS = { includeZeroShareRedemptions: true } as con
 const priceChangeFilter = ({ contractId, answerId }: BetQuery) =>
   contractId !== undefined && answerId === undefined ? WITHOUT_REDEMPTIONS : WITH_ZERO_SHARE_REDEMPTIONS;
 
-/** REST requests to Manifold; rows are not validated. */
-export class ManifoldClient {
-  readonly #client: VenueClient;
-  readonly #restUrl: string;
+type Query = Readonly<Record<string, QueryValue>>;
 
-  constructor(
-    options: Pick<VenuePorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted"> & { restUrl: string },
-  ) {
-    const { http, clock, random, countDrop } = options;
-    this.#client = new VenueClient({ http, clock, random, countDrop, limits: limitsFor(options, LIMITS) });
-    this.#restUrl = options.restUrl.replace(/\/+$/, "");
-  }
+export type ManifoldClient = ReturnType<typeof createManifoldClient>;
 
-  /**
-   * Returns open contracts of one type created before `beforeTime`, newest first, with the probabilities of their
-   * answers.
-   */
-  searchOpen(
-    contractType: ContractType,
-    page: { readonly limit: number; readonly beforeTime?: number },
-    signal: AbortSignal,
-  ): Promise<Rows> {
-    const query = { filter: "open", sort: "newest", contractType, includeLiteAnswers: true, ...page };
-    return this.#fetchRows("search-markets", query, signal);
-  }
-
-  /** Returns open contracts of one type by the time of their last bet or edit, latest first. */
-  searchUpdated(
-    contractType: ContractType,
-    page: { readonly limit: number; readonly offset: number },
-    signal: AbortSignal,
-  ): Promise<Rows> {
-    const query = { filter: "open", sort: "last-updated", contractType, includeLiteAnswers: true, ...page };
-    return this.#fetchRows("search-markets", query, signal);
-  }
-
-  /** Returns the FullMarket of a contract, or null if the contract does not exist. */
-  findContract(id: string, signal: AbortSignal): Promise<Row | null> {
-    return this.#findRow(`market/${encodeURIComponent(id)}`, signal);
-  }
-
-  /** Returns the probabilities of a contract's answers, or null if the contract does not exist. */
-  findProbabilities(id: string, signal: AbortSignal): Promise<Row | null> {
-    return this.#findRow(`market/${encodeURIComponent(id)}/prob`, signal);
-  }
-
-  /** Returns bets, newest first, without redemptions. */
-  listBets(query: BetQuery, signal: AbortSignal): Promise<Rows> {
-    return this.#fetchRows("bets", { ...query, ...WITHOUT_REDEMPTIONS }, signal);
-  }
-
-  /**
-   * Returns every row that may change a probability, newest first: bets, and for contracts with several answers all
-   * redemptions.
-   */
-  listPriceChanges(query: BetQuery, signal: AbortSignal): Promise<Rows> {
-    return this.#fetchRows("bets", { ...query, ...priceChangeFilter(query) }, signal);
-  }
-
-  /** Returns the probabilities of those rows between two times, in any order. Returns none for an unknown contract. */
-  listBetPoints(
-    query: BetQuery & { readonly contractId: string; readonly beforeTime: number; readonly afterTime: number },
-    signal: AbortSignal,
-  ): Promise<Rows> {
-    return this.#fetchRows("bet-points", { ...query, ...priceChangeFilter(query) }, signal);
-  }
-
-  async #findRow(path: string, signal: AbortSignal): Promise<Row | null> {
-    const url = `${this.#restUrl}/${path}`;
-    const { status, json, requestedAt, receivedAt } = await this.#client.fetchJson(url, { signal, accept: [404] });
+/** Creates the REST client of Manifold. It does not validate rows. */
+export function createManifoldClient(options: Omit<VenueClientOptions, "limits">) {
+  const client = new VenueClient({ ...options, limits: LIMITS });
+  const findRow = async (path: string, signal: AbortSignal): Promise<Row | null> => {
+    const { status, json, requestedAt, receivedAt } = await client.fetchJson(path, { signal, accept: [404] });
     return status === 404 ? null : { row: json, requestedAt, receivedAt };
-  }
-
-  async #fetchRows(path: string, query: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<Rows> {
-    const params = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) params.set(name, String(value));
-    const { json, requestedAt, receivedAt } = await this.#client.fetchJson(`${this.#restUrl}/${path}?${params}`, {
-      signal,
-    });
-    if (!Array.isArray(json)) {
-      throw new VenueError("bad_body", `${path} response is not a list`, { retryable: true });
-    }
+  };
+  const fetchRows = async (path: string, query: Query, signal: AbortSignal): Promise<Rows> => {
+    const { json, requestedAt, receivedAt } = await client.fetchJson(path, { query, signal });
+    if (!Array.isArray(json)) throw new VenueError("bad_body", `${path} response is not a list`, { retryable: true });
     return { rows: json, requestedAt, receivedAt };
-  }
+  };
+  const search = (sort: string, contractType: ContractType, page: Query, signal: AbortSignal) =>
+    fetchRows("/search-markets", { filter: "open", sort, contractType, includeLiteAnswers: true, ...page }, signal);
+
+  return {
+    requestsPerSecond: client.requestsPerSecond,
+    /**
+     * Returns open contracts of one type created before `beforeTime`, newest first, with the probabilities of their
+     * answers.
+     */
+    searchOpen: (
+      contractType: ContractType,
+      page: { readonly limit: number; readonly beforeTime?: number },
+      signal: AbortSignal,
+    ) => search("newest", contractType, { ...page }, signal),
+    /** Returns open contracts of one type by the time of their last bet or edit, latest first. */
+    searchUpdated: (
+      contractType: ContractType,
+      page: { readonly limit: number; readonly offset: number },
+      signal: AbortSignal,
+    ) => search("last-updated", contractType, { ...page }, signal),
+    /** Returns the FullMarket of a contract, or null if the contract does not exist. */
+    findContract: (id: string, signal: AbortSignal) => findRow(`/market/${encodeURIComponent(id)}`, signal),
+    /** Returns the probabilities of a contract's answers, or null if the contract does not exist. */
+    findProbabilities: (id: string, signal: AbortSignal) => findRow(`/market/${encodeURIComponent(id)}/prob`, signal),
+    /** Returns bets, newest first, without redemptions. */
+    listBets: (query: BetQuery, signal: AbortSignal) =>
+      fetchRows("/bets", { ...query, ...WITHOUT_REDEMPTIONS }, signal),
+    /**
+     * Returns every row that may change a probability, newest first: bets, and for contracts with several answers all
+     * redemptions.
+     */
+    listPriceChanges: (query: BetQuery, signal: AbortSignal) =>
+      fetchRows("/bets", { ...query, ...priceChangeFilter(query) }, signal),
+    /** Returns the probabilities of those rows between two times, in any order. Returns none for an unknown contract. */
+    listBetPoints: (query: Required<Omit<BetQuery, "answerId">> & Pick<BetQuery, "answerId">, signal: AbortSignal) =>
+      fetchRows("/bet-points", { ...query, ...priceChangeFilter(query) }, signal),
+  };
 }
 
 /** Contract fields that listing rows do not include. */
@@ -169,8 +133,6 @@ export class ContractCache {
   set(contractId: string, contract: CachedContract): void {
     this.#contracts.delete(contractId);
     this.#contracts.set(contractId, contract);
-    if (this.#contracts.size <= CONTRACTS_MAX) return;
-    const oldest = this.#contracts.keys().next();
-    if (oldest.done !== true) this.#contracts.delete(oldest.value);
+    deleteOldest(this.#contracts, CONTRACTS_MAX);
   }
 }

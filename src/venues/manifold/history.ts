@@ -1,8 +1,9 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
+import type { HistoryRange } from "../../ports/venue.ts";
 import type { ManifoldContext } from "./client.ts";
 import { keyOf, queryOf } from "./ids.ts";
-import { binPrices, type HistoryRange, parsePricePoints, priceChanges } from "./parse-history.ts";
+import { binPrices, parsePricePoints, priceChanges } from "./parse-history.ts";
 
 const BET_POINTS_MAX = 50_000;
 /** Rows requested to find the last price change before a range. Most rows change the price. */

@@ -3,9 +3,8 @@
  * quote is its probability. `README.md` lists the endpoints and quirks.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
-import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
-import { ContractCache, LIMITS, ManifoldClient, type ManifoldContext } from "./client.ts";
+import { ContractCache, createManifoldClient, type ManifoldContext } from "./client.ts";
 import { getHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { openStream } from "./stream.ts";
@@ -32,14 +31,14 @@ const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
 };
 
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
-  const { id, clock, countDrop, wsUrl } = options;
+  const { id, playMoney, clock, restUrl, wsUrl } = options;
   const driftDetectors = detectManifoldDrift(options.drift);
-  const client = new ManifoldClient(options);
-  const context: ManifoldContext = { client, cache: new ContractCache(), venue: id, clock, countDrop, driftDetectors };
+  const client = createManifoldClient({ ...options, baseUrl: restUrl });
+  const context: ManifoldContext = { ...options, client, cache: new ContractCache(), driftDetectors };
   return {
     id,
-    playMoney: options.playMoney,
-    profile: { ...PROFILE, requestsPerSecond: limitsFor(options, LIMITS).perSecond },
+    playMoney,
+    profile: { ...PROFILE, requestsPerSecond: client.requestsPerSecond },
     detailsOf: () => ({ bookType: "amm", ids: {} }),
     listOpenMarkets: (signal) => listOpenMarkets(context, signal),
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(context, sinceMs, signal),
@@ -53,7 +52,7 @@ export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter
     getHistory: (listing, range, signal) => getHistory(context, listing, range, signal),
     openStream: (handlers) =>
       openStream({
-        ports: { ...options, driftDetectors },
+        ports: context,
         wsUrl,
         handlers,
         marketsMax: PROFILE.streamMarketsMax,

@@ -3,7 +3,7 @@ import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/m
 import { isObject } from "../../lib/is-object.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { walkPages } from "../shared/page-walk.ts";
-import type { CachedContract, ContractType, ManifoldClient, ManifoldContext, Rows } from "./client.ts";
+import type { CachedContract, ContractType, ManifoldContext, Rows } from "./client.ts";
 import { parseMarketId } from "./ids.ts";
 import { type ParsedContract, parseContract } from "./parse-market.ts";
 import { type AnswerProbabilities, lacksPayouts } from "./parse-outcome.ts";
@@ -68,9 +68,7 @@ export async function* listChangedMarkets(
       pagesMax: CHANGES_PAGES_MAX,
       countDrop: context.countDrop,
     });
-    for await (const { page, incompleteReason } of pages) {
-      yield { ...page.listing, ...(incompleteReason === null ? {} : { incompleteReason }) };
-    }
+    for await (const { page, incompleteReason } of pages) yield { ...page.listing, incompleteReason };
   }
 }
 
@@ -97,7 +95,7 @@ export async function getMarkets(
     }
   };
   await Promise.all(Array.from({ length: Math.min(CONTRACT_READERS_MAX, contractIds.size) }, readQueue));
-  return { markets, events, totalRows: null, requestedAt };
+  return { markets, events, requestedAt };
 }
 
 export async function findMarket(
@@ -116,25 +114,16 @@ async function fetchContract(
   contractId: string,
   signal: AbortSignal,
 ): Promise<(ParsedContract & { readonly requestedAt: number }) | null> {
-  const { client, cache, venue, countDrop, driftDetectors } = context;
-  const response = await client.findContract(contractId, signal);
+  const response = await context.client.findContract(contractId, signal);
   if (response === null) return null;
   const { row, receivedAt, requestedAt } = response;
   if (!isObject(row)) {
     throw new VenueError("bad_body", "market response is not a contract", { retryable: true });
   }
   const probabilities = isContract(row) && lacksPayouts(row) ? await fetchPayouts(context, contractId, signal) : null;
-  const parsed = parseContract(row, {
-    venue,
-    receivedAt,
-    sumsToOne: null,
-    cached: null,
-    probabilities,
-    countDrop,
-    driftDetectors,
-  });
+  const parsed = parseContract(row, { ...context, receivedAt, sumsToOne: null, cached: null, probabilities });
   if (parsed === null || parsed.contractId !== contractId) return null;
-  cache.set(contractId, parsed.cacheEntry);
+  context.cache.set(contractId, parsed.cacheEntry);
   return { ...parsed, requestedAt };
 }
 
@@ -189,7 +178,7 @@ async function* listType(
   const pages = walkPages({
     fetch: async (cursor) => {
       const beforeTime = cursor === null ? undefined : Number(cursor);
-      const response = await searchWithRetry(context.client, contractType, beforeTime, signal);
+      const response = await searchWithRetry(context, contractType, beforeTime, signal);
       await readExclusivity(context, contractType, response.rows, signal);
       return { rows: response.rows, ...parsePage(context, contractType, response, seenIds) };
     },
@@ -206,14 +195,13 @@ async function* listType(
     countDrop: context.countDrop,
   });
   for await (const { page, incompleteReason } of pages) {
-    if (incompleteReason !== null) yield { ...page.listing, incompleteReason };
-    else if (page.listing.markets.length > 0) yield page.listing;
+    if (incompleteReason !== null || page.listing.markets.length > 0) yield { ...page.listing, incompleteReason };
   }
 }
 
 /** Requests an empty page once more, because a failed search also returns an empty list. */
 async function searchWithRetry(
-  client: ManifoldClient,
+  { client }: ManifoldContext,
   contractType: ContractType,
   beforeTime: number | undefined,
   signal: AbortSignal,
@@ -224,17 +212,16 @@ async function searchWithRetry(
 }
 
 function parsePage(context: ManifoldContext, contractType: ContractType, response: Rows, seenIds: Set<string>) {
-  const { venue, cache, countDrop, driftDetectors } = context;
   const { rows, receivedAt, requestedAt } = response;
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
   const sumsToOne = SUMS_TO_ONE_BY_TYPE[contractType];
   let validRows = 0;
   let oldestAt: number | null = null;
-  driftDetectors.contract.startPage(rows);
+  context.driftDetectors.contract.startPage(rows);
   for (const row of rows) {
-    const cached = isContract(row) ? cache.find(row.id) : null;
-    const parsed = parseContract(row, { venue, receivedAt, sumsToOne, cached, countDrop, driftDetectors });
+    const cached = isContract(row) ? context.cache.find(row.id) : null;
+    const parsed = parseContract(row, { ...context, receivedAt, sumsToOne, cached });
     if (isContract(row)) {
       validRows += 1;
       oldestAt = parseTime(row.createdTime) ?? oldestAt;
@@ -252,8 +239,7 @@ function parsePage(context: ManifoldContext, contractType: ContractType, respons
   if (validRows === 0 && rows.length > 0) {
     throw new VenueError("bad_body", "search-markets returned no valid row", { retryable: true });
   }
-  const listing: ListingPage = { markets, events, totalRows: null, requestedAt };
-  return { listing, oldestAt };
+  return { listing: { markets, events, requestedAt }, oldestAt };
 }
 
 /** Returns the event of a listing row, whose answers without a price are closed with an unknown result. */

@@ -1,15 +1,9 @@
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
+import type { HistoryRange } from "../../ports/venue.ts";
 import type { ManifoldContext } from "./client.ts";
 import { parseTime } from "./parse-values.ts";
 import { isBetPoint } from "./wire.ts";
-
-/** Unix milliseconds; `fromMs` is inclusive, `toMs` exclusive. */
-export interface HistoryRange {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly intervalMs: number;
-}
 
 /** The YES probability before and after a bet or a redemption. */
 export interface PricePoint {
@@ -26,11 +20,7 @@ export function parsePricePoints(
   { countDrop, driftDetectors }: Pick<ManifoldContext, "countDrop" | "driftDetectors">,
 ): PricePoint[] {
   const points: PricePoint[] = [];
-  for (const row of rows) {
-    if (!driftDetectors.bet_point.check(row, isBetPoint)) {
-      countDrop("bad_bet");
-      continue;
-    }
+  for (const row of driftDetectors.bet_point.filter(rows, isBetPoint, () => countDrop("bad_bet"))) {
     if (answerId !== null && row.answerId !== undefined && row.answerId !== null && row.answerId !== answerId) continue;
     const at = parseTime(row.createdTime);
     const price = parseTradablePrice(row.probAfter);

@@ -14,7 +14,7 @@ const NOW = 1_795_230_000_000;
 function setUp(options: Partial<ParseContext> = {}) {
   const { drops, countDrop } = countDrops();
   const context: ParseContext = {
-    venue: "manifold",
+    id: "manifold",
     receivedAt: NOW,
     sumsToOne: null,
     cached: null,

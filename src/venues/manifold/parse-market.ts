@@ -14,7 +14,7 @@ import { type AnswerProbabilities, answerOutcome, contractOutcome, hasResolution
 import { parseTime } from "./parse-values.ts";
 import { type ContractWire, hasBinaryAnswers, isAnswer, isContract } from "./wire.ts";
 
-export interface ParseContext extends Pick<ManifoldContext, "venue" | "countDrop" | "driftDetectors"> {
+export interface ParseContext extends Pick<ManifoldContext, "id" | "countDrop" | "driftDetectors"> {
   readonly receivedAt: number;
   /** Whether the requested contract type has mutually exclusive answers. Used if the row does not include it. */
   readonly sumsToOne: boolean | null;
@@ -124,7 +124,7 @@ function parseMultiple(
     markets.push(snapshot(listing, isResolvedPrice ? null : answer.probability, context));
   }
   const event: EventListing = {
-    venue: context.venue,
+    venue: context.id,
     eventId: row.id,
     title: question,
     description: base.rules,
@@ -154,7 +154,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
   const rules = row.textDescription ? truncate(row.textDescription, RULES_LENGTH_MAX) : (context.cached?.rules ?? null);
   const category = row.groupSlugs ? parseCategory(row.groupSlugs) : (context.cached?.category ?? null);
   const base = {
-    venue: context.venue,
+    venue: context.id,
     url: row.url?.startsWith(URL_PREFIX) === true ? row.url : null,
     category,
     paused: false,

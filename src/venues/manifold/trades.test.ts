@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fakeVenuePorts } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
-import { ManifoldClient } from "./client.ts";
+import { createManifoldClient } from "./client.ts";
 import { listMissedBets } from "./trades.ts";
 
 const fixture = fixtureReader(import.meta.url);
@@ -24,7 +24,7 @@ async function listMissed(periodMs: number) {
     }));
     return { body: JSON.stringify(rows) };
   });
-  const client = new ManifoldClient({ ...ports, restUrl: "https://venue.example/v0" });
+  const client = createManifoldClient({ ...ports, baseUrl: "https://venue.example/v0" });
   const { rows } = await clock.until(listMissedBets({ client, countDrop: ports.countDrop }, NOW - periodMs, signal));
   const times = new Set(rows.map((row) => (row as { createdTime: number }).createdTime));
   return { times, drops, searches: http.requests.map(({ request }) => new URL(request.url).search) };

@@ -1,10 +1,10 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { BET_ROWS_MAX, type ManifoldContext, type Rows } from "./client.ts";
+import { BET_ROWS_MAX, type BetQuery, type ManifoldContext, type Rows } from "./client.ts";
 import { keyOf, queryOf } from "./ids.ts";
 import { parseTrade } from "./parse-trades.ts";
-import { isBet } from "./wire.ts";
+import { type BetWire, isBet } from "./wire.ts";
 
 const PAGES_MAX = 10;
 /** Limit of pages of bets missed while the stream was disconnected. */
@@ -21,16 +21,10 @@ export async function listTrades(
   const key = keyOf(listing);
   const tradesById = new Map<string, Trade>();
   // `afterTime` and `beforeTime` are exclusive.
-  const pages = pageBets((page) => client.listBets({ ...queryOf(key), afterTime: sinceMs - 1, ...page }, signal), {
-    pagesMax: PAGES_MAX,
-    countDrop,
-  });
-  for await (const { rows } of pages) {
-    for (const row of rows) {
-      if (!driftDetectors.bet.check(row, isBet) || row.contractId !== key.contractId) {
-        countDrop("bad_bet");
-        continue;
-      }
+  const fetchPage = (page: BetPage) => client.listBets({ ...queryOf(key), afterTime: sinceMs - 1, ...page }, signal);
+  for await (const { rows } of pageBets(fetchPage, PAGES_MAX, countDrop)) {
+    const isOfContract = (row: unknown): row is BetWire => isBet(row) && row.contractId === key.contractId;
+    for (const row of driftDetectors.bet.filter(rows, isOfContract, () => countDrop("bad_bet"))) {
       if (key.answerId !== null && row.answerId !== key.answerId) continue;
       const trade = parseTrade(row, countDrop);
       if (trade !== null && trade.executedAt >= sinceMs) tradesById.set(trade.tradeId, trade);
@@ -49,23 +43,23 @@ export async function listMissedBets(
   afterTime: number,
   signal: AbortSignal,
 ): Promise<Pick<Rows, "rows" | "receivedAt">> {
-  const pages = pageBets((page) => client.listPriceChanges({ afterTime, ...page }, signal), {
-    pagesMax: MISSED_PAGES_MAX,
-    countDrop,
-  });
+  const fetchPage = (page: BetPage) => client.listPriceChanges({ afterTime, ...page }, signal);
   const rows: unknown[] = [];
   let receivedAt = 0;
-  for await (const page of pages) {
+  for await (const page of pageBets(fetchPage, MISSED_PAGES_MAX, countDrop)) {
     rows.push(...page.rows);
     ({ receivedAt } = page);
   }
   return { rows, receivedAt };
 }
 
+type BetPage = Pick<BetQuery, "beforeTime" | "limit">;
+
 /** Yields pages of bets, newest first, until a page is not full or the limit of pages is reached. */
 async function* pageBets(
-  fetchPage: (page: { readonly beforeTime: number | undefined; readonly limit: number }) => Promise<Rows>,
-  { pagesMax, countDrop }: { readonly pagesMax: number; readonly countDrop: DropCounter },
+  fetchPage: (page: BetPage) => Promise<Rows>,
+  pagesMax: number,
+  countDrop: DropCounter,
 ): AsyncGenerator<Rows> {
   let beforeTime: number | undefined;
   for (let page = 0; page < pagesMax; page++) {

@@ -1,5 +1,5 @@
 import { VenueError } from "../../domain/errors.ts";
-import { limitsFor, type RequestLimits, VenueClient } from "../shared/venue-client.ts";
+import { VenueClient } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { StreamSettlements } from "./stream-settlements.ts";
 import type { PolymarketDriftDetectors } from "./wire.ts";
@@ -11,59 +11,27 @@ export interface PolymarketUrls {
   readonly wsUrl: string;
 }
 
-export interface PolymarketClients {
+/** Dependencies of all functions that read from Polymarket. */
+export interface PolymarketContext extends VenuePorts {
   readonly gamma: VenueClient;
   readonly clob: VenueClient;
   readonly data: VenueClient;
-}
-
-export type PolymarketPorts = VenuePorts & {
   readonly driftDetectors: PolymarketDriftDetectors;
   readonly settlements: StreamSettlements;
-};
-
-export interface PolymarketContext {
-  readonly ports: PolymarketPorts;
-  readonly urls: PolymarketUrls;
-  readonly clients: PolymarketClients;
 }
-
-/** For pages of a few hundred events with their markets and rules. */
-const GAMMA_BODY_BYTES_MAX = 16 * 1024 * 1024;
-
-export const GAMMA_LIMITS: RequestLimits = { perSecond: 15, burst: 15, concurrency: 4 };
 
 /**
  * One client per host, each limited to about half of the published rates: 30 `/markets` and 50 `/events` a second for
  * Gamma, 150 `/book` and 100 `/prices-history` for CLOB, 20 `/trades` for Data.
  */
-export function createPolymarketClients(ports: VenuePorts): PolymarketClients {
-  const shared = { http: ports.http, clock: ports.clock, random: ports.random, countDrop: ports.countDrop };
+export function createClients(options: VenuePorts & PolymarketUrls) {
+  const createClient = (baseUrl: string, perSecond: number, concurrency: number) =>
+    new VenueClient({ ...options, baseUrl, limits: { perSecond, burst: perSecond, concurrency } });
   return {
-    gamma: new VenueClient({
-      ...shared,
-      limits: limitsFor(ports, GAMMA_LIMITS),
-      maxBodyBytes: GAMMA_BODY_BYTES_MAX,
-    }),
-    clob: new VenueClient({ ...shared, limits: limitsFor(ports, { perSecond: 50, burst: 50, concurrency: 8 }) }),
-    data: new VenueClient({ ...shared, limits: limitsFor(ports, { perSecond: 10, burst: 10, concurrency: 4 }) }),
+    gamma: createClient(options.gammaUrl, 15, 4),
+    clob: createClient(options.clobUrl, 50, 8),
+    data: createClient(options.dataUrl, 10, 4),
   };
-}
-
-export type QueryValue = string | number | boolean | readonly string[] | null;
-
-/**
- * Builds a URL; null values are omitted. Gamma reads lists as repeated parameters, the Data API as one parameter with
- * commas, which the caller joins.
- */
-export function urlOf(base: string, path: string, query: Readonly<Record<string, QueryValue>> = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    const values = typeof value === "object" ? (value ?? []) : [value];
-    for (const each of values) search.append(name, String(each));
-  }
-  const text = search.toString();
-  return `${base.replace(/\/+$/, "")}${path}${text === "" ? "" : `?${text}`}`;
 }
 
 export function badBody(problem: string): VenueError {

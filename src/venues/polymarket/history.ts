@@ -1,7 +1,8 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
-import { badBody, type PolymarketContext, urlOf } from "./client.ts";
+import type { HistoryRange } from "../../ports/venue.ts";
+import { badBody, type PolymarketContext } from "./client.ts";
 import { parseHistory } from "./parse-history.ts";
 import { isHistoryReply } from "./wire.ts";
 
@@ -13,9 +14,9 @@ const ROUNDING_MS_MAX = MINUTE_MS / 2;
 
 /** Returns the displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */
 export async function getHistory(
-  { ports, urls, clients }: PolymarketContext,
+  context: PolymarketContext,
   listing: MarketListing,
-  range: { readonly fromMs: number; readonly toMs: number; readonly intervalMs: number },
+  range: HistoryRange,
   signal: AbortSignal,
 ): Promise<readonly HistoryPoint[]> {
   const token = listing.venueKeys.tokenYes;
@@ -25,15 +26,15 @@ export async function getHistory(
   let fromMs = Math.max(range.fromMs, range.toMs - WINDOWS_MAX * WINDOW_MS);
   while (fromMs < range.toMs) {
     const toMs = Math.min(range.toMs, fromMs + WINDOW_MS);
-    const url = urlOf(urls.clobUrl, "/prices-history", {
+    const query = {
       market: token,
       startTs: Math.floor(fromMs / 1000),
       endTs: Math.ceil((toMs + ROUNDING_MS_MAX) / 1000),
       fidelity,
-    });
-    const { json } = await clients.clob.fetchJson(url, { signal });
+    };
+    const { json } = await context.clob.fetchJson("/prices-history", { query, signal });
     if (!isHistoryReply(json)) throw badBody("the price history has an unknown shape");
-    points.push(...parseHistory(json.history, fidelity * MINUTE_MS, ports));
+    points.push(...parseHistory(json.history, fidelity * MINUTE_MS, context));
     fromMs = toMs;
   }
   const inRange = points

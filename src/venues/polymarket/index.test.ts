@@ -76,7 +76,7 @@ describe("polymarket: listing", () => {
     const harness = setUp((url) => ({ ...json(pageOf(url, 40)), afterMs: 25_000 }));
     const pages = await harness.clock.until(collectPages(harness.venue), HOUR_MS);
     assert.equal(pages.length, 40);
-    assert.ok(pages.every(({ incompleteReason }) => incompleteReason === undefined));
+    assert.ok(pages.every(({ incompleteReason }) => incompleteReason === null));
     const sizes = limits(harness.urls());
     assert.deepEqual(sizes.slice(0, 5), ["100", "100", "100", "50", "50"]);
     assert.equal(sizes.at(-1), "100");

@@ -5,17 +5,16 @@
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
 import { withoutUnknown } from "../shared/parse-values.ts";
-import { limitsFor } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { getBook } from "./book.ts";
-import { createPolymarketClients, GAMMA_LIMITS, type PolymarketContext, type PolymarketUrls } from "./client.ts";
+import { createClients, type PolymarketContext, type PolymarketUrls } from "./client.ts";
 import { getHistory } from "./history.ts";
 import { listOpenMarkets } from "./listing.ts";
 import { findMarket, getMarkets } from "./markets.ts";
 import { PageSize } from "./page-size.ts";
 import { openStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
-import { TradeReader } from "./trades.ts";
+import { createTradeReader } from "./trades.ts";
 import { detectPolymarketDrift } from "./wire.ts";
 
 const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
@@ -32,21 +31,17 @@ const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
 
 export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): VenueAdapter {
   const context: PolymarketContext = {
-    ports: {
-      ...options,
-      driftDetectors: detectPolymarketDrift(options.drift),
-      settlements: new StreamSettlements(options.clock),
-    },
-    urls: options,
-    clients: createPolymarketClients(options),
+    ...options,
+    ...createClients(options),
+    driftDetectors: detectPolymarketDrift(options.drift),
+    settlements: new StreamSettlements(options.clock),
   };
-  const trades = new TradeReader(context);
   const pageSize = new PageSize();
 
   return {
     id: options.id,
     playMoney: options.playMoney,
-    profile: { ...PROFILE, requestsPerSecond: limitsFor(options, GAMMA_LIMITS).perSecond },
+    profile: { ...PROFILE, requestsPerSecond: context.gamma.requestsPerSecond },
     detailsOf: ({ venueKeys: { conditionId, tokenYes, tokenNo, slug } }) => ({
       bookType: "clob",
       ids: withoutUnknown({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),
@@ -55,8 +50,8 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),
     findMarket: (marketId, signal) => findMarket(context, marketId, signal),
     getBook: (listing, signal) => getBook(context, listing, signal),
-    listTrades: (listing, sinceMs, limit, signal) => trades.listTrades(listing, sinceMs, limit, signal),
+    listTrades: createTradeReader(context),
     getHistory: (listing, range, signal) => getHistory(context, listing, range, signal),
-    openStream: (handlers) => openStream({ ports: context.ports, wsUrl: options.wsUrl, handlers }),
+    openStream: (handlers) => openStream({ ports: context, wsUrl: options.wsUrl, handlers }),
   };
 }

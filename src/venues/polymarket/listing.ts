@@ -3,7 +3,7 @@ import type { EventListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { walkPages } from "../shared/page-walk.ts";
 import type { VenueResponse } from "../shared/venue-client.ts";
-import { badBody, type PolymarketContext, urlOf } from "./client.ts";
+import { badBody, type PolymarketContext } from "./client.ts";
 import type { PageSize } from "./page-size.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
 import { oracleStateOfRow } from "./parse-resolution.ts";
@@ -27,7 +27,7 @@ export async function* listOpenMarkets(
   pageSize: PageSize,
   signal: AbortSignal,
 ): AsyncGenerator<ListingPage> {
-  const { id: venue, countDrop, driftDetectors, settlements } = context.ports;
+  const { driftDetectors, countDrop } = context;
   const walk = walkPages({
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, pageSize, cursor, signal);
@@ -42,14 +42,7 @@ export async function* listOpenMarkets(
   });
   for await (const { page, incompleteReason } of walk) {
     const { rows, requestedAt, receivedAt } = page;
-    const listing = parseEventsPage(rows, requestedAt, {
-      venue,
-      receivedAt,
-      countDrop,
-      driftDetectors,
-      settlements,
-    });
-    yield { ...listing, ...(incompleteReason === null ? {} : { incompleteReason }) };
+    yield { ...parseEventsPage(rows, requestedAt, { ...context, receivedAt }), incompleteReason };
   }
 }
 
@@ -58,16 +51,15 @@ export async function* listOpenMarkets(
  * response is small enough, but only once for a slow response, because each slow request takes minutes.
  */
 async function fetchPage(
-  context: PolymarketContext,
+  { gamma }: PolymarketContext,
   pageSize: PageSize,
   cursor: string | null,
   signal: AbortSignal,
 ): Promise<VenueResponse> {
   for (let timeouts = 0; ; ) {
-    const limit = pageSize.current;
-    const url = urlOf(context.urls.gammaUrl, "/events/keyset", { closed: false, limit, after_cursor: cursor });
+    const query = { closed: false, limit: pageSize.current, after_cursor: cursor };
     try {
-      const response = await context.clients.gamma.fetchJson(url, { signal });
+      const response = await gamma.fetchJson("/events/keyset", { query, signal });
       pageSize.recordSuccess();
       return response;
     } catch (error) {
@@ -83,12 +75,8 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
   context.driftDetectors.event.startPage(rows);
-  for (const row of rows) {
-    if (!context.driftDetectors.event.check(row, isGammaEvent)) {
-      context.countDrop("bad_row");
-      continue;
-    }
-    const event = parseEvent(row, context.venue, true);
+  for (const row of context.driftDetectors.event.filter(rows, isGammaEvent, () => context.countDrop("bad_row"))) {
+    const event = parseEvent(row, context.id, true);
     if (event !== null) events.push(event);
     for (const market of marketsOfEvent(row, context)) {
       if (market.closed === true || oracleStateOfRow(market) === "settled") continue;
@@ -96,18 +84,14 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
       if (snapshot !== null) markets.push(snapshot);
     }
   }
-  return { markets, events, totalRows: null, requestedAt };
+  return { markets, events, requestedAt };
 }
 
 /** The market rows nested in an event; invalid rows are counted. */
 function marketsOfEvent(event: GammaEvent, { driftDetectors, countDrop }: ParseContext): GammaMarket[] {
   const rows = parseList(event.markets) ?? [];
   if (rows.length >= MARKETS_PER_PAGE_MIN) driftDetectors.market.startPage(rows);
-  return rows.flatMap((market) => {
-    if (driftDetectors.market.check(market, isGammaMarket)) return [market];
-    countDrop("bad_row");
-    return [];
-  });
+  return driftDetectors.market.filter(rows, isGammaMarket, () => countDrop("bad_row"));
 }
 
 export function isSoleMarket(event: GammaEvent): boolean {

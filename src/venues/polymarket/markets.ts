@@ -1,7 +1,7 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { badBody, type PolymarketContext, urlOf } from "./client.ts";
+import { badBody, type PolymarketContext } from "./client.ts";
 import { isSoleMarket } from "./listing.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import { oracleStateOfRow } from "./parse-resolution.ts";
@@ -47,14 +47,13 @@ export async function getMarkets(
     });
     const returnedIds = new Set(rows.map(({ market }) => String(market.id)));
     const absentCount = ids.filter((id) => !returnedIds.has(id)).length;
-    if (absentCount > 0) context.ports.countDrop("missing", absentCount);
+    if (absentCount > 0) context.countDrop("missing", absentCount);
     pages.push(await toListingPage(context, rows, open.requestedAt, closed?.receivedAt ?? open.receivedAt, signal));
   }
   return {
     markets: pages.flatMap((page) => page.markets),
     events: [...new Map(pages.flatMap((page) => page.events).map((event) => [event.eventId, event])).values()],
-    totalRows: null,
-    requestedAt: pages[0]?.requestedAt ?? context.ports.clock.now(),
+    requestedAt: pages[0]?.requestedAt ?? context.clock.now(),
   };
 }
 
@@ -64,12 +63,11 @@ export async function findMarket(
   signal: AbortSignal,
 ): Promise<ListingPage | null> {
   if (!MARKET_ID_PATTERN.test(marketId)) return null;
-  const { ports, urls, clients } = context;
-  const url = urlOf(urls.gammaUrl, `/markets/${encodeURIComponent(marketId)}`, { include_tag: true });
-  const response = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
+  const call = { query: { include_tag: true }, signal, accept: [404, 422] };
+  const response = await context.gamma.fetchJson(`/markets/${encodeURIComponent(marketId)}`, call);
   if (response.status >= 400) return null;
   const market = response.json;
-  if (!ports.driftDetectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
+  if (!context.driftDetectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
     throw badBody("the market has an unknown shape or another id");
   }
   const short = shortEventOf(market);
@@ -85,32 +83,28 @@ export async function findMarket(
 }
 
 async function fetchRows(
-  { ports, urls, clients }: PolymarketContext,
+  { gamma, driftDetectors, countDrop }: PolymarketContext,
   ids: readonly string[],
   closed: boolean,
   signal: AbortSignal,
 ) {
-  const url = urlOf(urls.gammaUrl, "/markets/keyset", { id: ids, closed, include_tag: true, limit: IDS_MAX });
-  const { json, requestedAt, receivedAt } = await clients.gamma.fetchJson(url, { signal });
-  if (!ports.driftDetectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
+  const query = { id: ids, closed, include_tag: true, limit: IDS_MAX };
+  const { json, requestedAt, receivedAt } = await gamma.fetchJson("/markets/keyset", { query, signal });
+  if (!driftDetectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
   const requested = new Set(ids);
-  const rows = json.markets.filter((row): row is GammaMarket => {
-    const isValid = ports.driftDetectors.market.check(row, isGammaMarket);
-    if (!isValid) ports.countDrop("bad_row");
-    return isValid && requested.has(String(row.id));
-  });
-  return { rows, requestedAt, receivedAt };
+  const rows = driftDetectors.market.filter(json.markets, isGammaMarket, () => countDrop("bad_row"));
+  return { rows: rows.filter(({ id }) => requested.has(String(id))), requestedAt, receivedAt };
 }
 
 /** Returns the event with all its fields, or null if the venue does not have it. */
 async function fetchEvent(
-  { ports, urls, clients }: PolymarketContext,
+  { gamma, driftDetectors }: PolymarketContext,
   eventId: string,
   signal: AbortSignal,
 ): Promise<GammaEvent | null> {
-  const url = urlOf(urls.gammaUrl, `/events/${encodeURIComponent(eventId)}`);
-  const { status, json } = await clients.gamma.fetchJson(url, { signal, accept: [404, 422] });
-  return status < 400 && ports.driftDetectors.event.check(json, isGammaEvent) ? json : null;
+  const path = `/events/${encodeURIComponent(eventId)}`;
+  const { status, json } = await gamma.fetchJson(path, { signal, accept: [404, 422] });
+  return status < 400 && driftDetectors.event.check(json, isGammaEvent) ? json : null;
 }
 
 async function toListingPage(
@@ -120,7 +114,6 @@ async function toListingPage(
   receivedAt: number,
   signal: AbortSignal,
 ): Promise<ListingPage> {
-  const { id: venue, countDrop, driftDetectors, settlements } = context.ports;
   const conditionIds = rows
     .filter(({ market }) => mayBeResolving(market))
     .flatMap(({ market }) => parseText(market.conditionId) ?? []);
@@ -130,14 +123,13 @@ async function toListingPage(
   for (const row of rows) {
     const resolution = resolutions.get(parseText(row.market.conditionId) ?? "") ?? null;
     const related = { event: row.event, isSole: row.isSole, resolution };
-    const parseContext = { venue, receivedAt, countDrop, driftDetectors, settlements };
-    const snapshot = parseMarket(row.market, related, parseContext);
+    const snapshot = parseMarket(row.market, related, { ...context, receivedAt });
     if (snapshot === null) continue;
     markets.push(snapshot);
-    const event = row.event === null ? null : parseEvent(row.event, venue, row.isCompleteEvent);
+    const event = row.event === null ? null : parseEvent(row.event, context.id, row.isCompleteEvent);
     if (event !== null) events.set(event.eventId, event);
   }
-  return { markets, events: [...events.values()], totalRows: null, requestedAt };
+  return { markets, events: [...events.values()], requestedAt };
 }
 
 function shortEventOf(market: GammaMarket): GammaEvent | null {

@@ -1,7 +1,7 @@
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import { MINUTE_MS } from "../../lib/durations.ts";
-import type { PolymarketPorts } from "./client.ts";
+import type { PolymarketContext } from "./client.ts";
 import { plausibleTime } from "./parse-values.ts";
 import { isHistoryRow } from "./wire.ts";
 
@@ -13,7 +13,7 @@ import { isHistoryRow } from "./wire.ts";
 export function parseHistory(
   rows: readonly unknown[],
   intervalMs: number,
-  { countDrop, driftDetectors }: Pick<PolymarketPorts, "countDrop" | "driftDetectors">,
+  { countDrop, driftDetectors }: Pick<PolymarketContext, "countDrop" | "driftDetectors">,
 ): HistoryPoint[] {
   const samples: { readonly at: number; readonly price: number }[] = [];
   for (const row of rows) {

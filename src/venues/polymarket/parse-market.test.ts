@@ -19,7 +19,7 @@ function parse(row: unknown, event: GammaEvent | null = null, resolution: Parsed
   const related = { event, isSole: event !== null, resolution };
   return {
     market: parseMarket(row, related, {
-      venue: "polymarket",
+      id: "polymarket",
       receivedAt: RECEIVED_AT,
       countDrop,
       driftDetectors: detectPolymarketDrift(() => {}),

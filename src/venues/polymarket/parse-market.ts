@@ -12,7 +12,7 @@ import type {
 import { isCrossed } from "../../domain/order-book.ts";
 import { uniformGrid } from "../../domain/order-rules.ts";
 import { parseDecimal } from "../../domain/price.ts";
-import type { PolymarketPorts } from "./client.ts";
+import type { PolymarketContext } from "./client.ts";
 import type { ParsedResolution } from "./parse-resolution.ts";
 import { parseState } from "./parse-status.ts";
 import { parseAmount, parseList, parseQuotedPrice, parseText, parseTime } from "./parse-values.ts";
@@ -21,8 +21,7 @@ import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket, isGamm
 /** The venue's clients round the size of an order down to two decimals. */
 const CONTRACT_STEP = 0.01;
 
-export interface ParseContext extends Pick<PolymarketPorts, "countDrop" | "driftDetectors" | "settlements"> {
-  readonly venue: VenueId;
+export interface ParseContext extends Pick<PolymarketContext, "id" | "countDrop" | "driftDetectors" | "settlements"> {
   /** Unix milliseconds when the response began to arrive. */
   readonly receivedAt: number;
 }
@@ -58,7 +57,7 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   const eventSlug = event === null ? null : parseText(event.slug);
   const endAt = parseTime(row.endDate);
   const listing: MarketListing = {
-    venue: context.venue,
+    venue: context.id,
     marketId,
     eventId: event === null ? null : String(event.id),
     ...namesOf(row),

@@ -3,7 +3,7 @@ import type { Trade } from "../../domain/trade.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { takerKeyOf } from "../shared/parse-values.ts";
-import type { PolymarketPorts } from "./client.ts";
+import type { PolymarketContext } from "./client.ts";
 import { parseMs, plausibleTime } from "./parse-values.ts";
 import { isLastTradeMessage, isTradeV1, isTradeV2 } from "./wire.ts";
 
@@ -68,7 +68,7 @@ function toFill(raw: TokenTrade, tokens: TokenPair, countDrop: DropCounter): Tra
 export function parseTrades(
   rows: readonly unknown[],
   tokens: TokenPair,
-  { countDrop, driftDetectors }: Pick<PolymarketPorts, "countDrop" | "driftDetectors">,
+  { countDrop, driftDetectors }: Pick<PolymarketContext, "countDrop" | "driftDetectors">,
 ): Trade[] {
   const fillsById = new Map<string, Trade[]>();
   for (const row of rows) {
@@ -90,7 +90,7 @@ export function parseTrades(
 function parseRow(
   row: unknown,
   tokens: TokenPair,
-  driftDetectors: PolymarketPorts["driftDetectors"],
+  driftDetectors: PolymarketContext["driftDetectors"],
 ): TokenTrade | null {
   if (isObject(row) && "asset" in row) {
     if (!driftDetectors.trade_v1.check(row, isTradeV1)) return null;

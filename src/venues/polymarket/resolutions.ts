@@ -1,6 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
-import { dataConditionId, type PolymarketContext, urlOf } from "./client.ts";
+import { dataConditionId, type PolymarketContext } from "./client.ts";
 import { type ParsedResolution, parseResolution } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 
@@ -21,7 +21,7 @@ export async function fetchResolutions(
   conditionIds: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ParsedResolution>> {
-  const { countDrop } = context.ports;
+  const { countDrop } = context;
   const resolutions = new Map<string, ParsedResolution>();
   const requestedIds = Map.groupBy(conditionIds, dataConditionId);
   for (const invalid of requestedIds.get(null) ?? []) {
@@ -42,24 +42,23 @@ export async function fetchResolutions(
 
 /** @returns the rows by padded id; null if the request failed, which is counted */
 async function fetchBatch(
-  { ports, urls, clients }: PolymarketContext,
+  { data, driftDetectors, countDrop }: PolymarketContext,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, ParsedResolution> | null> {
   try {
-    const url = urlOf(urls.dataUrl, "/v2/resolutions", { condition: ids.join(",") });
-    const { json } = await clients.data.fetchJson(url, { signal });
+    const { json } = await data.fetchJson("/v2/resolutions", { query: { condition: ids.join(",") }, signal });
     const found = new Map<string, ParsedResolution>();
-    for (const row of isResolutionsReply(json) ? json.data : []) {
-      const isValid = ports.driftDetectors.resolution.check(row, isResolution);
-      const id = isValid ? dataConditionId(row.condition_id) : null;
-      if (!isValid || id === null) ports.countDrop("bad_row");
-      else found.set(id, parseResolution(row, ports.countDrop));
+    const rows = isResolutionsReply(json) ? json.data : [];
+    for (const row of driftDetectors.resolution.filter(rows, isResolution, () => countDrop("bad_row"))) {
+      const id = dataConditionId(row.condition_id);
+      if (id === null) countDrop("bad_row");
+      else found.set(id, parseResolution(row, countDrop));
     }
     return found;
   } catch (error) {
     if (!(error instanceof VenueError) || signal.aborted) throw error;
-    ports.countDrop("resolutions_unavailable", ids.length);
+    countDrop("resolutions_unavailable", ids.length);
     return null;
   }
 }

@@ -1,3 +1,4 @@
+import { deleteOldest } from "../../lib/delete-oldest.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ParsedResolution } from "./parse-resolution.ts";
 
@@ -17,9 +18,8 @@ export class StreamSettlements {
 
   /** @param resolvedAt  Unix milliseconds */
   add(winningToken: string, resolvedAt: number | null): void {
-    const oldest = this.#settlements.keys().next();
-    if (this.#settlements.size >= SETTLEMENTS_MAX && !oldest.done) this.#settlements.delete(oldest.value);
     this.#settlements.set(winningToken, { resolvedAt, expiresAt: this.#clock.monotonic() + SETTLEMENT_MS_MAX });
+    deleteOldest(this.#settlements, SETTLEMENTS_MAX);
   }
 
   find(tokenYes: string, tokenNo: string): ParsedResolution | null {

@@ -5,7 +5,7 @@ import { parseShallowJson } from "../../lib/json/json-depth.ts";
 import type { StreamHandlers, StreamMessage, VenueStream } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { StallDetector } from "../shared/stall-detector.ts";
-import type { PolymarketPorts } from "./client.ts";
+import type { PolymarketContext } from "./client.ts";
 import { type BookFault, BURST_PAUSE_MS_MAX, OrderBookTracker } from "./order-book-tracker.ts";
 import type { TokenPair } from "./parse-trades.ts";
 import { parseMs } from "./parse-values.ts";
@@ -117,7 +117,7 @@ const PLAIN_TEXT_PATTERN = /^[A-Z\s]*$/;
 
 export interface StreamOptions {
   readonly ports: Pick<
-    PolymarketPorts,
+    PolymarketContext,
     "sockets" | "clock" | "random" | "countDrop" | "driftDetectors" | "settlements"
   >;
   readonly wsUrl: string;

@@ -5,18 +5,21 @@ import type { ScriptedResponse } from "../../../test/support/venues/scripted-htt
 import { VenueError } from "../../domain/errors.ts";
 import { BOOK_BODY_BYTES_MAX, VenueClient } from "./venue-client.ts";
 
-const urlOf = (path: string) => `https://venue.example/${path}`;
 const { signal } = new AbortController();
 
 function setUp(respond: () => ScriptedResponse) {
   const { ports, clock, http } = fakeVenuePorts(undefined, respond);
-  const client = new VenueClient({ ...ports, limits: { perSecond: 1_000, burst: 1_000, concurrency: 100 } });
-  return { clock, http, client, fetch: () => client.fetchJson(urlOf("a"), { signal }) };
+  const client = new VenueClient({
+    ...ports,
+    baseUrl: "https://venue.example",
+    limits: { perSecond: 1_000, burst: 1_000, concurrency: 100 },
+  });
+  return { clock, http, client, fetch: () => client.fetchJson("/a", { signal }) };
 }
 
 test("returns null for an accepted status whose body is not JSON", async () => {
   const { clock, client } = setUp(() => ({ status: 404, body: "not here" }));
-  const response = await clock.until(client.fetchJson(urlOf("a"), { signal, accept: [404] }));
+  const response = await clock.until(client.fetchJson("/a", { signal, accept: [404] }));
   assert.deepEqual([response.status, response.json], [404, null]);
 });
 
@@ -33,7 +36,7 @@ test("rejects a body that is nested more than 64 deep without parsing it, and wi
 
 test("asks for at most 2 MiB of an order book, and for more of other responses", async () => {
   const { clock, http, client, fetch } = setUp(() => ({ body: "[]" }));
-  await clock.until(client.fetchJson(urlOf("book"), { signal, maxBodyBytes: BOOK_BODY_BYTES_MAX }));
+  await clock.until(client.fetchJson("/book", { signal, maxBodyBytes: BOOK_BODY_BYTES_MAX }));
   await clock.until(fetch());
   const limits = http.requests.map(({ request }) => request.maxBodyBytes);
   assert.deepEqual(limits, [2 * 1024 * 1024, 16 * 1024 * 1024]);
@@ -46,7 +49,7 @@ test("parses a large body in slices, and refuses one with more than two million 
   clock.yieldToEventLoop = async () => {
     yields += 1;
   };
-  const { json } = await clock.until(client.fetchJson(urlOf("a"), { signal }));
+  const { json } = await clock.until(client.fetchJson("/a", { signal }));
   assert.deepEqual(json, { rows });
   assert.ok(yields >= 5, `${yields} yields`);
   const refused = setUp(() => ({ body: `[${"0,".repeat(2_000_000)}0]` }));

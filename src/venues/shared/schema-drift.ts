@@ -94,6 +94,19 @@ export class DriftDetector {
     return isValueAccepted;
   }
 
+  /** Returns the accepted values, and calls `onRefused` for each other one. */
+  filter<Accepted>(
+    values: readonly unknown[],
+    isAccepted: (value: unknown) => value is Accepted,
+    onRefused: () => void,
+  ): Accepted[] {
+    return values.filter((value): value is Accepted => {
+      const isValueAccepted = this.check(value, isAccepted);
+      if (!isValueAccepted) onRefused();
+      return isValueAccepted;
+    });
+  }
+
   /**
    * Parses and checks JSON text. Returns null if it is not JSON, is nested too deeply, or the adapter does not accept
    * the value.

@@ -6,18 +6,24 @@ import { fakeVenuePorts } from "../../../test/support/venues/adapter-harness.ts"
 import type { ScriptedResponse } from "../../../test/support/venues/scripted-http.ts";
 import { VenueError, type VenueFailure } from "../../domain/errors.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
-import { limitsFor, parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
+import { parseRetryAfter, type RequestLimits, VenueClient } from "./venue-client.ts";
 
-const urlOf = (path: string) => `https://venue.example/${path}`;
+const baseUrl = "https://venue.example/";
 const { signal } = new AbortController();
 
-function setUp(respond: (url: URL, attempt: number) => ScriptedResponse | Error, limits: Partial<RequestLimits> = {}) {
+function setUp(
+  respond: (url: URL, attempt: number) => ScriptedResponse | Error,
+  limits: Partial<RequestLimits> = {},
+  options: { readonly areLimitsLifted?: boolean } = {},
+) {
   const { ports, clock, http, drops } = fakeVenuePorts(undefined, respond);
   const client = new VenueClient({
     ...ports,
+    ...options,
+    baseUrl,
     limits: { perSecond: 1_000, burst: 1_000, concurrency: 100, ...limits },
   });
-  return { clock, http, client, drops, fetch: (path = "a") => client.fetchJson(urlOf(path), { signal }) };
+  return { clock, http, client, drops, fetch: (path = "a") => client.fetchJson(`/${path}`, { signal }) };
 }
 
 const failureOf = (failure: VenueFailure) => (error: unknown) => {
@@ -331,8 +337,8 @@ test("does not open the circuit after client errors", async () => {
 test("rejects an aborted call immediately, whether it waits for the rate limit or for a response", async () => {
   const { clock, client, http } = setUp(() => ({ afterMs: 60_000 }), { burst: 1, perSecond: 0.001 });
   const abort = new AbortController();
-  const waitingForResponse = client.fetchJson(urlOf("a"), { signal: abort.signal });
-  const waitingForLimit = client.fetchJson(urlOf("b"), { signal: abort.signal });
+  const waitingForResponse = client.fetchJson("/a", { signal: abort.signal });
+  const waitingForLimit = client.fetchJson("/b", { signal: abort.signal });
   const settledCalls = Promise.allSettled([waitingForResponse, waitingForLimit]);
   await clock.advance(10);
   abort.abort();
@@ -349,7 +355,7 @@ test("does not open the circuit after aborted calls", async () => {
   const { clock, client, fetch } = setUp((_, attempt) => (attempt < 10 ? { afterMs: 60_000 } : {}));
   for (let call = 0; call < 10; call++) {
     const abort = new AbortController();
-    const abortedCall = client.fetchJson(urlOf("a"), { signal: abort.signal });
+    const abortedCall = client.fetchJson("/a", { signal: abort.signal });
     await clock.advance(1);
     abort.abort();
     await assert.rejects(abortedCall);
@@ -361,7 +367,7 @@ test("rejects a call immediately if 1,000 calls of its kind wait behind another,
   const { clock, client, fetch } = setUp(() => ({}), { burst: 1, perSecond: 0.001 });
   await clock.until(fetch());
   const abort = new AbortController();
-  const call = () => client.fetchJson(urlOf("a"), { signal: abort.signal });
+  const call = () => client.fetchJson("/a", { signal: abort.signal });
   const waitingCalls = Array.from({ length: 1_001 }, call);
   waitingCalls.push(runForCaller("ann", call));
   const settledCalls = Promise.allSettled(waitingCalls);
@@ -375,7 +381,7 @@ test("a call that is aborted before it is sent fails with `rate_limited`, and wi
   const { clock, client, http } = setUp(() => ({ status: 429, headers: { "retry-after": "60" } }));
   const start = () => {
     const abort = new AbortController();
-    return { abort, outcome: client.fetchJson(urlOf("a"), { signal: abort.signal }).catch((error: unknown) => error) };
+    return { abort, outcome: client.fetchJson("/a", { signal: abort.signal }).catch((error: unknown) => error) };
   };
   const refused = start();
   await clock.advance(1_000);
@@ -417,20 +423,21 @@ test("a request that waits for the end of another is sent at that end, without p
   assert.equal(timersOfOneRequest, 1);
 });
 
-test("sends a body as a JSON POST and creates new headers for each attempt", async () => {
+test("sends the query, a body as a JSON POST, and new headers for each attempt", async () => {
   const { ports, clock, http } = fakeVenuePorts(undefined, (_, attempt) => (attempt === 0 ? { status: 500 } : {}));
   let signatures = 0;
   const client = new VenueClient({
     ...ports,
+    baseUrl,
     limits: { perSecond: 10, burst: 10, concurrency: 1 },
     headers: (method, url) => ({ signature: `${method} ${url.pathname} ${++signatures}` }),
   });
-  await clock.until(client.fetchJson(urlOf("books?x=1"), { signal, body: ["a"] }));
+  await clock.until(client.fetchJson("/books", { query: { x: [1, "b c"].map(String), y: null }, signal, body: ["a"] }));
   assert.deepEqual(
-    http.requests.map(({ request }) => [request.method, request.body, request.headers?.signature]),
+    http.requests.map(({ request }) => [request.url, request.method, request.body, request.headers?.signature]),
     [
-      ["POST", '["a"]', "POST /books 1"],
-      ["POST", '["a"]', "POST /books 2"],
+      [`${baseUrl}books?x=1&x=b+c`, "POST", '["a"]', "POST /books 1"],
+      [`${baseUrl}books?x=1&x=b+c`, "POST", '["a"]', "POST /books 2"],
     ],
   );
 });
@@ -438,7 +445,7 @@ test("sends a body as a JSON POST and creates new headers for each attempt", asy
 test("multiplies the published rate by 100 only if the venue's limits are lifted", async () => {
   const publishedLimits: RequestLimits = { perSecond: 2, burst: 2, concurrency: 4 };
   const countRequests = async (venue: { areLimitsLifted?: boolean }) => {
-    const { clock, http, fetch } = setUp(() => ({}), limitsFor(venue, publishedLimits));
+    const { clock, http, fetch } = setUp(() => ({}), publishedLimits, venue);
     for (let call = 0; call < 100; call++) fetch().catch(() => {});
     await clock.advance(1_000);
     return http.requests.length;

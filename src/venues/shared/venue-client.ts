@@ -6,10 +6,8 @@ import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-sema
 import { JsonBoundError } from "../../lib/json/json-depth.ts";
 import { parseJsonInSlices } from "../../lib/json/json-slices.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
-import type { Clock } from "../../ports/clock.ts";
-import type { HttpOut, IncomingResponse } from "../../ports/http-out.ts";
-import type { Random } from "../../ports/random.ts";
-import type { DropCounter } from "../../ports/venue.ts";
+import type { IncomingResponse } from "../../ports/http-out.ts";
+import type { VenuePorts } from "./venue-ports.ts";
 
 export interface RequestLimits {
   readonly perSecond: number;
@@ -21,23 +19,13 @@ export interface RequestLimits {
 /** Simulated venues are limited to this multiple of the published rate, which is effectively unlimited. */
 const SIMULATED_LIMIT_FACTOR = 100;
 
-/** Returns the published limits, or higher limits if the venue is simulated. */
-export function limitsFor(venue: { readonly areLimitsLifted?: boolean }, limits: RequestLimits): RequestLimits {
-  if (venue.areLimitsLifted !== true) return limits;
-  return {
-    ...limits,
-    perSecond: limits.perSecond * SIMULATED_LIMIT_FACTOR,
-    burst: limits.burst * SIMULATED_LIMIT_FACTOR,
-  };
-}
-
-export interface VenueClientOptions {
-  readonly http: HttpOut;
-  readonly clock: Clock;
-  readonly random: Random;
+/** Each failed attempt is counted as `attempt_<failure>`, even if its retry succeeds. */
+export interface VenueClientOptions
+  extends Pick<VenuePorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted"> {
+  /** URL before the paths of requests, with or without a slash at the end. */
+  readonly baseUrl: string;
+  /** The limits that the venue publishes. */
   readonly limits: RequestLimits;
-  /** Counts each failed attempt as `attempt_<failure>`, even if its retry succeeds. */
-  readonly countDrop: DropCounter;
   /** Maximum timeout of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
@@ -53,8 +41,12 @@ export interface VenueResponse {
   readonly receivedAt: number;
 }
 
+/** A list is sent as repeated parameters. Null and undefined are omitted. */
+export type QueryValue = string | number | boolean | readonly string[] | null | undefined;
+
 export interface VenueCall {
   readonly signal: AbortSignal;
+  readonly query?: Readonly<Record<string, QueryValue>>;
   /** Statuses besides 2xx that do not throw an error, for example 404 for an unknown market. */
   readonly accept?: readonly number[];
   /** JSON body; the request is then a POST. */
@@ -114,6 +106,8 @@ type RequestKind = "client" | "service";
  * failures with full jitter, honours Retry-After for all callers, and pauses requests to a host that keeps failing.
  */
 export class VenueClient {
+  /** Requests that may be sent per second. */
+  readonly requestsPerSecond: number;
   readonly #options: VenueClientOptions;
   readonly #bucket: TokenBucket;
   readonly #breaker = new CircuitBreaker({
@@ -133,18 +127,25 @@ export class VenueClient {
 
   constructor(options: VenueClientOptions) {
     this.#options = options;
-    this.#running = new FairSemaphore({ slots: options.limits.concurrency });
+    const { concurrency, perSecond, burst } = options.limits;
+    const factor = options.areLimitsLifted === true ? SIMULATED_LIMIT_FACTOR : 1;
+    this.requestsPerSecond = perSecond * factor;
+    this.#running = new FairSemaphore({ slots: concurrency });
     this.#bucket = new TokenBucket({
-      perSecond: options.limits.perSecond,
-      capacity: options.limits.burst,
+      perSecond: this.requestsPerSecond,
+      capacity: burst * factor,
       now: options.clock.monotonic(),
     });
   }
 
-  async fetchJson(url: string, call: VenueCall): Promise<VenueResponse> {
+  /** @param path  begins with a slash */
+  async fetchJson(path: string, call: VenueCall): Promise<VenueResponse> {
+    const url = new URL(`${this.#options.baseUrl.replace(/\/+$/, "")}${path}`);
+    for (const [name, value] of Object.entries(call.query ?? {}))
+      for (const each of [value ?? []].flat()) url.searchParams.append(name, String(each));
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#attempt(new URL(url), call);
+        return await this.#attempt(url, call);
       } catch (error) {
         if (!(error instanceof VenueError) || !error.retryable || attempt >= RETRIES_MAX || call.signal.aborted)
           throw error;

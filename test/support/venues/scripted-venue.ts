@@ -120,14 +120,14 @@ export class ScriptedVenue implements VenueAdapter {
       const markets = await this.#createPage(ids, signal);
       const page = number === 0 ? { ...markets, events: this.events } : markets;
       const isLast = number === this.pages.length - 1;
-      yield isLast && this.incompleteReason !== null ? { ...page, incompleteReason: this.incompleteReason } : page;
+      yield { ...page, incompleteReason: isLast ? this.incompleteReason : null };
     }
   }
 
   async *#listChanged(sinceMs: number, signal: AbortSignal): AsyncIterable<ListingPage> {
     await this.#recordCall("listChangedMarkets", [], signal, sinceMs);
     const page = await this.#createPage(this.changed, signal);
-    yield this.incompleteReason === null ? page : { ...page, incompleteReason: this.incompleteReason };
+    yield { ...page, incompleteReason: this.incompleteReason };
   }
 
   async getMarkets(listings: readonly { readonly marketId: string }[], signal: AbortSignal): Promise<ListingPage> {
