@@ -27,6 +27,15 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** Attempts at the same time, and those of them that may be retries. */
 export const ATTEMPTS_MAX = 4;
 export const RETRIES_MAX = 2;
+/**
+ * The next event is sent when all earlier ones were answered, or this time after the previous one was sent. So a slow
+ * answer delays later events little, and they still arrive in order.
+ */
+export const OVERLAP_AFTER_MS = 250;
+/** Attempts are slow above this duration, and receivers if their average is above it. */
+export const SLOW_MS = 1_000;
+/** Time for which the state of a webhook is used. This long after a change of a webhook, no node acts by the old state. */
+export const OWNERSHIP_CHECK_MS = 50;
 /** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 export const UNSETTLED_MAX = 1_000;
 /** First attempts wait while this many results are not written. */
@@ -56,6 +65,10 @@ export const RECENT_EVENTS_MAX = 5_000;
 export const RECENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 // Requests to receivers
+/** Slots of requests. They serve 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
+export const REQUEST_SLOTS = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 } as const;
+/** Slots of requests to receivers that answer slowly. */
+export const SLOW_REQUEST_SLOTS = { total: 128, perHost: 16, waiting: 1_024, waitingPerHost: 256 } as const;
 /** Longest wait for the rate of the host and for a slot, together. As long as an attempt. */
 export const TURN_WAIT_MS_MAX = 10_000;
 /**
@@ -87,3 +100,8 @@ export const BUCKETS_MAX = 65_536;
  */
 export const WAITING_PER_HOST_MAX = 256;
 export const WAITING_PER_CUSTOMER_MAX = 4;
+/**
+ * Tokens that a customer may get in a row if it used less than its share before, for example for the events of one
+ * moment.
+ */
+export const CUSTOMER_CREDIT = 50;

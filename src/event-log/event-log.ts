@@ -1,6 +1,7 @@
 import { AppError } from "../domain/errors.ts";
 import { AsyncEvent } from "../lib/async-event.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import { columnsOf } from "../lib/columns-of.ts";
 import { deleteInBatches } from "../lib/delete-in-batches.ts";
 import { encodeJson } from "../lib/round-numbers.ts";
 import type { Bus } from "../ports/bus.ts";
@@ -67,14 +68,8 @@ export async function appendEvents(transaction: Transaction, events: readonly Ne
   const rows = events.map((event) => ({ ...event, payload: encodePayload(event) }));
   let addedCount = 0;
   for (const chunk of chunksOf(rows, EVENTS_PER_STATEMENT_MAX)) {
-    const [countRow] = await transaction.query<{ count: number }>(APPEND_EVENTS, [
-      chunk.map(({ key }) => key),
-      chunk.map(({ type }) => type),
-      chunk.map(({ venue }) => venue),
-      chunk.map(({ marketId }) => marketId),
-      chunk.map(({ occurredAt }) => occurredAt),
-      chunk.map(({ payload }) => payload),
-    ]);
+    const columns = columnsOf(chunk, "key", "type", "venue", "marketId", "occurredAt", "payload");
+    const [countRow] = await transaction.query<{ count: number }>(APPEND_EVENTS, columns);
     addedCount += countRow?.count ?? 0;
   }
   return addedCount;

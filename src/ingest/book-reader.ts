@@ -2,6 +2,7 @@ import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
+import { deleteOldest } from "../lib/delete-oldest.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import { isNotSent, type VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
@@ -65,8 +66,7 @@ export class BookReader {
       const book = await this.read(market);
       this.#lastBooks.delete(id);
       if (book !== null) this.#lastBooks.set(id, book);
-      const [oldest] = this.#lastBooks.size > ENTRIES_MAX ? this.#lastBooks.keys() : [];
-      if (oldest !== undefined) this.#lastBooks.delete(oldest);
+      deleteOldest(this.#lastBooks, ENTRIES_MAX);
       return { book, isStale: false };
     } catch (error) {
       if (!(error instanceof VenueError)) throw error;

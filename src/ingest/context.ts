@@ -41,10 +41,10 @@ export interface VenueContext
   readonly applyPage: (page: ListingPage) => void;
 }
 
-/** Returns the venue's active markets with the highest 24-hour volume, highest first. Scans the whole board. */
-export function listMostTraded({ board, venue }: VenueContext, limit: number): BoardMarket[] {
+/** Returns the active markets of the venues with the highest 24-hour volume, highest first. Scans the whole board. */
+export function listMostTraded(board: MarketBoard, venues: readonly VenueId[], limit: number): BoardMarket[] {
   return board.list({
-    venues: [venue.id],
+    venues,
     statuses: ["active"],
     category: null,
     text: null,
@@ -68,7 +68,7 @@ export function cacheMostTraded(
   return () => {
     const now = context.clock.monotonic();
     if (cachedMarkets.length > 0 && now - cachedAt < MOST_TRADED_AGE_MS_MAX) return cachedMarkets;
-    cachedMarkets = [...listMostTraded(context, limit), ...listMore()];
+    cachedMarkets = [...listMostTraded(context.board, [context.venue.id], limit), ...listMore()];
     cachedAt = now;
     return cachedMarkets;
   };

@@ -4,6 +4,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import { type LastHour, readLastHour } from "../storage/index.ts";
+import { listMostTraded } from "./context.ts";
 
 /** The last hour is read for this many of the most traded active markets; it bounds memory and the time of a refresh. */
 const MARKETS_MAX = 50_000;
@@ -40,16 +41,7 @@ export class LastHours {
   async refresh(): Promise<void> {
     const { board, database, clock, venues } = this.#options;
     const readAt = clock.monotonic();
-    const markets = board.list({
-      venues,
-      statuses: ["active"],
-      category: null,
-      text: null,
-      sort: "volume_24h",
-      limit: MARKETS_MAX,
-      after: null,
-    });
-    const keys = markets.flatMap(({ storeKey }) => storeKey ?? []);
+    const keys = listMostTraded(board, venues, MARKETS_MAX).flatMap(({ storeKey }) => storeKey ?? []);
     const byKey = new Map<number, LastHour>();
     for (const chunk of chunksOf(keys, MARKETS_PER_STATEMENT))
       for (const [key, lastHour] of await readLastHour(database, chunk, clock.now())) byKey.set(key, lastHour);

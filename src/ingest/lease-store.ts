@@ -1,3 +1,5 @@
+import { columnsOf } from "../lib/columns-of.ts";
+import { toMillisSql } from "../lib/timestamp-sql.ts";
 import type { Database } from "../ports/database.ts";
 
 /** A lease, evaluated by the store's clock. */
@@ -10,7 +12,8 @@ export interface LeaseRow {
   readonly isLive: boolean;
   /** The holder's last report; null before the first. */
   readonly report: string | null;
-  readonly reportAgeMs: number | null;
+  /** Milliseconds since the last report; 0 before the first. */
+  readonly reportAgeMs: number;
 }
 
 export type LeaseView = Awaited<ReturnType<LeaseStore["view"]>>;
@@ -50,7 +53,6 @@ export function createLeaseStore(database: Database) {
       durationMs: number,
     ): Promise<ReadonlySet<string>> {
       if (held.length === 0) return new Set();
-      const column = <Key extends "name" | "fence" | "report">(key: Key) => held.map((lease) => lease[key]);
       const rows = await database.query<{ name: string }>(
         `update leases set expires_at = clock_timestamp() + $2::float8 * interval '1 millisecond',
            report = coalesce(held.report, leases.report),
@@ -58,7 +60,7 @@ export function createLeaseStore(database: Database) {
          from unnest($3::text[], $4::int8[], $5::text[]) as held (name, fence, report)
          where leases.name = held.name and leases.fence = held.fence and leases.holder = $1
          returning leases.name`,
-        [holder, durationMs, column("name"), column("fence"), column("report")],
+        [holder, durationMs, ...columnsOf(held, "name", "fence", "report")],
       );
       return new Set(rows.map(({ name }) => name));
     },
@@ -90,24 +92,16 @@ export function createLeaseStore(database: Database) {
 
     /** Returns the leases with these names, and all live candidates. */
     async view(names: readonly string[]) {
-      const leases = await database.query<
-        Omit<LeaseRow, "isLive" | "reportAgeMs"> & { is_live: boolean; report_age_ms: number | null }
-      >(
-        `select name, holder, fence, expires_at > clock_timestamp() as is_live, report,
-           (extract(epoch from clock_timestamp() - reported_at) * 1000)::float8 as report_age_ms
+      const leases = await database.query<Pick<LeaseRow, keyof LeaseRow>>(
+        `select name, holder, fence, expires_at > clock_timestamp() as "isLive", report,
+           greatest(0, ${toMillisSql("clock_timestamp() - reported_at")}) as "reportAgeMs"
          from leases where name = any($1::text[]) order by name`,
         [names],
       );
       const candidates = await database.query<{ candidate: string; names: string[] }>(
         "select candidate, names from lease_candidates where expires_at > clock_timestamp() order by candidate",
       );
-      return {
-        leases: leases.map(({ is_live, report_age_ms, ...row }): LeaseRow => {
-          const reportAgeMs = report_age_ms === null ? null : Math.max(0, report_age_ms);
-          return { ...row, isLive: is_live, reportAgeMs };
-        }),
-        candidates,
-      };
+      return { leases, candidates };
     },
   };
 }

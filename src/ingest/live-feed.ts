@@ -1,6 +1,7 @@
 import type { BoardChange, BoardMarket } from "../board/index.ts";
 import { VENUE_CLOCK_AHEAD_MS_MAX, type VenueId } from "../domain/market.ts";
 import type { Trade } from "../domain/trade.ts";
+import { deleteOldest } from "../lib/delete-oldest.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 
@@ -91,16 +92,9 @@ export class LiveFeed {
       const taker = trade.taker ?? seen?.taker;
       if (seen !== undefined && trade.size <= seen.size && taker === seen.taker) continue;
       const reported = taker === undefined ? trade : { ...trade, taker, size: Math.max(trade.size, seen?.size ?? 0) };
-      this.#remember(key, reported);
+      this.#seen.set(key, { size: reported.size, ...(taker !== undefined && { taker }) });
+      deleteOldest(this.#seen, SEEN_TRADES_MAX);
       this.#observer.onTrade(market, reported, seen !== undefined);
-    }
-  }
-
-  #remember(key: string, { size, taker }: Trade): void {
-    this.#seen.set(key, { size, ...(taker !== undefined && { taker }) });
-    for (const oldest of this.#seen.keys()) {
-      if (this.#seen.size <= SEEN_TRADES_MAX) break;
-      this.#seen.delete(oldest);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Trade } from "../domain/trade.ts";
 import { toCents } from "../domain/usd.ts";
+import { deleteOldest } from "../lib/delete-oldest.ts";
 import { DAY_MS } from "../lib/durations.ts";
 
 const BUCKET_MS = 5 * 60_000;
@@ -40,10 +41,7 @@ export class RollingVolume {
     if (this.#readUntil === null) this.#readUntil = now - BUCKET_MS;
     if (!isComplete) this.#completeSince = trades.at(-1)?.executedAt ?? now;
     else this.#completeSince ??= sinceMs;
-    for (const id of this.#seen) {
-      if (this.#seen.size <= SEEN_IDS_MAX) break;
-      this.#seen.delete(id);
-    }
+    deleteOldest(this.#seen, SEEN_IDS_MAX);
   }
 
   /** Returns the volume in USD, or null while the trades of less than a day are known. */

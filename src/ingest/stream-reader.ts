@@ -63,7 +63,8 @@ export class StreamReader {
 
   /** Subscribes to the most traded markets, up to the stream's limit. */
   follow(): void {
-    const markets = listMostTraded(this.#context, this.#context.venue.profile.streamMarketsMax);
+    const { board, venue } = this.#context;
+    const markets = listMostTraded(board, [venue.id], venue.profile.streamMarketsMax);
     this.#stream?.follow(markets.map(({ listing }) => listing));
   }
 

@@ -125,10 +125,7 @@ export class VenueIngest {
   /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
   applyPage(page: ListingPage): void {
     const { board, storeWriter, live } = this.#context;
-    for (const event of page.events) {
-      const changed = board.applyEvent(event);
-      if (changed !== null) storeWriter.queueEvent(changed);
-    }
+    applyEvents(page, this.#context);
     for (const snapshot of page.markets) {
       const change = board.apply(snapshot, page.requestedAt);
       storeWriter.queueChange(change);
@@ -159,9 +156,9 @@ export class VenueIngest {
 
   /** Refreshes the most traded markets if the stream is not up and sweeps are less frequent than polls. */
   async #pollActive(activePollMs: number): Promise<void> {
-    const { venue, health, signal } = this.#context;
+    const { venue, board, health, signal } = this.#context;
     if (this.#stream.isUp || !health.isSettled || this.#sweeper.intervalMs <= activePollMs) return;
-    const listings = listMostTraded(this.#context, POLLED_MARKETS_MAX).map(({ listing }) => listing);
+    const listings = listMostTraded(board, [venue.id], POLLED_MARKETS_MAX).map(({ listing }) => listing);
     if (listings.length === 0) return;
     this.applyPage(await venue.getMarkets(listings, signal));
     health.succeeded();
@@ -179,6 +176,16 @@ export class VenueIngest {
     const page = await venue.findMarket(market.listing.marketId, signal);
     if (page !== null) this.applyPage(page);
     this.#loops.wakeFailing();
+  }
+}
+
+function applyEvents(
+  { events }: ListingPage,
+  { board, storeWriter }: Pick<VenueContext, "board" | "storeWriter">,
+): void {
+  for (const event of events) {
+    const changed = board.applyEvent(event);
+    if (changed !== null) storeWriter.queueEvent(changed);
   }
 }
 
@@ -236,10 +243,7 @@ export class VenueReaders {
     }
     // Another node reads this venue and its data takes precedence, so only markets that are not on the board are added.
     const { board, storeWriter } = this.#context;
-    for (const event of page.events) {
-      const changed = board.applyEvent(event);
-      if (changed !== null) storeWriter.queueEvent(changed);
-    }
+    applyEvents(page, this.#context);
     for (const snapshot of page.markets) {
       const { listing } = snapshot;
       if (board.find(listing.venue, listing.marketId) === null)

@@ -1,3 +1,5 @@
+import { deleteOldest } from "./delete-oldest.ts";
+
 /**
  * Returns a function that shares reads among its callers. Concurrent calls with the same id share one read, and later
  * calls reuse its result until the maximum age. A failed read is not reused.
@@ -23,10 +25,7 @@ export function createSingleFlightCache<Value>({
     const entry = { reading, endsAt: null as number | null };
     entries.delete(id);
     entries.set(id, entry);
-    for (const oldest of entries.keys()) {
-      if (entries.size <= entriesMax) break;
-      entries.delete(oldest);
-    }
+    deleteOldest(entries, entriesMax);
     reading.then(
       (value) => {
         entry.endsAt = now() + maxAgeMsOf(value);

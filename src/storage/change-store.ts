@@ -1,5 +1,6 @@
 import type { EventListing, MarketSnapshot, VenueId } from "../domain/market.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import { columnsOf } from "../lib/columns-of.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import {
@@ -106,8 +107,7 @@ export function createChangeStore(database: Database) {
     async saveQuotes(quotes: readonly CurrentQuote[], fences: readonly VenueFence[]): Promise<void> {
       for (const rows of chunksOf(quotes, ROWS_PER_STATEMENT_MAX)) {
         await database.query(SAVE_QUOTES, [
-          rows.map(({ marketKey }) => marketKey),
-          rows.map(({ venue }) => venue),
+          ...columnsOf(rows, "marketKey", "venue"),
           rows.map(({ quote }) => toStorablePrice(quote.bid)),
           rows.map(({ quote }) => toStorablePrice(quote.ask)),
           rows.map(({ quote }) => toStorableAmount(quote.bidSize)),

@@ -1,3 +1,4 @@
+import { columnsOf } from "../lib/columns-of.ts";
 import type { VenueFence } from "./model.ts";
 
 /**
@@ -18,5 +19,5 @@ export function heldFencesSql(venues: string, fences: string): string {
 
 /** Returns the two parameters of `heldFencesSql`, or an empty array if the statement has no fences. */
 export function fenceColumns(fences: readonly VenueFence[] | undefined): unknown[] {
-  return fences === undefined ? [] : [fences.map(({ venue }) => venue), fences.map(({ fence }) => fence)];
+  return fences === undefined ? [] : columnsOf(fences, "venue", "fence");
 }

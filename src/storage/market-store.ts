@@ -2,6 +2,8 @@ import type { EventListing, MarketSnapshot, MarketStatus, Outcome } from "../dom
 import { fromMicros } from "../domain/price.ts";
 import type { Trade } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import { columnsOf } from "../lib/columns-of.ts";
+import { toMillisSql } from "../lib/timestamp-sql.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import { loadEvents, loadMarkets } from "./load-markets.ts";
@@ -61,23 +63,20 @@ with added as (
 
 /** Ids are compared by bytes, as `compareTrades` compares them. */
 const LIST_TRADES = `
-select trade_id, executed_at, yes_price, size, taker_side from trades
+select trade_id as "tradeId", ${toMillisSql("executed_at")} as "executedAt", yes_price as "yesPrice", size,
+  taker_side as "takerSide"
+from trades
 where market_key = $1 and ($2::float8 is null
   or executed_at < to_timestamp($2::float8 / 1000)
   or (executed_at = to_timestamp($2::float8 / 1000) and trade_id collate "C" < $3::text collate "C"))
 order by executed_at desc, trade_id collate "C" desc limit $4`;
 
-interface TradeRow extends Record<string, unknown> {
-  readonly trade_id: string;
-  readonly executed_at: Date;
-  readonly yes_price: number;
-  readonly size: number;
-  readonly taker_side: "yes" | "no" | null;
-}
-
-function isStorableTrade({ tradeId, executedAt, yesPrice, size }: Trade): boolean {
-  const figures = [toStorableTime(executedAt), toStorablePrice(yesPrice), toStorableAmount(size)];
-  return isStorableId(tradeId) && figures.every((figure) => figure !== null);
+/** Returns the row of a trade, or an empty list if PostgreSQL cannot store it. */
+function toTradeRow({ marketKey, trade }: MarketTrade) {
+  const executedAt = toStorableTime(trade.executedAt);
+  const yesPrice = toStorablePrice(trade.yesPrice);
+  if (!isStorableId(trade.tradeId) || executedAt === null || yesPrice === null) return [];
+  return toStorableAmount(trade.size) === null ? [] : [{ ...trade, marketKey, executedAt, yesPrice }];
 }
 
 export type MarketStore = ReturnType<typeof createMarketStore>;
@@ -106,8 +105,7 @@ export function createMarketStore(database: Database, onEventsAppended: () => vo
       const uniqueEvents = new Map(storable.map((event) => [`${event.venue}\n${event.eventId}`, event]));
       for (const chunk of chunksOf([...uniqueEvents.values()], ROWS_PER_STATEMENT_MAX)) {
         await database.query(upsertEventsSql(fences !== undefined), [
-          chunk.map((event) => event.venue),
-          chunk.map((event) => event.eventId),
+          ...columnsOf(chunk, "venue", "eventId"),
           chunk.map((event) => JSON.stringify(event)),
           ...fenceColumns(fences),
         ]);
@@ -134,35 +132,20 @@ export function createMarketStore(database: Database, onEventsAppended: () => vo
      * size is larger.
      */
     async insertTrades(trades: readonly MarketTrade[]): Promise<number> {
-      const storableTrades = trades.filter(({ trade }) => isStorableTrade(trade));
+      const rows = trades.flatMap(toTradeRow);
       let insertedCount = 0;
-      for (const chunk of chunksOf(storableTrades, ROWS_PER_STATEMENT_MAX)) {
-        const [row] = await database.query<{ count: number }>(INSERT_TRADES, [
-          chunk.map(({ marketKey }) => marketKey),
-          chunk.map(({ trade }) => trade.tradeId),
-          chunk.map(({ trade }) => toStorableTime(trade.executedAt)),
-          chunk.map(({ trade }) => toStorablePrice(trade.yesPrice)),
-          chunk.map(({ trade }) => trade.size),
-          chunk.map(({ trade }) => trade.takerSide),
-        ]);
+      for (const chunk of chunksOf(rows, ROWS_PER_STATEMENT_MAX)) {
+        const columns = columnsOf(chunk, "marketKey", "tradeId", "executedAt", "yesPrice", "size", "takerSide");
+        const [row] = await database.query<{ count: number }>(INSERT_TRADES, columns);
         insertedCount += row?.count ?? 0;
       }
       return insertedCount;
     },
     /** Returns the trades of a market after a position, newest first, at most `limit`. */
     async listTrades(marketKey: number, after: TradePosition | null, limit: number): Promise<readonly Trade[]> {
-      const rows = await database.query<TradeRow>(
-        LIST_TRADES,
-        [marketKey, after?.executedAt ?? null, after?.tradeId ?? null, limit],
-        "request",
-      );
-      return rows.map((row) => ({
-        tradeId: row.trade_id,
-        executedAt: row.executed_at.getTime(),
-        yesPrice: fromMicros(row.yes_price),
-        size: row.size,
-        takerSide: row.taker_side,
-      }));
+      const parameters = [marketKey, after?.executedAt ?? null, after?.tradeId ?? null, limit];
+      const rows = await database.query<Pick<Trade, keyof Trade>>(LIST_TRADES, parameters, "request");
+      return rows.map((row) => ({ ...row, yesPrice: fromMicros(row.yesPrice) }));
     },
   };
 }

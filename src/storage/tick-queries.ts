@@ -1,3 +1,4 @@
+import { columnsOf } from "../lib/columns-of.ts";
 import type { Database } from "../ports/database.ts";
 import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
 import type { Tick, VenueFence } from "./model.ts";
@@ -54,16 +55,8 @@ function deduplicate(rows: readonly TickRow[]): TickRow[] {
  */
 export async function insertTicks(database: Database, rows: readonly TickRow[]): Promise<number> {
   const uniqueRows = deduplicate(rows);
-  const columns = [
-    uniqueRows.map((row) => row.marketKey),
-    uniqueRows.map((row) => row.eventAt),
-    uniqueRows.map((row) => row.receivedAt),
-    uniqueRows.map((row) => row.bid),
-    uniqueRows.map((row) => row.ask),
-    uniqueRows.map((row) => row.lastPrice),
-    uniqueRows.map((row) => row.yesPrice),
-    uniqueRows.map((row) => row.volumeUsd),
-  ];
+  const times = columnsOf(uniqueRows, "marketKey", "eventAt", "receivedAt");
+  const columns = [...times, ...columnsOf(uniqueRows, "bid", "ask", "lastPrice", "yesPrice", "volumeUsd")];
   const fences = new Map<string, { readonly fence: VenueFence; readonly number: number }>();
   const fenceNumbers = uniqueRows.map(({ fence }) => {
     if (fence === undefined) return 0;

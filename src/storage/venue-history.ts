@@ -1,5 +1,6 @@
 import type { HistoryPoint } from "../domain/trade.ts";
 import { chunksOf } from "../lib/chunks.ts";
+import { columnsOf } from "../lib/columns-of.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import type { Database, Transaction } from "../ports/database.ts";
 import { type CoveredRange, FIVE_MINUTES_MS } from "./model.ts";
@@ -121,14 +122,8 @@ async function insertBars(
   bars: readonly VenueBar[],
 ): Promise<void> {
   for (const rows of chunksOf(bars, ROWS_PER_STATEMENT_MAX)) {
-    await transaction.query(insertVenueBarsSql(table), [
-      marketKey,
-      rows.map((bar) => bar.startAt),
-      rows.map((bar) => bar.yes),
-      rows.map((bar) => bar.bid),
-      rows.map((bar) => bar.ask),
-      rows.map((bar) => bar.volumeUsd),
-    ]);
+    const columns = columnsOf(rows, "startAt", "yes", "bid", "ask", "volumeUsd");
+    await transaction.query(insertVenueBarsSql(table), [marketKey, ...columns]);
   }
 }
 

@@ -4,9 +4,11 @@ import {
   BODY_BYTES_MAX,
   BODY_HEAD_BYTES_MAX,
   HEADER_BYTES_MAX,
+  REQUEST_SLOTS,
   RUNNING_MAX,
   RUNNING_PER_CUSTOMER_MAX,
   SLOT_MS_MAX,
+  SLOW_REQUEST_SLOTS,
   TURN_WAIT_MS_MAX,
 } from "../../domain/webhook-limits.ts";
 import { FairSemaphore, type Release } from "../../lib/fair-semaphore.ts";
@@ -36,10 +38,6 @@ import { parseRetryAfter } from "./webhook-retry-after.ts";
 import { createCheckWebhookUrl } from "./webhook-url.ts";
 
 const USER_AGENT = "parallax/1.0";
-/** Serves 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
-const LIMITS: HostSemaphoreLimits = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 };
-/** Slots of requests to receivers that answer slowly. */
-const SLOW_LIMITS: HostSemaphoreLimits = { total: 128, perHost: 16, waiting: 1_024, waitingPerHost: 256 };
 
 export interface WebhookHttpOptions {
   /** Permits http and https to loopback. Only for a sandbox that no other machine can reach. */
@@ -52,6 +50,7 @@ export interface WebhookHttpOptions {
   readonly dial?: Dial;
   /** Certificates to trust instead of the built-in ones, as PEM; injected by tests. */
   readonly ca?: string;
+  /** Slots of requests, and of those to slow receivers; smaller in tests. */
   readonly limits?: HostSemaphoreLimits;
   readonly slowLimits?: HostSemaphoreLimits;
 }
@@ -62,7 +61,7 @@ export interface WebhookHttpOptions {
  * host, and the size and time of each response.
  */
 export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
-  const { resolveHost = createDnsResolver(), dial = dialTcp, limits = LIMITS, slowLimits = SLOW_LIMITS } = options;
+  const { resolveHost = createDnsResolver(), dial = dialTcp } = options;
   const rates = new WebhookRates({ clock, perSecond: options.hostRate });
   const guardPorts: GuardPorts = {
     ...options,
@@ -72,8 +71,8 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   };
   const agents = { http: new GuardedAgent("http:", guardPorts), https: new GuardedAgent("https:", guardPorts) };
   const checkUrl = createCheckWebhookUrl(options);
-  const slots = new HostSemaphore(limits);
-  const slowSlots = new HostSemaphore(slowLimits);
+  const slots = new HostSemaphore(options.limits ?? REQUEST_SLOTS);
+  const slowSlots = new HostSemaphore(options.slowLimits ?? SLOW_REQUEST_SLOTS);
   const running = new FairSemaphore({ slots: RUNNING_MAX, perKey: RUNNING_PER_CUSTOMER_MAX });
   const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;

@@ -1,6 +1,7 @@
 import {
   ADDRESS_FACTOR,
   BUCKETS_MAX,
+  CUSTOMER_CREDIT,
   UNHEALTHY_SHARE,
   WAITING_PER_CUSTOMER_MAX,
   WAITING_PER_HOST_MAX,
@@ -13,11 +14,13 @@ import type { ReceiverHealth } from "../../ports/webhook-out.ts";
 
 /** A bucket contains the requests of this time, so a bucket that was not used for this time is full. */
 const FULL_AFTER_MS = 1_000;
-/**
- * Tokens that a customer may get in a row if it used less than its share before, for example for the events of one
- * moment.
- */
-const CREDIT = 50;
+
+const TURN_LIMITS = {
+  slots: 1,
+  waiting: WAITING_PER_HOST_MAX,
+  waitingPerKey: WAITING_PER_CUSTOMER_MAX,
+  credit: CUSTOMER_CREDIT,
+};
 
 /** Thrown instead of sending a request that would exceed a limit. */
 export class OverRateError extends Error {
@@ -91,8 +94,7 @@ export class WebhookRates {
     health: ReceiverHealth = "healthy",
   ): Promise<Release> {
     const key = turnsKeyOf(hostname, health);
-    const limits = { slots: 1, waiting: WAITING_PER_HOST_MAX, waitingPerKey: WAITING_PER_CUSTOMER_MAX, credit: CREDIT };
-    const turns = this.#turns.get(key) ?? new FairSemaphore(limits);
+    const turns = this.#turns.get(key) ?? new FairSemaphore(TURN_LIMITS);
     this.#turns.set(key, turns);
     try {
       return await turns.run(

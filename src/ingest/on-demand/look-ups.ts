@@ -1,5 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
+import { deleteOldest } from "../../lib/delete-oldest.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import type { ListingPage, VenueAdapter } from "../../ports/venue.ts";
@@ -134,8 +135,7 @@ export class LookUps {
   #remember(id: string, durationMs: number): void {
     this.#unknownUntil.delete(id);
     this.#unknownUntil.set(id, this.#options.clock.monotonic() + durationMs);
-    const [oldest] = this.#unknownUntil.size > UNKNOWN_MARKETS_MAX ? this.#unknownUntil.keys() : [];
-    if (oldest !== undefined) this.#unknownUntil.delete(oldest);
+    deleteOldest(this.#unknownUntil, UNKNOWN_MARKETS_MAX);
   }
 
   /** Returns null if the store fails or does not answer in time. */

@@ -1,4 +1,5 @@
 import type { VenueId } from "../../domain/market.ts";
+import { columnsOf } from "../../lib/columns-of.ts";
 import type { Database } from "../../ports/database.ts";
 import { toPrice } from "../storable.ts";
 
@@ -48,12 +49,7 @@ export async function readDailyPrices(
   if (ranges.length === 0) return [];
   const rows = await database.query<{ position: number; at: number; micros: number }>(
     SELECT_DAILY_PRICES,
-    [
-      ranges.map(({ venue }) => venue),
-      ranges.map(({ marketId }) => marketId),
-      ranges.map(({ firstMidnight }) => firstMidnight),
-      ranges.map(({ lastMidnight }) => lastMidnight),
-    ],
+    columnsOf(ranges, "venue", "marketId", "firstMidnight", "lastMidnight"),
     "request",
   );
   return rows.flatMap(({ position, at, micros }) => {

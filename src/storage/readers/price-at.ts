@@ -1,4 +1,5 @@
 import type { VenueId } from "../../domain/market.ts";
+import { columnsOf } from "../../lib/columns-of.ts";
 import type { Database } from "../../ports/database.ts";
 import { toPrice } from "../storable.ts";
 
@@ -35,8 +36,7 @@ export async function readPricesAt(
   at: number,
 ): Promise<(number | null)[]> {
   const rows = await database.query<{ position: number; yesPrice: number }>(SELECT_PRICES_AT, [
-    markets.map(({ venue }) => venue),
-    markets.map(({ marketId }) => marketId),
+    ...columnsOf(markets, "venue", "marketId"),
     at,
   ]);
   const prices = new Map(rows.map(({ position, yesPrice }) => [position, toPrice(yesPrice)]));

@@ -1,19 +1,14 @@
 import { fromMicros } from "../../domain/price.ts";
 import type { Trade } from "../../domain/trade.ts";
+import { toMillisSql } from "../../lib/timestamp-sql.ts";
 import type { Database } from "../../ports/database.ts";
 
 /** Stored trades of one market in (fromMs, toMs], at most `limit`, newest first. */
 const SELECT_RECENT_TRADES = `
-select executed_at, yes_price, size, taker_side from trades
+select ${toMillisSql("executed_at")} as "executedAt", yes_price as "yesPrice", size, taker_side as "takerSide"
+from trades
 where market_key = $1 and executed_at > to_timestamp($2::float8 / 1000) and executed_at <= to_timestamp($3::float8 / 1000)
 order by executed_at desc limit $4`;
-
-type TradeRow = {
-  readonly executed_at: Date;
-  readonly yes_price: number;
-  readonly size: number;
-  readonly taker_side: "yes" | "no" | null;
-};
 
 /**
  * Reads the newest trades of a market in a period from the store, oldest first.
@@ -26,15 +21,8 @@ export async function readRecentTrades(
   { fromMs, toMs, limit }: { readonly fromMs: number; readonly toMs: number; readonly limit: number },
 ): Promise<Omit<Trade, "tradeId">[]> {
   const parameters = [marketKey, fromMs, toMs, limit];
-  const rows = await database.query<TradeRow>(SELECT_RECENT_TRADES, parameters, "request");
-  return rows
-    .map(({ executed_at, yes_price, size, taker_side }) => ({
-      executedAt: executed_at.getTime(),
-      yesPrice: fromMicros(yes_price),
-      size,
-      takerSide: taker_side,
-    }))
-    .reverse();
+  const rows = await database.query<Omit<Trade, "tradeId">>(SELECT_RECENT_TRADES, parameters, "request");
+  return rows.map((row) => ({ ...row, yesPrice: fromMicros(row.yesPrice) })).reverse();
 }
 
 /** The amount is the price of the bought side times the size. If the side is unknown, the price of YES is used. */

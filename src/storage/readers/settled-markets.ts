@@ -1,4 +1,5 @@
 import type { Outcome, VenueId } from "../../domain/market.ts";
+import { columnsOf } from "../../lib/columns-of.ts";
 import type { Database, Transaction } from "../../ports/database.ts";
 import { parseSnapshot } from "../snapshot-codec.ts";
 import { toStorableTime } from "../storable.ts";
@@ -24,10 +25,7 @@ export async function readSettledMarkets(
   database: Pick<Database, "query"> | Transaction,
   markets: readonly { readonly venue: VenueId; readonly marketId: string }[],
 ): Promise<SettledMarket[]> {
-  const rows = await database.query<{ snapshot: string }>(SELECT_FINALIZED, [
-    markets.map(({ venue }) => venue),
-    markets.map(({ marketId }) => marketId),
-  ]);
+  const rows = await database.query<{ snapshot: string }>(SELECT_FINALIZED, columnsOf(markets, "venue", "marketId"));
   return rows.flatMap(({ snapshot }): SettledMarket[] => {
     const market = parseSnapshot(snapshot);
     if (market === null || market.listing.outcome === null) return [];

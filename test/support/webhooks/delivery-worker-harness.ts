@@ -1,9 +1,9 @@
 import { DeliveryWorker, type DeliveryWorkerPorts } from "../../../src/capabilities/events/webhooks/delivery-worker.ts";
 import type { Target } from "../../../src/capabilities/events/webhooks/model.ts";
 import type { DeliveryState, WebhookState } from "../../../src/capabilities/events/webhooks/node-queries.ts";
-import { OWNERSHIP_CHECK_MS } from "../../../src/capabilities/events/webhooks/ownership-checks.ts";
 import { RecentEvents, toRecentEvent } from "../../../src/capabilities/events/webhooks/recent-events.ts";
 import { ResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
+import { OWNERSHIP_CHECK_MS } from "../../../src/domain/webhook-limits.ts";
 import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
 import { FairSemaphore } from "../../../src/lib/fair-semaphore.ts";
 import type { WebhookAnswer, WebhookRequest } from "../../../src/ports/webhook-out.ts";

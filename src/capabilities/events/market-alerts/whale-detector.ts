@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import type { Trade } from "../../../domain/trade.ts";
+import { deleteOldest } from "../../../lib/delete-oldest.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { largestBurst, TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
 import { CANDIDATES_MAX } from "./model.ts";
@@ -159,10 +160,7 @@ export class WhaleDetector {
     for (const usd of amounts) sizes.add(usd);
     this.#sizes.delete(key);
     this.#sizes.set(key, { sizes, readAt: times.now, until: times.until });
-    for (const oldest of this.#sizes.keys()) {
-      if (this.#sizes.size <= SIZED_MARKETS_MAX) break;
-      this.#sizes.delete(oldest);
-    }
+    deleteOldest(this.#sizes, SIZED_MARKETS_MAX);
     return sizes;
   }
 
@@ -365,10 +363,7 @@ export class LiveVolume {
     since.usd += usd;
     this.#markets.delete(key);
     this.#markets.set(key, since);
-    for (const oldest of this.#markets.keys()) {
-      if (this.#markets.size <= VOLUMES_MAX) break;
-      this.#markets.delete(oldest);
-    }
+    deleteOldest(this.#markets, VOLUMES_MAX);
   }
 
   /**

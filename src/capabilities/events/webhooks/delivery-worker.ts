@@ -1,7 +1,9 @@
 import {
   ATTEMPT_MS_MAX,
   ATTEMPTS_MAX,
+  OVERLAP_AFTER_MS,
   RETRIES_MAX,
+  SLOW_MS,
   UNSETTLED_MAX,
   UNWRITTEN_MAX,
 } from "../../../domain/webhook-limits.ts";
@@ -23,16 +25,11 @@ import { LogPosition } from "./log-position.ts";
 import type { FailureStreak, Message, Target } from "./model.ts";
 import { classifyAttempt, isDelivered } from "./outcome.ts";
 import type { OwnershipCheck, OwnershipChecks } from "./ownership-checks.ts";
-import { ReceiverLatency, SLOW_MS } from "./receiver-latency.ts";
+import { ReceiverLatency } from "./receiver-latency.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
 import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
 
-/**
- * The next event is sent when all earlier ones were answered, or this time after the previous one was sent. So a slow
- * answer delays later events little, and they still arrive in order.
- */
-const OVERLAP_AFTER_MS = 250;
 const RETRIES_PER_READ = 50;
 /**
  * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that become

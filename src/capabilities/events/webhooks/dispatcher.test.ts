@@ -227,7 +227,7 @@ onEmbedded("a node deletes deliveries after three days, and counts those that wa
     `insert into webhook_deliveries (webhook_id, event_id, event_type, status, attempts, first_attempt_at,
        last_attempt_at, latency_ms, next_attempt_at, body)
      select $1, id, 'price_shift', case id when 3 then 'retrying' else 'delivered' end, 1, to_timestamp(at / 1000),
-       to_timestamp(at / 1000), 1, case id when 3 then 'infinity'::timestamptz end, case id when 3 then '{}' end
+       to_timestamp(at / 1000), 1, case id when 3 then to_timestamp(at / 1000) + interval '10 days' end, case id when 3 then '{}' end
      from unnest(array[1, 2, 3], $2::float8[]) as delivery (id, at)`,
     [webhookId, [old, recent, old]],
   );

@@ -79,19 +79,14 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { database, clock, random, log, nodeId, out, eventLog, seal } = options;
+    const { database, clock, log, nodeId } = options;
     this.#results = new ResultWriter({
       clock,
       log,
       write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
     });
     this.#workerPorts = {
-      clock,
-      random,
-      log,
-      out,
-      seal,
-      eventLog,
+      ...options,
       recent: this.#recent,
       results: this.#results,
       ownershipChecks: new OwnershipChecks({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),

@@ -5,7 +5,7 @@ import type { DeliveryFailure } from "../../../ports/webhook-out.ts";
 export const WEBHOOKS_TOPIC = "webhooks";
 
 /** What the customer sees of a webhook. */
-export interface Webhook {
+export type Webhook = {
   readonly webhookId: string;
   readonly url: string;
   readonly events: readonly EventType[];
@@ -13,27 +13,27 @@ export interface Webhook {
   readonly failureCount: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
-}
+};
 
 /** Failed attempts without a success in between. */
-export interface FailureStreak {
+export type FailureStreak = {
   readonly count: number;
   /** Time of the first failure in Unix milliseconds; null without failures. */
   readonly since: number | null;
   /** Time of the last failure in Unix milliseconds; null without failures. */
   readonly lastAt: number | null;
-}
+};
 
 /** The stored secrets of a webhook, sealed with its id as owner. */
-export interface SealedSecrets {
+export type SealedSecrets = {
   readonly sealedSecret: string;
   /** Null if the secret was never replaced. */
   readonly sealedPreviousSecret: string | null;
   /** Unix milliseconds until which the previous secret also signs. */
   readonly previousSecretUntil: number | null;
-}
+};
 
-/** What the node that delivers needs to know of a webhook. */
+/** A webhook as the node that delivers to it reads it. */
 export interface Target extends SealedSecrets {
   readonly webhookId: string;
   readonly customerId: string;
@@ -48,7 +48,7 @@ export interface Target extends SealedSecrets {
 export type DeliveryStatus = "delivered" | "retrying" | "failed" | "canceled";
 
 /** An event that is sent to a webhook. */
-export interface Message {
+export type Message = {
   readonly eventId: number;
   readonly eventType: EventType;
   readonly body: string;
@@ -56,10 +56,10 @@ export interface Message {
   readonly attempts: number;
   /** Unix milliseconds; null before the first attempt. */
   readonly firstAttemptAt: number | null;
-}
+};
 
 /** The state of a delivery after an attempt. */
-export interface Delivery {
+export type Delivery = {
   readonly eventId: number;
   readonly eventType: EventType;
   readonly status: DeliveryStatus;
@@ -73,4 +73,4 @@ export interface Delivery {
   readonly latencyMs: number;
   /** Unix milliseconds; null unless the status is `retrying`. */
   readonly nextAttemptAt: number | null;
-}
+};

@@ -1,6 +1,8 @@
+import { columnsOf } from "../../../lib/columns-of.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
+import { toMillisSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
-import type { Delivery, Message, Target } from "./model.ts";
+import type { Delivery, FailureStreak, Message, Target } from "./model.ts";
 
 const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 200;
@@ -10,21 +12,9 @@ const IS_ENTITLED = `exists (select from customers where customers.customer_id =
   and plan <> 'free' and status <> 'canceled')`;
 
 const TARGET_COLUMNS = `webhook_id as "webhookId", customer_id as "customerId", url, events, secret as "sealedSecret",
-  previous_secret as "sealedPreviousSecret", previous_secret_until as "previousSecretUntil", revision,
-  failure_count as count, failing_since as since, last_failure_at as "lastAt", position`;
-
-type TargetRow = Omit<Target, "streak" | "previousSecretUntil"> & {
-  readonly previousSecretUntil: Date | null;
-  readonly count: number;
-  readonly since: Date | null;
-  readonly lastAt: Date | null;
-};
-
-const toTarget = ({ count, since, lastAt, previousSecretUntil, ...row }: TargetRow): Target => ({
-  ...row,
-  previousSecretUntil: previousSecretUntil?.getTime() ?? null,
-  streak: { count, since: since?.getTime() ?? null, lastAt: lastAt?.getTime() ?? null },
-});
+  previous_secret as "sealedPreviousSecret", ${toMillisSql("previous_secret_until")} as "previousSecretUntil", revision,
+  failure_count as count, ${toMillisSql("failing_since")} as since, ${toMillisSql("last_failure_at")} as "lastAt",
+  position`;
 
 /** Extends the lease of the node to `leaseMs` from now, by the database clock. */
 export async function renewNode(database: Database, nodeId: string, leaseMs: number): Promise<void> {
@@ -57,7 +47,7 @@ export async function claimWebhooks(
   held: readonly string[],
   activeCount: number,
 ): Promise<Target[]> {
-  const rows = await database.query<TargetRow>(
+  const rows = await database.query<Omit<Target, "streak"> & FailureStreak>(
     `update webhooks set holder = $1 where webhook_id in (
        select webhook_id from webhooks
        where enabled and ${IS_ENTITLED} and webhook_id <> all($2::text[]) and (holder = $1
@@ -68,7 +58,7 @@ export async function claimWebhooks(
      returning ${TARGET_COLUMNS}`,
     [nodeId, held, activeCount],
   );
-  return rows.map(toTarget);
+  return rows.map(({ count, since, lastAt, ...target }) => ({ ...target, streak: { count, since, lastAt } }));
 }
 
 /** Gives webhooks up, so that any node can claim them. Cancels the retries of disabled ones. */
@@ -106,11 +96,7 @@ export async function selectDeliverable(
 }
 
 /** A delivery that waits for a retry. The body is null if it is not due. */
-type WaitingRow = Omit<Message, "firstAttemptAt" | "body"> & {
-  readonly body: string | null;
-  readonly firstAttemptAt: Date;
-  readonly nextAttemptAt: Date;
-};
+type WaitingRow = Omit<Message, "body"> & { readonly body: string | null; readonly nextAttemptAt: number };
 
 /** Selects the retries of a webhook that are due, and the time of the first one that is not. */
 export async function selectRetries(
@@ -119,17 +105,16 @@ export async function selectRetries(
   { now, limit }: { readonly now: number; readonly limit: number },
 ): Promise<{ readonly due: Message[]; readonly nextAt: number | null }> {
   const rows = await database.query<WaitingRow>(
-    `select event_id as "eventId", event_type as "eventType", attempts, first_attempt_at as "firstAttemptAt",
-       next_attempt_at as "nextAttemptAt", case when next_attempt_at <= to_timestamp($2::float8 / 1000) then body end as body
+    `select event_id as "eventId", event_type as "eventType", attempts,
+       ${toMillisSql("first_attempt_at")} as "firstAttemptAt", ceil(${toMillisSql("next_attempt_at")}) as "nextAttemptAt",
+       case when next_attempt_at <= to_timestamp($2::float8 / 1000) then body end as body
      from webhook_deliveries where webhook_id = $1 and next_attempt_at is not null
      order by next_attempt_at limit $3::int4`,
     [webhookId, now, limit],
   );
-  const due = rows.flatMap(({ body, firstAttemptAt, nextAttemptAt: _, ...row }) =>
-    body === null ? [] : [{ ...row, body, firstAttemptAt: firstAttemptAt.getTime() }],
-  );
+  const due = rows.flatMap(({ body, nextAttemptAt: _, ...row }) => (body === null ? [] : [{ ...row, body }]));
   // If the page is full of due retries, `nextAt` is null, and the caller reads the next page after it has sent them.
-  return { due, nextAt: rows.find(({ body }) => body === null)?.nextAttemptAt.getTime() ?? null };
+  return { due, nextAt: rows.find(({ body }) => body === null)?.nextAttemptAt ?? null };
 }
 
 /** What attempts have changed of a webhook. */
@@ -138,7 +123,7 @@ export interface WebhookState {
   readonly revision: number;
   readonly position: number;
   /** Null if no attempt has ended. */
-  readonly streak: Target["streak"] | null;
+  readonly streak: FailureStreak | null;
   readonly disables: boolean;
 }
 
@@ -191,26 +176,16 @@ export async function writeResults(
 ): Promise<void> {
   await database.query(WRITE_RESULTS, [
     nodeId,
-    states.map(({ webhookId }) => webhookId),
-    states.map(({ revision }) => revision),
-    states.map(({ position }) => position),
+    ...columnsOf(states, "webhookId", "revision", "position"),
     states.map(({ streak }) => streak?.count ?? null),
     states.map(({ streak }) => streak?.since ?? null),
     states.map(({ streak }) => streak?.lastAt ?? null),
-    states.map(({ disables }) => disables),
-    deliveries.map(({ webhookId }) => webhookId),
-    deliveries.map(({ eventId }) => eventId),
-    deliveries.map(({ eventType }) => eventType),
-    deliveries.map(({ status }) => status),
-    deliveries.map(({ attempts }) => attempts),
-    deliveries.map(({ firstAttemptAt }) => firstAttemptAt),
-    deliveries.map(({ lastAttemptAt }) => lastAttemptAt),
-    deliveries.map(({ responseStatus }) => responseStatus),
-    deliveries.map(({ responseHead }) => responseHead),
-    deliveries.map(({ latencyMs }) => latencyMs),
-    deliveries.map(({ nextAttemptAt }) => nextAttemptAt),
+    ...columnsOf(states, "disables"),
+    ...columnsOf(deliveries, "webhookId", "eventId", "eventType", "status", "attempts"),
+    ...columnsOf(deliveries, "firstAttemptAt", "lastAttemptAt", "responseStatus", "responseHead"),
+    ...columnsOf(deliveries, "latencyMs", "nextAttemptAt"),
     deliveries.map(({ status, body }) => (status === "retrying" ? body : null)),
-    deliveries.map(({ failure }) => failure),
+    ...columnsOf(deliveries, "failure"),
   ]);
 }
 

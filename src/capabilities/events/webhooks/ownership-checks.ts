@@ -1,7 +1,5 @@
+import { OWNERSHIP_CHECK_MS } from "../../../domain/webhook-limits.ts";
 import type { Clock } from "../../../ports/clock.ts";
-
-/** Time for which a check is valid. This long after a change of a webhook, no node acts by the old state. */
-export const OWNERSHIP_CHECK_MS = 50;
 
 /** Returns the revisions of those webhooks to which this node may deliver now. */
 export type ReadDeliverable = (webhookIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;

@@ -1,10 +1,10 @@
 import type { EventType } from "../../../event-log/index.ts";
+import { toMillisSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { Delivery, SealedSecrets, Webhook } from "./model.ts";
 
-const COLUMNS = `webhook_id as "webhookId", url, events, enabled, failure_count as "failureCount", created_at as "createdAt"`;
-type WebhookRow = Omit<Webhook, "createdAt"> & { readonly createdAt: Date };
-const toWebhook = ({ createdAt, ...webhook }: WebhookRow): Webhook => ({ ...webhook, createdAt: createdAt.getTime() });
+const COLUMNS = `webhooks.webhook_id as "webhookId", webhooks.url, webhooks.events, webhooks.enabled,
+  webhooks.failure_count as "failureCount", ${toMillisSql("webhooks.created_at")} as "createdAt"`;
 
 /** Events after this id are delivered. An event that commits later has a higher id. */
 const LATEST_EVENT = "(select coalesce(max(last_id), 0) from event_log_head)";
@@ -31,13 +31,12 @@ export async function insertWebhook(
 }
 
 /** Selects the webhooks of a customer, oldest first. */
-export async function selectWebhooks(database: Database, customerId: string): Promise<Webhook[]> {
-  const rows = await database.query<WebhookRow>(
+export function selectWebhooks(database: Database, customerId: string): Promise<Webhook[]> {
+  return database.query<Webhook>(
     `select ${COLUMNS} from webhooks where customer_id = $1 order by created_at, webhook_id`,
     [customerId],
     "request",
   );
-  return rows.map(toWebhook);
 }
 
 /** Deletes a webhook of the customer with its deliveries. Returns whether it existed. */
@@ -79,7 +78,7 @@ export async function updateWebhook(
   webhookId: string,
   { enabled, events, sealedSecret, previousSecretUntil }: WebhookChange,
 ): Promise<Webhook | null> {
-  const [row] = await transaction.query<WebhookRow & { readonly isRestarted: boolean }>(
+  const [row] = await transaction.query<Webhook & { readonly isRestarted: boolean }>(
     `with old as (select webhook_id, coalesce($3::bool, false) and not enabled as is_restarted from webhooks
        where webhook_id = $1 and customer_id = $2 for no key update)
      update webhooks set
@@ -95,16 +94,14 @@ export async function updateWebhook(
        last_failure_at = case when is_restarted then null else webhooks.last_failure_at end,
        revision = webhooks.revision + 1
      from old where old.webhook_id = webhooks.webhook_id
-     returning webhooks.webhook_id as "webhookId", webhooks.url, webhooks.events, webhooks.enabled,
-       webhooks.failure_count as "failureCount", webhooks.created_at as "createdAt",
-       is_restarted as "isRestarted"`,
+     returning ${COLUMNS}, is_restarted as "isRestarted"`,
     [webhookId, customerId, enabled, events, sealedSecret, previousSecretUntil],
   );
   if (row === undefined) return null;
   const { isRestarted, ...webhook } = row;
   // A node that was killed after it had disabled the webhook has not canceled the retries.
   if (isRestarted || !webhook.enabled) await cancelRetries(transaction, webhookId);
-  return toWebhook(webhook);
+  return webhook;
 }
 
 async function cancelRetries(transaction: Transaction, webhookId: string): Promise<void> {
@@ -115,10 +112,7 @@ async function cancelRetries(transaction: Transaction, webhookId: string): Promi
   );
 }
 
-export interface TestTarget extends SealedSecrets {
-  readonly url: string;
-}
-type TestTargetRow = Omit<TestTarget, "previousSecretUntil"> & { readonly previousSecretUntil: Date | null };
+export type TestTarget = SealedSecrets & { readonly url: string };
 
 /**
  * Reserves a test delivery. Returns null if the webhook does not exist, and the milliseconds to wait if the last test was
@@ -131,20 +125,20 @@ export async function reserveTest(
   { now, intervalMs }: { readonly now: number; readonly intervalMs: number },
 ): Promise<TestTarget | { readonly waitMs: number } | null> {
   const parameters = [webhookId, customerId, now];
-  const [target] = await database.query<TestTargetRow>(
+  const [target] = await database.query<TestTarget>(
     `update webhooks set last_test_at = to_timestamp($3::float8 / 1000)
      where webhook_id = $1 and customer_id = $2
        and coalesce(last_test_at <= to_timestamp(($3::float8 - $4::float8) / 1000), true)
      returning url, secret as "sealedSecret", previous_secret as "sealedPreviousSecret",
-       previous_secret_until as "previousSecretUntil"`,
+       ${toMillisSql("previous_secret_until")} as "previousSecretUntil"`,
     [...parameters, intervalMs],
   );
-  if (target !== undefined) return { ...target, previousSecretUntil: target.previousSecretUntil?.getTime() ?? null };
-  const [last] = await database.query<{ at: Date }>(
-    "select last_test_at as at from webhooks where webhook_id = $1 and customer_id = $2",
+  if (target !== undefined) return target;
+  const [last] = await database.query<{ at: number }>(
+    `select ${toMillisSql("last_test_at")} as at from webhooks where webhook_id = $1 and customer_id = $2`,
     [webhookId, customerId],
   );
-  return last === undefined ? null : { waitMs: last.at.getTime() + intervalMs - now };
+  return last === undefined ? null : { waitMs: last.at + intervalMs - now };
 }
 
 /** Cancels all retries, and skips all events until `throughId`. Returns the number of canceled retries. */
@@ -160,13 +154,9 @@ export async function cancelWaitingDeliveries(transaction: Transaction, throughI
 }
 
 const DELIVERY_COLUMNS = `event_id as "eventId", event_type as "eventType", status, attempts,
-  first_attempt_at as "firstAttemptAt", last_attempt_at as "lastAttemptAt", response_status as "responseStatus",
-  response_head as "responseHead", latency_ms as "latencyMs", next_attempt_at as "nextAttemptAt", failure`;
-type DeliveryRow = Omit<Delivery, "firstAttemptAt" | "lastAttemptAt" | "nextAttemptAt"> & {
-  readonly firstAttemptAt: Date;
-  readonly lastAttemptAt: Date;
-  readonly nextAttemptAt: Date | null;
-};
+  ${toMillisSql("first_attempt_at")} as "firstAttemptAt", ${toMillisSql("last_attempt_at")} as "lastAttemptAt",
+  response_status as "responseStatus", response_head as "responseHead", latency_ms as "latencyMs",
+  ${toMillisSql("next_attempt_at")} as "nextAttemptAt", failure`;
 
 /**
  * Selects deliveries of a webhook before an event id, newest event first.
@@ -179,7 +169,7 @@ export async function selectDeliveries(
   webhookId: string,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<Delivery[] | null> {
-  const rows = await database.query<DeliveryRow | { eventId: null }>(
+  const rows = await database.query<Delivery | { eventId: null }>(
     `select delivery.* from webhooks left join lateral (
        select ${DELIVERY_COLUMNS} from webhook_deliveries
        where webhook_id = $1 and event_id < $3::int8 order by event_id desc limit $4::int4
@@ -188,16 +178,5 @@ export async function selectDeliveries(
     "request",
   );
   if (rows.length === 0) return null;
-  return rows.flatMap((row) =>
-    row.eventId === null
-      ? []
-      : [
-          {
-            ...row,
-            firstAttemptAt: row.firstAttemptAt.getTime(),
-            lastAttemptAt: row.lastAttemptAt.getTime(),
-            nextAttemptAt: row.nextAttemptAt?.getTime() ?? null,
-          },
-        ],
-  );
+  return rows.filter((row) => row.eventId !== null);
 }

@@ -1,5 +1,4 @@
-/** Attempts are slow above this duration, and receivers if their average is above it. */
-export const SLOW_MS = 1_000;
+import { SLOW_MS } from "../../../domain/webhook-limits.ts";
 
 /** How fast a receiver answers. */
 export class ReceiverLatency {

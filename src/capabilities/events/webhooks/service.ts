@@ -1,6 +1,7 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
 import {
   ATTEMPT_MS_MAX,
+  OWNERSHIP_CHECK_MS,
   SECRET_OVERLAP_MS,
   TEST_INTERVAL_MS,
   WEBHOOKS_PER_CUSTOMER_MAX,
@@ -15,7 +16,6 @@ import type { SecretBox } from "../../../ports/secret-box.ts";
 import type { CheckWebhookUrl, WebhookAnswer, WebhookOut } from "../../../ports/webhook-out.ts";
 import { lockCustomerRow } from "../../accounts/customers/index.ts";
 import { type Delivery, WEBHOOKS_TOPIC, type Webhook } from "./model.ts";
-import { OWNERSHIP_CHECK_MS } from "./ownership-checks.ts";
 import {
   countWebhooks,
   deleteWebhook,
