@@ -16,63 +16,44 @@ interface Announcement {
   readonly reads: number;
 }
 
-/** Queue of markets that the stream announced and that are not on the board. */
-export class AnnouncedMarkets {
-  readonly #context: VenueContext;
-  readonly #queue = new Map<string, Announcement>();
+export type AnnouncedMarkets = ReturnType<typeof createAnnouncedMarkets>;
 
-  constructor(context: VenueContext) {
-    this.#context = context;
-  }
-
-  /** Queues a market unless it is on the board. A full queue drops the market and counts the drop. */
-  add(marketId: string): void {
-    const { venue, board, clock, health } = this.#context;
-    if (this.#queue.has(marketId) || board.find(venue.id, marketId) !== null) return;
-    if (this.#queue.size >= QUEUED_MARKETS_MAX) health.drop("announced_queue_full");
-    else this.#queue.set(marketId, { dueAt: clock.monotonic() + COLLECT_MS, reads: 0 });
-  }
-
-  /** Called for every market that is applied to the board, so that a market that was listed meanwhile is not requested. */
-  remove(marketId: string): void {
-    this.#queue.delete(marketId);
-  }
-
-  /** Reads at most one batch. A market that is not returned is read again later, also if the request fails. */
-  async readDue(): Promise<void> {
-    const { venue, health, signal, applyPage } = this.#context;
-    const marketIds = this.#listDue();
-    if (marketIds.length === 0) return;
-    const listings = marketIds.map((marketId) => ({ marketId, venueKeys: {} }));
-    try {
-      applyPage(await venue.getMarkets(listings, signal));
-      health.succeeded();
-    } finally {
-      for (const marketId of marketIds) this.#retry(marketId);
-    }
-  }
-
-  #listDue(): string[] {
-    const now = this.#context.clock.monotonic();
-    const marketIds: string[] = [];
-    for (const [marketId, { dueAt }] of this.#queue) {
-      if (marketIds.length >= BATCH_MARKETS_MAX) break;
-      if (dueAt <= now) marketIds.push(marketId);
-    }
-    return marketIds;
-  }
+/** Creates the queue of markets that the stream announced and that are not on the board. */
+export function createAnnouncedMarkets({ venue, board, clock, health, signal, applyPage }: VenueContext) {
+  const queue = new Map<string, Announcement>();
 
   /** Queues a market again unless it was returned. Counts it as unread after `READS_MAX` reads. */
-  #retry(marketId: string): void {
-    const announcement = this.#queue.get(marketId);
+  const retry = (marketId: string) => {
+    const announcement = queue.get(marketId);
     if (announcement === undefined) return;
-    this.#queue.delete(marketId);
+    queue.delete(marketId);
     const reads = announcement.reads + 1;
-    if (reads >= READS_MAX) this.#context.health.drop("new_market_unread");
-    else
-      this.#queue.set(marketId, {
-        dueAt: this.#context.clock.monotonic() + RETRY_MS * RETRY_FACTOR ** (reads - 1),
-        reads,
-      });
-  }
+    const dueAt = clock.monotonic() + RETRY_MS * RETRY_FACTOR ** (reads - 1);
+    if (reads >= READS_MAX) health.drop("new_market_unread");
+    else queue.set(marketId, { dueAt, reads });
+  };
+
+  return {
+    /** Queues a market unless it is on the board. A full queue drops the market and counts the drop. */
+    add(marketId: string): void {
+      if (queue.has(marketId) || board.find(venue.id, marketId) !== null) return;
+      if (queue.size >= QUEUED_MARKETS_MAX) health.drop("announced_queue_full");
+      else queue.set(marketId, { dueAt: clock.monotonic() + COLLECT_MS, reads: 0 });
+    },
+    /** Called for every market that is applied to the board, so that a market that was listed meanwhile is not requested. */
+    remove: (marketId: string) => queue.delete(marketId),
+    /** Reads at most one batch. A market that is not returned is read again later, also if the request fails. */
+    async readDue(): Promise<void> {
+      const now = clock.monotonic();
+      const due = queue.entries().filter(([, { dueAt }]) => dueAt <= now);
+      const listings = [...due.take(BATCH_MARKETS_MAX)].map(([marketId]) => ({ marketId, venueKeys: {} }));
+      if (listings.length === 0) return;
+      try {
+        applyPage(await venue.getMarkets(listings, signal));
+        health.succeeded();
+      } finally {
+        for (const { marketId } of listings) retry(marketId);
+      }
+    },
+  };
 }

@@ -29,7 +29,7 @@ import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } f
 import { BookReader, type BookReaderOptions } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
-import { LastHours } from "./last-hours.ts";
+import { createLastHours, type LastHours } from "./last-hours.ts";
 import { LiveFeed, type LiveObserver } from "./live-feed.ts";
 import { LookUps } from "./on-demand/look-ups.ts";
 import { TradeHistory } from "./on-demand/trade-history.ts";
@@ -161,7 +161,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const cluster =
     node === undefined ? null : new Cluster({ ...context, node, readers, database, bus: options.bus, flush });
   const jobs = new BackgroundJobs(clock, log);
-  const lastHours = new LastHours({ board, database, clock, venues: [...venues.keys()] });
+  const lastHours = createLastHours({ board, database, clock, venues: [...venues.keys()] });
   const countActive = createActiveMarketCounter(board, clock);
 
   const startJobs = () => {

@@ -13,39 +13,38 @@ const MARKETS_PER_STATEMENT = 1_000;
 /** Figures older than this are not returned: they are no longer those of the last hour. */
 const AGE_MS_MAX = 10 * 60_000;
 
-export interface LastHoursOptions {
+export type LastHours = ReturnType<typeof createLastHours>;
+
+/** Price an hour ago and volume of the last hour of the most traded active markets, read from the store by a job. */
+export function createLastHours({
+  board,
+  database,
+  clock,
+  venues,
+}: {
   readonly board: MarketBoard;
   readonly database: Database;
   readonly clock: Clock;
   readonly venues: readonly VenueId[];
-}
-
-/** Price an hour ago and volume of the last hour of the most traded active markets, read from the store by a job. */
-export class LastHours {
-  readonly #options: LastHoursOptions;
-  #byKey: ReadonlyMap<number, LastHour> = new Map();
+}) {
+  let lastHourByKey: ReadonlyMap<number, LastHour> = new Map();
   /** Monotonic time at which the current figures were requested. */
-  #readAt = Number.NEGATIVE_INFINITY;
-
-  constructor(options: LastHoursOptions) {
-    this.#options = options;
-  }
-
-  /** Returns the last hour of a market, or null if it is not known or too old. */
-  find({ storeKey }: BoardMarket): LastHour | null {
-    if (storeKey === null || this.#options.clock.monotonic() - this.#readAt > AGE_MS_MAX) return null;
-    return this.#byKey.get(storeKey) ?? null;
-  }
-
-  /** Reads the figures of all markets again, in statements of bounded size. */
-  async refresh(): Promise<void> {
-    const { board, database, clock, venues } = this.#options;
-    const readAt = clock.monotonic();
-    const keys = listMostTraded(board, venues, MARKETS_MAX).flatMap(({ storeKey }) => storeKey ?? []);
-    const byKey = new Map<number, LastHour>();
-    for (const chunk of chunksOf(keys, MARKETS_PER_STATEMENT))
-      for (const [key, lastHour] of await readLastHour(database, chunk, clock.now())) byKey.set(key, lastHour);
-    this.#byKey = byKey;
-    this.#readAt = readAt;
-  }
+  let readAt = Number.NEGATIVE_INFINITY;
+  return {
+    /** Returns the last hour of a market, or null if it is not known or too old. */
+    find({ storeKey }: BoardMarket): LastHour | null {
+      if (storeKey === null || clock.monotonic() - readAt > AGE_MS_MAX) return null;
+      return lastHourByKey.get(storeKey) ?? null;
+    },
+    /** Reads the figures of all markets again, in statements of bounded size. */
+    async refresh(): Promise<void> {
+      const startedAt = clock.monotonic();
+      const keys = listMostTraded(board, venues, MARKETS_MAX).flatMap(({ storeKey }) => storeKey ?? []);
+      const read = new Map<number, LastHour>();
+      for (const chunk of chunksOf(keys, MARKETS_PER_STATEMENT))
+        for (const [key, lastHour] of await readLastHour(database, chunk, clock.now())) read.set(key, lastHour);
+      lastHourByKey = read;
+      readAt = startedAt;
+    },
+  };
 }

@@ -16,90 +16,81 @@ const OPENING_LATE_MS_MAX = 60_000;
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = HOUR_MS;
 
+export type RefreshQueue = ReturnType<typeof createRefreshQueue>;
+
 /**
- * Queue of markets to read individually: at their opening, after their close, missing from sweeps, or changed according
- * to the stream.
+ * Creates the queue of markets to read individually: at their opening, after their close, missing from sweeps, or
+ * changed according to the stream.
  */
-export class RefreshQueue {
-  readonly #context: VenueContext;
+export function createRefreshQueue({ venue, board, clock, health, signal, applyPage }: VenueContext) {
   /** When each market must be read, Unix milliseconds. */
-  readonly #dueAt = new Map<string, number>();
+  const dueAtById = new Map<string, number>();
   /**
    * When the status of a market that awaits its result last changed, Unix milliseconds. Only changes that this process saw;
    * for others the published close time is used, which may be long past when trading ends.
    */
-  readonly #changedAt = new Map<string, number>();
-
-  constructor(context: VenueContext) {
-    this.#context = context;
-  }
+  const changedAtById = new Map<string, number>();
 
   /** Queues a market to be read at `at` (now by default). A full queue drops the market and counts the drop. */
-  add(marketId: string, at = this.#context.clock.now()): void {
-    if (this.#dueAt.size < QUEUED_MARKETS_MAX || this.#dueAt.has(marketId)) this.#dueAt.set(marketId, at);
-    else this.#context.health.drop("refresh_queue_full");
-  }
-
-  remove(marketId: string): void {
-    this.#dueAt.delete(marketId);
-    this.#changedAt.delete(marketId);
-  }
+  const add = (marketId: string, at = clock.now()): void => {
+    if (dueAtById.size < QUEUED_MARKETS_MAX || dueAtById.has(marketId)) dueAtById.set(marketId, at);
+    else health.drop("refresh_queue_full");
+  };
 
   /**
    * Queues a market for its next individual read, or removes the market if it needs none.
    *
    * @param previous  the market before this update; null if it is new or unchanged
    */
-  schedule({ listing: { marketId, status, openAt, closeAt } }: BoardMarket, previous: BoardMarket | null = null): void {
-    if (status === "finalized") {
-      this.remove(marketId);
-      return;
-    }
-    const now = this.#context.clock.now();
+  const schedule = ({ listing }: BoardMarket, previous: BoardMarket | null = null): void => {
+    const { marketId, status, openAt, closeAt } = listing;
+    const now = clock.now();
     const isOpen = status === "active" || status === "pending";
     const isOpening = status === "pending" && openAt !== null && openAt + OPENING_LATE_MS_MAX > now;
-    if (isOpen) this.#changedAt.delete(marketId);
-    else if (previous !== null && previous.listing.status !== status && this.#changedAt.size < QUEUED_MARKETS_MAX)
-      this.#changedAt.set(marketId, now);
-    const changeAt = isOpening ? openAt : (this.#changedAt.get(marketId) ?? closeAt);
+    if (isOpen || status === "finalized") changedAtById.delete(marketId);
+    else if (previous !== null && previous.listing.status !== status && changedAtById.size < QUEUED_MARKETS_MAX)
+      changedAtById.set(marketId, now);
+    const changeAt = isOpening ? openAt : (changedAtById.get(marketId) ?? closeAt);
     const waitedMs = now - (changeAt ?? now);
     const nextReadAt = now + Math.min(AWAITING_RESULT_MS_MAX, Math.max(AWAITING_RESULT_MS_MIN, waitedMs / 10));
-    if (!isOpen) this.add(marketId, nextReadAt);
-    else if (changeAt !== null && changeAt <= now + SCHEDULED_AHEAD_MS)
-      this.add(marketId, Math.max(changeAt, nextReadAt));
-    else this.remove(marketId);
-  }
+    if (status === "finalized") dueAtById.delete(marketId);
+    else if (!isOpen) add(marketId, nextReadAt);
+    else if (changeAt !== null && changeAt <= now + SCHEDULED_AHEAD_MS) add(marketId, Math.max(changeAt, nextReadAt));
+    else dueAtById.delete(marketId);
+  };
 
-  /** Reads at most one batch of the markets that are due. */
-  async refreshDue(): Promise<void> {
-    const { venue, board, health, signal, applyPage } = this.#context;
-    const listings = this.#takeDue();
-    if (listings.length === 0) return;
-    const page = await venue.getMarkets(listings, signal);
-    applyPage(page);
-    health.succeeded();
-    const returned = new Set(page.markets.map(({ listing }) => listing.marketId));
-    // A market that the venue no longer has is read at the interval for markets that await their result.
-    for (const { marketId } of listings) {
-      const market = returned.has(marketId) ? null : board.find(venue.id, marketId);
-      if (market !== null) this.schedule(market);
-    }
-  }
-
-  #takeDue(): MarketListing[] {
-    const { venue, board, clock } = this.#context;
+  const takeDue = (): MarketListing[] => {
     const now = clock.now();
     const listings: MarketListing[] = [];
-    for (const [marketId, dueAt] of this.#dueAt) {
+    for (const [marketId, dueAt] of dueAtById) {
       if (listings.length >= BATCH_MARKETS_MAX) break;
       if (dueAt > now) continue;
       const market = board.find(venue.id, marketId);
-      if (market === null) this.#dueAt.delete(marketId);
+      if (market === null) dueAtById.delete(marketId);
       else {
         listings.push(market.listing);
-        this.#dueAt.set(marketId, now + AWAITING_RESULT_MS_MIN);
+        dueAtById.set(marketId, now + AWAITING_RESULT_MS_MIN);
       }
     }
     return listings;
-  }
+  };
+
+  return {
+    add,
+    schedule,
+    /** Reads at most one batch of the markets that are due. */
+    async refreshDue(): Promise<void> {
+      const listings = takeDue();
+      if (listings.length === 0) return;
+      const page = await venue.getMarkets(listings, signal);
+      applyPage(page);
+      health.succeeded();
+      const returned = new Set(page.markets.map(({ listing }) => listing.marketId));
+      // A market that the venue no longer has is read at the interval for markets that await their result.
+      for (const { marketId } of listings) {
+        const market = returned.has(marketId) ? null : board.find(venue.id, marketId);
+        if (market !== null) schedule(market);
+      }
+    },
+  };
 }

@@ -4,13 +4,13 @@ import type { VenueId } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import { PeriodicJob } from "../lib/periodic-job.ts";
 import type { ListingPage } from "../ports/venue.ts";
-import { AnnouncedMarkets } from "./announced-markets.ts";
-import { Backfill } from "./backfill.ts";
-import { ChangesReader } from "./changes-reader.ts";
+import { type AnnouncedMarkets, createAnnouncedMarkets } from "./announced-markets.ts";
+import { createBackfill } from "./backfill.ts";
+import { createChangesReader } from "./changes-reader.ts";
 import { type IngestContext, listMostTraded, type VenueContext } from "./context.ts";
 import { LoopRunner } from "./loop-runner.ts";
-import { RefreshQueue } from "./refresh-queue.ts";
-import { StreamReader } from "./stream-reader.ts";
+import { createRefreshQueue, type RefreshQueue } from "./refresh-queue.ts";
+import { createStreamReader, type StreamReader } from "./stream-reader.ts";
 import { Sweeper } from "./sweeper.ts";
 import { TradesReader } from "./trades-reader.ts";
 
@@ -38,9 +38,9 @@ export class VenueIngest {
   readonly #refreshQueue: RefreshQueue;
   readonly #announced: AnnouncedMarkets;
   readonly #sweeper: Sweeper;
-  readonly #changes: ChangesReader;
+  readonly #readChanges: (sweptAt: number | null) => Promise<void>;
   readonly #trades: TradesReader;
-  readonly #backfill: Backfill;
+  readonly #fetchNextHistory: () => Promise<void>;
   readonly #stream: StreamReader;
   readonly #probing: PeriodicJob;
   #running: Promise<void>[] = [];
@@ -53,13 +53,13 @@ export class VenueIngest {
       // Responses from the time of the failure may be wrong. A sweep that recovers has already replaced them.
       if (!(hasRecovered && loop === "sweep")) requestResync();
     });
-    this.#refreshQueue = new RefreshQueue(this.#context);
-    this.#announced = new AnnouncedMarkets(this.#context);
+    this.#refreshQueue = createRefreshQueue(this.#context);
+    this.#announced = createAnnouncedMarkets(this.#context);
     this.#sweeper = new Sweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));
-    this.#changes = new ChangesReader(this.#context);
+    this.#readChanges = createChangesReader(this.#context);
     this.#trades = new TradesReader(this.#context, (marketId) => this.#refreshQueue.add(marketId));
-    this.#backfill = new Backfill(this.#context);
-    this.#stream = new StreamReader(this.#context, this.#refreshQueue, this.#announced, requestResync);
+    this.#fetchNextHistory = createBackfill(this.#context);
+    this.#stream = createStreamReader(this.#context, this.#refreshQueue, this.#announced, requestResync);
     const { clock, health } = options;
     this.#probing = new PeriodicJob({
       clock,
@@ -98,7 +98,7 @@ export class VenueIngest {
     if (changesPauseMs !== null)
       this.#running.push(
         run("changes", changesPauseMs, () =>
-          this.#unlessSweepHasPriority(() => this.#changes.read(this.#sweeper.lastCompleteAt)),
+          this.#unlessSweepHasPriority(() => this.#readChanges(this.#sweeper.lastCompleteAt)),
         ),
       );
     if (activePollMs !== null) this.#running.push(run("active", activePollMs, () => this.#pollActive(activePollMs)));
@@ -151,7 +151,7 @@ export class VenueIngest {
   /** Backfills the next market. If volumes are summed from trades, waits for them, because they determine the order. */
   async #fetchHistory(): Promise<void> {
     if (this.#context.venue.profile.volumeFromTrades && !this.#trades.hasReadAll) return;
-    await this.#backfill.fetchNext();
+    await this.#fetchNextHistory();
   }
 
   /** Refreshes the most traded markets if the stream is not up and sweeps are less frequent than polls. */

@@ -146,47 +146,27 @@ export function createLimitedAgent(options: Omit<Agent.Options, "connect"> = {})
   return { dispatcher: agent.compose(limitDispatch), close: () => agent.destroy() };
 }
 
-const limitDispatch: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) =>
-  dispatch(options, new LimitingHandler(handler));
-
-class LimitingHandler implements Dispatcher.DispatchHandler {
-  readonly #handler: Dispatcher.DispatchHandler;
-  readonly #count = new ResponseCount();
-
-  constructor(handler: Dispatcher.DispatchHandler) {
-    this.#handler = handler;
-  }
-
-  onRequestStart(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestStart"]>>): void {
-    this.#handler.onRequestStart?.(...parameters);
-  }
-
-  onRequestUpgrade(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestUpgrade"]>>): void {
-    this.#handler.onRequestUpgrade?.(...parameters);
-  }
-
-  onResponseStart(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>): void {
-    const [controller, status] = parameters;
-    if (status >= 200) this.#handler.onResponseStart?.(...parameters);
-    else abortIfThrown(controller, () => this.#count.addInterim());
-  }
-
-  onResponseData(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseData"]>>): void {
-    const [controller, piece] = parameters;
-    abortIfThrown(controller, () => {
-      this.#count.addPiece(piece.length);
-      this.#handler.onResponseData?.(...parameters);
-    });
-  }
-
-  onResponseEnd(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseEnd"]>>): void {
-    this.#handler.onResponseEnd?.(...parameters);
-  }
-
-  onResponseError(...parameters: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseError"]>>): void {
-    this.#handler.onResponseError?.(...parameters);
-  }
-}
+const limitDispatch: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const count = new ResponseCount();
+  return dispatch(options, {
+    onRequestStart: (...parameters) => handler.onRequestStart?.(...parameters),
+    onRequestUpgrade: (...parameters) => handler.onRequestUpgrade?.(...parameters),
+    onResponseStart(...parameters) {
+      const [controller, status] = parameters;
+      if (status >= 200) handler.onResponseStart?.(...parameters);
+      else abortIfThrown(controller, () => count.addInterim());
+    },
+    onResponseData(...parameters) {
+      const [controller, piece] = parameters;
+      abortIfThrown(controller, () => {
+        count.addPiece(piece.length);
+        handler.onResponseData?.(...parameters);
+      });
+    },
+    onResponseEnd: (...parameters) => handler.onResponseEnd?.(...parameters),
+    onResponseError: (...parameters) => handler.onResponseError?.(...parameters),
+  });
+};
 
 function abortIfThrown(controller: Dispatcher.DispatchController, work: () => void): void {
   try {

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { MemoryEventLog } from "../../../../test/support/streaming/memory-event-log.ts";
-import { CatchUp } from "./catch-up.ts";
+import { createCatchUp } from "./catch-up.ts";
 import type { FanOut } from "./fan-out.ts";
 import { StreamClient } from "./stream-client.ts";
 
@@ -35,19 +35,19 @@ function setUp() {
   const live: StreamClient[] = [];
   const errors: unknown[] = [];
   const fanOut = { floor: 4, through: 9, write() {}, resume: (client: StreamClient) => live.push(client) };
-  const catchUp = new CatchUp({
+  const resume = createCatchUp({
     log: { latestId, readAfter: (...parameters) => log.readAfter(...parameters) },
     clock,
     fanOut: fanOut as unknown as FanOut,
     onError: (error) => errors.push(error),
   });
-  return { clock, log, live, errors, catchUp, release: held.resolve, fail: held.reject };
+  return { clock, log, live, errors, resume, release: held.resolve, fail: held.reject };
 }
 
 test("a client that closes while its position is checked does not become live", async () => {
-  const { clock, live, errors, catchUp, release } = setUp();
+  const { clock, live, errors, resume, release } = setUp();
   const [open, closed] = [openClient(10), openClient(10)];
-  for (const { client } of [open, closed]) catchUp.resume(client);
+  for (const { client } of [open, closed]) resume(client);
   closed.socket.writable = false;
   release();
   await clock.settle();
@@ -55,9 +55,9 @@ test("a client that closes while its position is checked does not become live", 
 });
 
 test("the log is not read for a client that closes while it waits for its turn", async () => {
-  const { clock, log, catchUp, release } = setUp();
+  const { clock, log, resume, release } = setUp();
   const clients = Array.from({ length: 6 }, () => openClient(0));
-  for (const { client } of clients) catchUp.resume(client);
+  for (const { client } of clients) resume(client);
   for (const { socket } of clients) socket.writable = false;
   assert.equal(log.reads, 4);
   release();
@@ -66,9 +66,9 @@ test("the log is not read for a client that closes while it waits for its turn",
 });
 
 test("a client whose events cannot be read is disconnected, so that it reconnects", async () => {
-  const { clock, errors, catchUp, fail } = setUp();
+  const { clock, errors, resume, fail } = setUp();
   const { client } = openClient(0);
-  catchUp.resume(client);
+  resume(client);
   const error = new Error("an event cannot be parsed");
   fail(error);
   await clock.settle();

@@ -6,7 +6,7 @@ import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
-import { CatchUp, startOf } from "./catch-up.ts";
+import { createCatchUp, startOf } from "./catch-up.ts";
 import { FanOut } from "./fan-out.ts";
 import { DURATION_REACHED, encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
 import { checkKeys, type ReadPlans } from "./key-check.ts";
@@ -77,7 +77,7 @@ export function createStreaming(options: StreamingOptions) {
     disconnect: (client) => disconnect(client, "unsent_bytes"),
   });
   const onError = (err: unknown) => logger.error({ err }, "a stream could not be resumed");
-  const catchUp = new CatchUp({ log, clock, fanOut, onError });
+  const resume = createCatchUp({ log, clock, fanOut, onError });
 
   const endClient = (client: StreamClient, bytes: Buffer): void => {
     client.write(bytes, clock.monotonic());
@@ -121,7 +121,7 @@ export function createStreaming(options: StreamingOptions) {
     }
     if (signal.aborted) return;
     isReady = true;
-    for (const client of clients.all()) catchUp.resume(client);
+    for (const client of clients.all()) resume(client);
   };
 
   const follow = async (signal: AbortSignal): Promise<void> => {
@@ -165,7 +165,7 @@ export function createStreaming(options: StreamingOptions) {
           remove = clients.add(client);
           client.write(PREAMBLE, clock.monotonic());
           if (isEnding) endClient(client, Buffer.alloc(0));
-          else if (isReady) catchUp.resume(client);
+          else if (isReady) resume(client);
           else client.position ??= firstId;
         },
         close() {
