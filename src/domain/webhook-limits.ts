@@ -34,7 +34,7 @@ export const RETRIES_MAX = 2;
 export const OVERLAP_AFTER_MS = 250;
 /** Attempts are slow above this duration, and receivers if their average is above it. */
 export const SLOW_MS = 1_000;
-/** Time for which the state of a webhook is used. This long after a change of a webhook, no node acts by the old state. */
+/** Time for which the state of a webhook is used. After it, no node acts by the state before a change. */
 export const OWNERSHIP_CHECK_MS = 50;
 /** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
 export const UNSETTLED_MAX = 1_000;
@@ -65,7 +65,7 @@ export const RECENT_EVENTS_MAX = 5_000;
 export const RECENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 // Requests to receivers
-/** Slots of requests. They serve 1,000 deliveries per second to one host that responds within 16 ms, and to 32 hosts within half a second. */
+/** Slots of requests: 1,000 deliveries per second to one host that responds within 16 ms. */
 export const REQUEST_SLOTS = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 } as const;
 /** Slots of requests to receivers that answer slowly. */
 export const SLOW_REQUEST_SLOTS = { total: 128, perHost: 16, waiting: 1_024, waitingPerHost: 256 } as const;

@@ -122,7 +122,7 @@ select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) a
 /**
  * Reads the head row and the events from the same snapshot, so no event up to the head is missing. The scan begins at
  * the next event, so that ids without events cost nothing. It never ends within a range of unassigned ids, because a
- * reader that continues from there would be told that it has missed events.
+ * reader that continues from there would be informed of missed events.
  */
 const READ_AFTER = `
 with head as (${SELECT_HEAD}), start as (
@@ -183,8 +183,8 @@ export type EventLog = ReturnType<typeof createEventLog>;
 export function createEventLog({ database, bus }: { readonly database: Database; readonly bus: Bus }) {
   return {
     /**
-     * Returns at most `limit` (1 to 1,000) matching events after the id `after`. One read scans a bounded number of ids,
-     * so a page may be empty although events after `through` match. Continue from `through`.
+     * Returns at most `limit` (1 to 1,000) matching events after the id `after`. One read scans a bounded number of
+     * ids, so a page may be empty although events after `through` match. Continue from `through`.
      */
     async readAfter(
       after: number,
@@ -390,7 +390,7 @@ export class NewestEvents<Entry extends { readonly id: number }> {
     }
   }
 
-  /** Yields the entries after `position`, which must be at least `floor`. Must not be interrupted by `add` or `reset`. */
+  /** Yields the entries after `position`, at least `floor`. Must not be interrupted by `add` or `reset`. */
   *after(position: number): Generator<Entry, void, void> {
     let low = this.#start;
     let high = this.#entries.length;

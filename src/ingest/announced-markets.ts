@@ -40,7 +40,7 @@ export function createAnnouncedMarkets({ venue, board, clock, health, signal, ap
       if (queue.size >= QUEUED_MARKETS_MAX) health.drop("announced_queue_full");
       else queue.set(marketId, { dueAt: clock.monotonic() + COLLECT_MS, reads: 0 });
     },
-    /** Called for every market that is applied to the board, so that a market that was listed meanwhile is not requested. */
+    /** Called for every market that is applied to the board, so that it is not requested as well. */
     remove: (marketId: string) => queue.delete(marketId),
     /** Reads at most one batch. A market that is not returned is read again later, also if the request fails. */
     async readDue(): Promise<void> {

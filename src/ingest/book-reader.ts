@@ -55,8 +55,8 @@ export class BookReader {
   }
 
   /**
-   * Returns the market's order book as `read` does. If it cannot be read, returns the last book that was read in the last
-   * five minutes, as stale.
+   * Returns the market's order book as `read` does. If it cannot be read, returns the last book that was read in the
+   * last five minutes, as stale.
    *
    * @throws VenueError as `read`, if there is no such book
    */
@@ -77,8 +77,8 @@ export class BookReader {
   }
 
   /**
-   * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue is
-   * at most 2 seconds older than the call, plus the time of the request.
+   * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue
+   * is at most 2 seconds older than the call, plus the time of the request.
    *
    * @throws VenueError as `VenueRequestQueue.run`, with 4 seconds
    */
@@ -99,7 +99,7 @@ export class BookReader {
       return adapter.getBook(listing, signal);
     });
     const keep = (error?: unknown) => {
-      // If the venue was not asked, the next caller asks.
+      // If no request was sent, the next caller sends one.
       if (requestedAt === null || isNotSent(error)) return;
       this.#entries.delete(id);
       this.#entries.set(id, { book, requestedAt });

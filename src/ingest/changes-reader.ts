@@ -7,15 +7,15 @@ const OVERLAP_MS = 30_000;
 
 /**
  * Returns a function that applies the markets that changed since the last complete read or sweep, so that sweeps can
- * have long pauses. Its parameter is the start of the last complete sweep in Unix milliseconds, or null before the first
- * one is complete.
+ * have long pauses. Its parameter is the start of the last complete sweep in Unix milliseconds, or null before the
+ * first one is complete.
  */
 export function createChangesReader(context: VenueContext): (sweptAt: number | null) => Promise<void> {
   const { venue, board, clock, health, signal } = context;
   /** Start of the last complete read, Unix milliseconds; at first the start of the ingest. */
   let readAt = clock.now();
 
-  /** A market that was over before this node could see it open is not added to the board. */
+  /** A market that this node never received as open is not added to the board after its end. */
   const isWanted = ({ listing: { marketId, status } }: MarketSnapshot) =>
     status === "active" || status === "pending" || board.find(venue.id, marketId) !== null;
 
@@ -33,7 +33,8 @@ export function createChangesReader(context: VenueContext): (sweptAt: number | n
       }
     } catch (error) {
       if (!(error instanceof VenueError) || error.failure !== "client_error") throw error;
-      // The venue refuses to list changes; sweeps still find them. Treated as an outage, it would cause constant sweeps.
+      // The venue refuses to list changes; sweeps still find them. Treated as an outage, it would cause constant
+      // sweeps.
       health.drop("changes_unavailable");
       return;
     }

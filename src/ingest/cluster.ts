@@ -35,7 +35,7 @@ export interface ClusterOptions extends IngestContext {
   readonly flush: () => Promise<void>;
 }
 
-/** Shares the venues with other nodes on the same store: this node reads some of them and loads the others from the store. */
+/** Shares the venues with other nodes on one store: reads some of them and loads the others from the store. */
 export class Cluster {
   readonly #options: ClusterOptions;
   readonly #leases: Leases;

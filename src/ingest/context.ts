@@ -55,8 +55,8 @@ export function listMostTraded(board: MarketBoard, venues: readonly VenueId[], l
 }
 
 /**
- * Returns a function that lists the most traded markets, followed by the markets of `listMore`. A list that is not empty
- * is reused for 5 seconds.
+ * Returns a function that lists the most traded markets, followed by the markets of `listMore`. A list that is not
+ * empty is reused for 5 seconds.
  */
 export function cacheMostTraded(
   context: VenueContext,

@@ -6,7 +6,7 @@ import type { IngestContext } from "./context.ts";
 const POLL_PAUSE_MS = 500;
 const START_CURSOR: ChangeCursor = { events: 0, markets: 0, quotes: 0 };
 
-/** Follows the venues that other nodes read: applies their stored changes to the board, twice a second and when woken. */
+/** Applies the stored changes of the venues that other nodes read to the board, twice a second and when woken. */
 export class Follower {
   readonly #context: IngestContext;
   readonly #cursors = new Map<VenueId, ChangeCursor>();

@@ -78,19 +78,19 @@ export interface Ingest {
   /** Loads the board from the store. Returns the number of markets. */
   restore(): Promise<number>;
   start(): void;
-  /** True if the first sweep of every venue has completed or failed, on this node or on the node that reads the venue. */
+  /** True if the first sweep of every venue has completed or failed, on the node that reads the venue. */
   readonly isSettled: boolean;
   health(): Record<VenueId, VenueStatusReport>;
   /**
-   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. It sends no
-   * request for ten minutes after the venue said so.
+   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. It sends
+   * no request for ten minutes after the venue has returned none.
    */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   /** Order books, read from the stream or the venue. */
   readonly books: Pick<BookReader, "read" | "readOrLast" | "tracked">;
   /** Trades, read from the venue and the store. */
   readonly trades: Pick<TradeHistory, "read">;
-  /** Returns the venue-specific data of a market that clients may know; null for a venue that is not configured. */
+  /** Returns the venue-specific data of a market for clients; null for a venue that is not configured. */
   detailsOf(listing: MarketListing): ListingDetails | null;
   readonly lastHours: Pick<LastHours, "find">;
   readonly pastPrices: PastPrices & MissingHistory;
@@ -242,7 +242,7 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-/** Creates the readers of order books, trades and unknown markets, which send requests when a client asks. */
+/** Creates the readers of order books, trades and unknown markets, which send requests to the venues for clients. */
 function createOnDemandReads({
   venues,
   board,
@@ -276,8 +276,8 @@ function createOnDemandReads({
 }
 
 /**
- * Limits the requests for histories that clients cause, as for order books and trades. A client that disconnects does not
- * abort its request, because others may share it. Reads of the service itself are not limited here.
+ * Limits the requests for histories that clients cause, as for order books and trades. A client that disconnects does
+ * not abort its request, because others may share it. Reads of the service itself are not limited here.
  */
 function limitHistory(adapter: VenueAdapter, requests: VenueRequestQueue): Pick<VenueAdapter, "id" | "getHistory"> {
   return {

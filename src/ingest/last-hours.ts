@@ -6,7 +6,7 @@ import type { Database } from "../ports/database.ts";
 import { type LastHour, readLastHour } from "../storage/index.ts";
 import { listMostTraded } from "./context.ts";
 
-/** The last hour is read for this many of the most traded active markets; it bounds memory and the time of a refresh. */
+/** The last hour is read for this many of the most traded active markets, which limits memory and time. */
 const MARKETS_MAX = 50_000;
 /** Markets per statement. A statement occupies the embedded store for some tens of milliseconds. */
 const MARKETS_PER_STATEMENT = 1_000;

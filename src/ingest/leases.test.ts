@@ -50,7 +50,7 @@ function openCluster(database: Database) {
     leases.start();
     return member;
   };
-  /** Returns the ids of the members that hold a lease. Includes paused nodes, because they may resume, but no killed nodes. */
+  /** Returns the ids of members that hold a lease, including paused nodes, which may resume, but no killed nodes. */
   const holders = (name: string) =>
     members.filter(({ node, leases }) => !node.isDead && leases.fenceOf(name) !== null).map(({ id }) => id);
   const assertOneHolderEach = () => {

@@ -125,7 +125,7 @@ export class Leases {
     await Promise.all(this.#endings);
   }
 
-  /** Renews all leases, then acquires or releases at most one. Returns true if another lease may be acquired immediately. */
+  /** Renews all leases, then acquires or releases at most one. Returns true if another one may follow immediately. */
   async #round(): Promise<boolean> {
     const { store, holder, eligible, watched, clock } = this.#options;
     await this.#renew();

@@ -7,13 +7,14 @@ import type { Clock } from "../ports/clock.ts";
 
 /** Older trades are not reported. They were read late, for example because the market was not polled before. */
 const TRADE_AGE_MS_MAX = HOUR_MS;
-/** Maximum number of remembered trades; the oldest is forgotten first. Venues repeat a trade within minutes. */
+/** Limit of reported trades in memory; the oldest is deleted first. Venues repeat a trade within minutes. */
 const SEEN_TRADES_MAX = 50_000;
 /** Maximum number of markets whose price must be confirmed. */
 const AWAITED_MARKETS_MAX = 10_000;
 
 /**
- * Receives live prices and trades of the venues that this node reads. Ingest calls it synchronously, so it must be fast.
+ * Receives live prices and trades of the venues that this node reads. Ingest calls it synchronously, so it must be
+ * fast.
  */
 export interface LiveObserver {
   /** Called when this node begins to read the venue. Another node may have read it before. */

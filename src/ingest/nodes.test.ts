@@ -27,7 +27,7 @@ interface Member {
 let close = async () => {};
 afterEach(() => close());
 
-/** Opens nodes with ingest on one store and closes them after the test. `show` lists a market on the venues of every node. */
+/** Opens nodes with ingest on a store until the end of the test. `show` lists a market on the venues of every node. */
 function openNodes(database: Database, bus?: Bus) {
   const cluster = new Cluster(database, SAMPLE_AT);
   const members: Member[] = [];

@@ -26,8 +26,8 @@ export function createRefreshQueue({ venue, board, clock, health, signal, applyP
   /** When each market must be read, Unix milliseconds. */
   const dueAtById = new Map<string, number>();
   /**
-   * When the status of a market that awaits its result last changed, Unix milliseconds. Only changes that this process saw;
-   * for others the published close time is used, which may be long past when trading ends.
+   * When the status of a market that awaits its result last changed, Unix milliseconds. Only changes that this process
+   * has received; for others the published close time is used, which may be long past when trading ends.
    */
   const changedAtById = new Map<string, number>();
 

@@ -22,7 +22,7 @@ const FIELD_NAME_PATTERN = /^[A-Za-z][A-Za-z_]{0,31}(?:\.[A-Za-z_][A-Za-z0-9_]{0
 const MANY_DIGITS_PATTERN = /\d{4}|(?:\d.*){6}/;
 const OTHER_NAME = "other";
 
-/** Counts the drift of one venue by kind and name, with one redacted sample for each; the number of names is bounded. */
+/** Counts the drift of one venue by kind and name, each with one redacted sample, for a bounded number of names. */
 export class SchemaDriftLog {
   readonly #entries = new Map<string, DriftEntry>();
 

@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const writer of openWriters.splice(0)) await writer.close();
 });
 
-/** Creates a writer on a real store that fails while `state.isUp` is false. `state.before` runs before each statement. */
+/** Creates a writer on a real store that fails unless `state.isUp`. `state.before` runs before each statement. */
 function createTestWriter(realDatabase: Database) {
   const interrupted = interruptible(realDatabase);
   const { database } = interrupted;

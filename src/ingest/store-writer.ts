@@ -12,7 +12,7 @@ const BATCH_ROWS_MAX = 250;
 const FLUSH_EVERY_MS = 1_000;
 /** Limit of market rows per timed flush. `flushMarket` waits for at most one timed flush. */
 const FLUSH_ROWS_MAX = 4_000;
-/** Limit of market rows per timed flush during a first sweep, which needs the CPU. Above 0, so that rows are stored during it. */
+/** Limit of market rows per timed flush during a first sweep, which needs the CPU. Above 0, so that rows are stored. */
 const FIRST_SWEEP_FLUSH_ROWS_MAX = 200;
 /** Flushes per write of price changes to market rows. Ticks already contain the prices, so this can wait. */
 const FLUSHES_PER_QUOTE_FLUSH = 10;
@@ -267,7 +267,7 @@ export class StoreWriter {
     }
   }
 
-  /** Writes the markets of venues that this node may write. Of other venues, inserts only markets that are not stored. */
+  /** Writes the markets of venues that this node may write. Of others, inserts only markets that are not stored. */
   async #write(markets: readonly BoardMarket[]): Promise<(number | null)[]> {
     const fences = this.#fencesOf(markets.map(({ listing }) => listing.venue));
     if (fences === undefined) return this.#options.store.upsertMarkets(markets.map(snapshotOf));

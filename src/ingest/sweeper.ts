@@ -154,8 +154,8 @@ export class Sweeper {
   }
 
   /**
-   * Queues the open markets of the page's events that the events no longer have. A page that counts the markets of an event
-   * has all of them, so that these markets have closed and no second sweep is needed.
+   * Queues the open markets of the page's events that the events no longer have. A page that counts the markets of an
+   * event has all of them, so that these markets have closed and no second sweep is needed.
    */
   #queueUnlistedChildren({ events, markets }: ListingPage): void {
     const listed = new Set(markets.map(({ listing }) => listing.marketId));

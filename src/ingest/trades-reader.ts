@@ -5,7 +5,7 @@ import { RollingVolume } from "./rolling-volume.ts";
 
 const TRADES_PER_READ_MAX = 1_000;
 const MARKETS_MAX = 200;
-/** Limit for venues without published volume: the volume is summed from trades, so the trades of all markets are read. */
+/** Limit for venues without published volume, whose volume is summed from the trades of all markets. */
 const MARKETS_FOR_VOLUME_MAX = 5_000;
 /** Limit of markets whose trades are requested; further requests are ignored. */
 const REQUESTED_MAX = 100;
@@ -13,8 +13,8 @@ const REQUESTED_MAX = 100;
 const REQUESTED_MS = 3 * 60_000;
 
 /**
- * Reads the trades of a venue's most traded markets, one market at a time. If the venue's listing contains no volume, it
- * contains no last trade either: the newest trade read is the last price.
+ * Reads the trades of a venue's most traded markets, one market at a time. If the venue's listing contains no volume,
+ * it contains no last trade either: the newest trade read is the last price.
  */
 export class TradesReader {
   readonly #context: VenueContext;

@@ -3,7 +3,7 @@ export interface Timer {
   setTimeout(callback: () => void, delayMs: number): () => void;
 }
 
-/** Lets one loop wait for work. An event that is set before `wait` ends the wait at once. Each wait resets the event. */
+/** Lets one loop wait for work. An event set before `wait` ends the wait at once. Each wait resets the event. */
 export class AsyncEvent {
   #isSet = false;
   #endWait: () => void = () => {};

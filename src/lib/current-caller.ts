@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const callers = new AsyncLocalStorage<string>();
 
-/** Runs `work`, and what it starts, for a caller: a customer, or the address of somebody without an account. */
+/** Runs `work`, and what it starts, for a caller: a customer, or the address of a client without an account. */
 export function runForCaller<Result>(caller: string, work: () => Result): Result {
   return callers.run(caller, work);
 }

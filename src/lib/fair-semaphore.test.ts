@@ -124,7 +124,7 @@ test("a release visits the keys at their limit and the next one, however many ke
   assert.equal(visitedByTry, 0);
 });
 
-/** Visits all waiting callers at each step: the first one of the first key in turn that may use another slot gets it. */
+/** Visits all waiting callers at each step: the first of the first key that may use another slot gets it. */
 function grantInTurn({ slots, perKey }: { readonly slots: number; readonly perKey: number }) {
   const used = new Map<string, number>();
   const turns: { readonly key: string; readonly callers: number[] }[] = [];

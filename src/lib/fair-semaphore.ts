@@ -12,14 +12,14 @@ export interface FairSemaphoreLimits {
   readonly waiting?: number;
   readonly waitingPerKey?: number;
   /**
-   * Slots that a key may get out of turn if it got fewer than the others before; none by default. So a key that asks for less
-   * than its share waits little for keys that ask for more. At most every second slot is given out of turn, so that new keys
-   * double the wait of the others at most. For few waiting keys: a release visits all.
+   * Slots that a key may get out of turn if it got fewer than the others before; none by default. So a key that
+   * requests less than its share waits little for keys that request more. At most every second slot is given out of
+   * turn, so that new keys double the wait of the others at most. For few waiting keys: a release visits all.
    */
   readonly credit?: number;
 }
 
-/** Keys whose slots are remembered for their credits; the key that got a slot least recently is forgotten first. */
+/** Limit of keys whose slots are counted for their credits; the key that got a slot least recently is deleted first. */
 const GRANTED_KEYS_MAX = 4_096;
 
 /** Frees a slot. The caller calls it once. */
@@ -48,7 +48,7 @@ export class FairSemaphore {
     this.#limits = limits;
   }
 
-  /** Whether no slot is used and nobody waits. */
+  /** Whether no slot is used and no caller waits. */
   get isIdle(): boolean {
     return this.#used === 0 && this.#waitingCount === 0;
   }

@@ -30,8 +30,8 @@ export interface LimitedBlock {
 }
 
 /**
- * Returns the blocks of an IP address that have a limit, smallest first. An IPv6 address has two: its /64, and its /48 with
- * four times the limit, because a site may have a /48 and could otherwise use 65,536 times the limit.
+ * Returns the blocks of an IP address that have a limit, smallest first. An IPv6 address has two: its /64, and its /48
+ * with four times the limit, because a site may have a /48 and could otherwise use 65,536 times the limit.
  *
  * @example limitedBlocks("2001:db8::1"); // [{ block: "2001:db8:0:0", factor: 1 }, { block: "2001:db8:0::/48", factor: 4 }]
  */

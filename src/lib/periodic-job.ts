@@ -9,15 +9,15 @@ export interface PeriodicJobOptions {
   /** Does the work of one run. `signal` aborts when the job stops. */
   readonly run: (signal: AbortSignal) => unknown;
   /**
-   * Called after a failed run with the number of consecutive failures, but not after `stop`. Only work that never fails may
-   * omit it: its error would be an unhandled rejection.
+   * Called after a failed run with the number of consecutive failures, but not after `stop`. Only work that never fails
+   * may omit it: its error would be an unhandled rejection.
    */
   readonly onFailure?: (error: unknown, failures: number) => void;
 }
 
 /**
- * Repeats work with a pause after each run, so that runs never overlap. A failed run does not end the job. Its pauses do not
- * keep the process alive.
+ * Repeats work with a pause after each run, so that runs never overlap. A failed run does not end the job. Its pauses
+ * do not keep the process alive.
  */
 export class PeriodicJob {
   readonly #options: PeriodicJobOptions;

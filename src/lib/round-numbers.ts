@@ -10,8 +10,8 @@ const USD_DECIMALS = 6;
 const DECIMALS = 12;
 
 /**
- * Rounds the numbers of a response by the unit that their field name says: USD to 1e-6; prices, spreads, contracts and all
- * other numbers to 1e-12; probabilities and the objects `causal` and `scenarios` not at all.
+ * Rounds the numbers of a response by the unit that their field name says: USD to 1e-6; prices, spreads, contracts and
+ * all other numbers to 1e-12; probabilities and the objects `causal` and `scenarios` not at all.
  *
  * @param value  what JSON can represent
  * @returns  the same value if nothing changes, otherwise a copy of the parts that change
@@ -21,7 +21,7 @@ export function roundNumbers<Value>(value: Value): Value {
   return roundField("", value) as Value;
 }
 
-/** Encodes what is sent to clients as JSON, with rounded numbers. For bodies that the server does not serialise itself. */
+/** Encodes a value for clients as JSON with rounded numbers. For bodies that the server does not serialise itself. */
 export const encodeJson = (value: unknown): string => JSON.stringify(roundNumbers(value));
 
 function roundField(name: string, value: unknown): unknown {

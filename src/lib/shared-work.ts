@@ -1,6 +1,6 @@
 /**
- * Work that several callers wait for. A caller whose signal aborts stops waiting, and the work continues for the others. It
- * is aborted when no caller waits.
+ * Work that several callers wait for. A caller whose signal aborts stops waiting, and the work continues for the
+ * others. It is aborted when no caller waits.
  */
 export class SharedWork<Result> {
   readonly #abort = new AbortController();
@@ -29,7 +29,7 @@ export class SharedWork<Result> {
     } finally {
       signal.removeEventListener("abort", onAbort);
       this.#callers -= 1;
-      if (this.#callers === 0) this.#abort.abort(new Error("nobody waits for this work"));
+      if (this.#callers === 0) this.#abort.abort(new Error("no caller waits for this work"));
     }
   }
 }

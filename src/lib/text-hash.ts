@@ -10,7 +10,7 @@ function fnv1a(text: string, offset: number): number {
 }
 
 /**
- * Returns 64 bits that tell texts apart without keeping them: two FNV-1a hashes of 32 bits. Not for secrets: whoever chooses
- * the texts can find two with the same hash.
+ * Returns 64 bits that identify a text without containing it: two FNV-1a hashes of 32 bits. Not for secrets: whoever
+ * chooses the texts can find two with the same hash.
  */
 export const hashText = (text: string): string => `${fnv1a(text, FNV_OFFSET)}-${fnv1a(text, OTHER_OFFSET)}`;

@@ -110,7 +110,7 @@ export type DriftKind = "unknown_value" | "missing" | "new";
  */
 export type DriftCounter = (kind: DriftKind, field: string, value: unknown) => void;
 
-/** The venue-specific data of a market that clients may see. */
+/** The venue-specific data of a market for clients. */
 export interface ListingDetails {
   /** clob: an order book. amm: an automated market maker, which has no order book. */
   readonly bookType: "clob" | "amm";
@@ -131,7 +131,7 @@ export interface VenueAdapter {
   /** True for a reference venue: it is not allowed in paths or filters, and its amounts are not USD. */
   readonly playMoney: boolean;
   readonly profile: VenueProfile;
-  /** Returns the venue-specific data of a market that clients may see. */
+  /** Returns the venue-specific data of a market for clients. */
   detailsOf(listing: MarketListing): ListingDetails;
   /** Returns the markets that are open or about to open, page by page, with their events. */
   listOpenMarkets(signal: AbortSignal): AsyncIterable<ListingPage>;

@@ -4,7 +4,7 @@ export interface WebPage {
   readonly url: string;
   readonly title: string;
   readonly text: string;
-  /** When the page says that it was published, Unix milliseconds; null if unknown. */
+  /** Publication time according to the page, Unix milliseconds; null if unknown. */
   readonly publishedAt: number | null;
 }
 

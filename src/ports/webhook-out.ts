@@ -1,5 +1,5 @@
 /**
- * Why no response arrived. The reason is only logged. Customers see only that the attempt failed.
+ * Why no response arrived. The reason is only logged. Customers receive only that the attempt failed.
  * - `unavailable`: this node has too many requests, in total or to this host, or is stopping. It is unrelated to the
  *   receiver, so it is not a failure of the webhook. Unless the node is stopping, the receiver got no byte.
  */
@@ -36,7 +36,7 @@ export type WebhookAnswer =
       readonly kind: "answered";
       /** Status of the response. Redirects are not followed. */
       readonly status: number;
-      /** Unix milliseconds until which the receiver asks for no further requests; null without a valid Retry-After. */
+      /** Unix milliseconds until which the receiver accepts no further requests; null without a valid Retry-After. */
       readonly retryAt: number | null;
       /**
        * The first 1 KiB of the response body, read as UTF-8 and not decompressed. NUL and invalid bytes are U+FFFD.

@@ -125,7 +125,7 @@ export function createChangeStore(database: Database) {
       }
     },
 
-    /** Returns the latest positions of these venues. Read them before loading the store, so that no change is missed. */
+    /** Returns the latest positions of these venues. Read them before loading the store, or changes may be missed. */
     async latestCursors(venues: readonly VenueId[]): Promise<Map<VenueId, ChangeCursor>> {
       const rows = await database.query<{ venue: VenueId } & ChangeCursor>(
         `select venue,

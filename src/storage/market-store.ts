@@ -82,23 +82,23 @@ function toTradeRow({ marketKey, trade }: MarketTrade) {
 export type MarketStore = ReturnType<typeof createMarketStore>;
 
 /**
- * Stores markets, events, status changes and trades. All writes are idempotent, and rows that PostgreSQL cannot store are
- * omitted. If `fences` are passed, only rows of venues whose fence still matches the lease are written, and each written
- * row gets a new position in the change feed. If `fences` are omitted, this process must be the only writer.
+ * Stores markets, events, status changes and trades. All writes are idempotent, and rows that PostgreSQL cannot store
+ * are omitted. If `fences` are passed, only rows of venues whose fence still matches the lease are written, and each
+ * written row gets a new position in the change feed. If `fences` are omitted, this process must be the only writer.
  *
  * @param onEventsAppended  called after each commit that appended events to the event log
  */
 export function createMarketStore(database: Database, onEventsAppended: () => void = () => {}) {
   return {
     /**
-     * Stores the current state of markets and, in the same transaction, appends one event per newly settled market to the
-     * event log. A settlement is logged exactly once, even if the write is repeated or the process crashes.
+     * Stores the current state of markets and, in the same transaction, appends one event per newly settled market to
+     * the event log. A settlement is logged exactly once, even if the write is repeated or the process crashes.
      *
      * @returns keys in the order of `snapshots`; null for a market whose id PostgreSQL cannot store
      */
     upsertMarkets: (snapshots: readonly MarketSnapshot[], fences?: readonly VenueFence[]) =>
       upsertMarkets(database, snapshots, fences, onEventsAppended),
-    /** Inserts markets that are not stored yet. Returns the keys of all `snapshots`, in the format of `upsertMarkets`. */
+    /** Inserts markets that are not stored yet. Returns the keys of all `snapshots`, as `upsertMarkets`. */
     insertUnknownMarkets: (snapshots: readonly MarketSnapshot[]) => insertUnknownMarkets(database, snapshots),
     async upsertEvents(events: readonly EventListing[], fences?: readonly VenueFence[]): Promise<void> {
       const storable = events.filter(({ eventId }) => isStorableId(eventId));

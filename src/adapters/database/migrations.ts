@@ -59,7 +59,7 @@ export interface AppliedMigration {
  * Applies all pending files of `migrations/` in one transaction and returns them. A lock ensures that nodes which start
  * simultaneously apply them once.
  *
- * @throws NewerStoreError if the store has a migration that this version does not know
+ * @throws NewerStoreError if the store has a migration that this version does not have
  * @throws Error if a migration fails; the store is then unchanged
  */
 export async function migrateDatabase(database: Database): Promise<readonly AppliedMigration[]> {

@@ -113,7 +113,8 @@ function wrapClient(client: pg.PoolClient, priority: StatementPriority, releaseS
 }
 
 /**
- * Waits for a connection of the pool. The caller has acquired a slot, so the pool has room for it.
+ * Waits for a connection of the pool. The caller has acquired a slot, so the pool has fewer connections in use than its
+ * maximum.
  *
  * @throws AppError `store_unavailable` after `waitMsMax`. A connection that is established later returns to the pool
  */

@@ -2,7 +2,7 @@ import { currentCaller } from "../../lib/current-caller.ts";
 import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** Statements and transactions of one caller that wait. It leaves room in the queue for other callers. */
+/** Statements and transactions of one caller that wait. The other places in the queue are for other callers. */
 const WAITING_PER_CALLER_MAX = 256;
 
 /**

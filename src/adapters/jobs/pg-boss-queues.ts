@@ -14,7 +14,7 @@ const RUN_SECONDS_MAX = 3_600;
 /** A job that no worker fetches in this time is deleted. */
 const WAIT_SECONDS_MAX = 86_400;
 const ENDED_JOB_SECONDS = 600;
-/** The callers bound the attempts, because only they know why one failed. */
+/** The callers limit the attempts, because only they have the reason of a failure. */
 const RETRIES_MAX = 1_000;
 const SCHEMA_OF_PUBLIC = "parallax_jobs";
 const INSUFFICIENT_PRIVILEGE = "42501";

@@ -10,7 +10,7 @@ import {
 import { boundResponses, createLimitedFetch, type Fetch } from "./bounded-fetch.ts";
 
 export interface LanguageModelSettings {
-  /** compatible: any server that speaks the protocol of OpenAI's chat completions at `baseUrl`. */
+  /** compatible: any server that implements the protocol of OpenAI's chat completions at `baseUrl`. */
   readonly provider: "anthropic" | "openai" | "compatible";
   readonly model: string;
   /** Null for the provider's own URL. */
@@ -93,10 +93,10 @@ const MESSAGES: Readonly<Record<LanguageModelFailure, string>> = {
   rate_limited: "The language model refused the request because of its rate limit.",
   unavailable: "The language model could not be reached, or failed.",
   bad_response: "The language model sent a response that is not of its protocol.",
-  aborted: "The request to the language model was given up.",
+  aborted: "The request to the language model was canceled.",
 };
 
-/** Names the kind of failure. The cause is not kept: it may contain the prompt and the response. */
+/** Returns the error of a failed call. The cause is not kept: it may contain the prompt and the response. */
 async function toFailure(error: unknown, signal: AbortSignal): Promise<LanguageModelError> {
   const failed = (failure: LanguageModelFailure) => new LanguageModelError(failure, MESSAGES[failure]);
   if (signal.aborted) return failed("aborted");

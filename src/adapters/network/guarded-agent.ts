@@ -40,8 +40,8 @@ export class ForbiddenAddressError extends Error {
 }
 
 /**
- * Asks the DNS servers of the system. It does not use `getaddrinfo`, whose queries block the threads that also read
- * files, and ignores /etc/hosts and search domains.
+ * Creates a resolver that queries the DNS servers of the system. It does not use `getaddrinfo`, whose queries block the
+ * threads that also read files, and ignores /etc/hosts and search domains.
  *
  * @param options  servers and time per query; injected by tests
  */

@@ -96,7 +96,7 @@ async function readAll(stream: Readable, bytesMax: number, count: ByteCount): Pr
 
 /**
  * Returns a stream of the decoded body, or null if the body is not encoded. The signal destroys the stream.
- * @throws VenueError (bad_body) for an encoding that was not asked for, or several encodings
+ * @throws VenueError (bad_body) for an encoding that was not requested, or several encodings
  */
 function createDecoder(contentEncoding: string | undefined, body: Buffer, signal: AbortSignal): Readable | null {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "";

@@ -5,7 +5,7 @@ import type { CheckWebhookUrl } from "../../ports/webhook-out.ts";
 import { isPublicAddress } from "./guarded-address.ts";
 
 /**
- * URL parsers remove or replace these characters, so that the customer would see another URL than the registered one.
+ * URL parsers remove or replace these characters, so that the stored URL would differ from the registered one.
  */
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 /** Port 443 is empty in a parsed https URL. */

@@ -8,7 +8,7 @@ import type { WorkerPool } from "../../ports/worker-pool.ts";
 /** One thread: the event loop and the embedded store need the other cores. */
 const THREADS = 1;
 const WAITING_TASKS_MAX = 8;
-/** Maximum waiting tasks of one caller. It leaves room in the queue for other callers. */
+/** Maximum waiting tasks of one caller. The other places in the queue are for other callers. */
 const WAITING_PER_CALLER_MAX = 4;
 const TASK_MS_MAX = 30_000;
 /** A thread without a task for this time ends, because it holds tens of megabytes. */
@@ -104,7 +104,7 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
       const release = await waitForTurn();
       try {
         if (closing.signal.aborted) throw createClosedError();
-        // The module's types say what the thread returns.
+        // The type of the module declares what the thread returns.
         return (await runOnThread(task, transfer)) as Result;
       } finally {
         release();

@@ -12,7 +12,7 @@ export interface ExtractTask {
 export interface ExtractedPage {
   readonly title: string;
   readonly text: string;
-  /** Unix milliseconds; null if the page does not say. */
+  /** Unix milliseconds; null if the page has no date. */
   readonly publishedAt: number | null;
 }
 

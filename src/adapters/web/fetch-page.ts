@@ -42,7 +42,7 @@ export interface FetchedPage {
 
 export interface FetchPageOptions {
   readonly rule: AccessRule;
-  /** Name resolution; injected by tests. The default asks the DNS servers of the system. */
+  /** Name resolution; injected by tests. The default queries the DNS servers of the system. */
   readonly resolveHost?: ResolveHost;
 }
 

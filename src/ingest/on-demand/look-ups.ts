@@ -9,9 +9,9 @@ import type { VenueRequestQueue } from "./venue-request-queue.ts";
 
 /** Time for one look-up, of which at most half is the wait for its turn. */
 const LOOK_UP_MS_MAX = 6_000;
-/** A venue is not asked again for this time for a market that it does not have. */
+/** A market that a venue does not have is not requested again for this time. */
 export const UNKNOWN_MARKET_MS = 10 * 60_000;
-/** Limit of unknown markets that this process remembers. The store has those of all processes. */
+/** Limit of unknown markets in the memory of this process. The store has those of all processes. */
 export const UNKNOWN_MARKETS_MAX = 10_000;
 /** A claim of a process that died ends after this time. It is longer than any look-up. */
 const CLAIM_MS = 10_000;
@@ -41,9 +41,10 @@ interface LookUp {
 }
 
 /**
- * Requests markets that are not on the board from their venues. Concurrent look-ups of a market, also of other processes,
- * share one request. Markets that a venue does not have are remembered. A look-up is claimed in the store before it waits for
- * its turn at the venue, so that a slow store does not use up turns and does not count as a failure of the venue.
+ * Requests markets that are not on the board from their venues. Concurrent look-ups of a market, also of other
+ * processes, share one request. Markets that a venue does not have are stored. A look-up is claimed in the store before
+ * it waits for its turn at the venue, so that a slow store does not use up turns and does not count as a failure of the
+ * venue.
  */
 export class LookUps {
   readonly #options: LookUpsOptions;
@@ -56,7 +57,7 @@ export class LookUps {
     this.#options = options;
   }
 
-  /** Number of unknown markets that are remembered. */
+  /** Number of unknown markets in memory. */
   get unknownCount(): number {
     return this.#unknownUntil.size;
   }
@@ -75,7 +76,7 @@ export class LookUps {
       const outcome = await this.#ask(venue, marketId, adapter, endsAt);
       if (outcome !== "asked_elsewhere") return outcome === "found";
       await clock.sleep(CLAIMED_ELSEWHERE_PAUSE_MS);
-      // The process that asked the venue stores the market, and this one loads it.
+      // The process that requested the market stores it, and this one loads it.
       if (isListed(venue, marketId)) return true;
     }
     throw new VenueError("rate_limited", `${venue}: another process looks up the market`, { retryable: true });
@@ -121,7 +122,7 @@ export class LookUps {
     return lookUp;
   }
 
-  /** Settles the claim in the store. Nobody waits for it: an unsettled claim ends by itself. */
+  /** Settles the claim in the store. The caller does not wait for it: an unsettled claim expires. */
   #end(venue: VenueId, marketId: string, { claim, isUnknown }: LookUp): void {
     this.#running.delete(`${venue}/${marketId}`);
     const { unknownMarkets, log } = this.#options;

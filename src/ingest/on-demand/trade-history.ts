@@ -12,14 +12,14 @@ const READ_EVERY_MS = 2_000;
 /** How long an answer serves later pages. Trades before a page's position do not change, so this only limits memory. */
 const ANSWER_AGE_MS_MAX = 10 * 60_000;
 /**
- * Numbers of newest trades that are requested: the first that exceeds the page, and the next ones if a page lies further
- * back. Some venues send 100 trades per response, so a small page must not request many.
+ * Numbers of newest trades that are requested: the first that exceeds the page, and the next ones if a page lies
+ * further back. Some venues send 100 trades per response, so a small page must not request many.
  */
 const REQUEST_SIZES = [200, 600, 2_000, 10_000] as const;
 const REQUEST_SIZE_MAX = 10_000;
 /**
- * An answer with fewer trades than this share of the request contains all that the venue has. Venues may combine or omit
- * rows, so an answer of nearly the requested size can be incomplete.
+ * An answer with fewer trades than this share of the request contains all that the venue has. Venues may combine or
+ * omit rows, so an answer of nearly the requested size can be incomplete.
  */
 const EXHAUSTED_SHARE_MAX = 0.5;
 /** Limit of trades in all answers that are kept, about 15 MB. */
@@ -65,8 +65,8 @@ function compareTrades(a: TradePosition, b: TradePosition): number {
 
 /**
  * Lists the trades of a market. The store alone cannot answer: it records the trades of followed markets and has gaps
- * after disconnections, so the venue is asked for its newest trades, up to 10,000. Older trades, and all trades while
- * the venue does not answer, come from the store.
+ * after disconnections, so the newest trades, up to 10,000, are requested from the venue. Older trades, and all trades
+ * while the venue does not answer, come from the store.
  */
 export class TradeHistory {
   readonly #options: TradeHistoryOptions;
@@ -157,7 +157,7 @@ export class TradeHistory {
       },
     );
     const keep = (count: number, error?: unknown) => {
-      // If the venue was not asked, the next caller asks.
+      // If no request was sent, the next caller sends one.
       if (requestedAt === null || isNotSent(error)) return;
       this.#keep(id, { size, trades, requestedAt, count, hasFailed: error !== undefined });
     };

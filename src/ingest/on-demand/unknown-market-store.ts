@@ -8,8 +8,8 @@ const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 100;
 
 /**
- * The answer to a claim: `claimed` if the caller must ask the venue, `unknown` if the venue did not have the market when it
- * was asked, `asked_elsewhere` if another look-up asks the venue at present.
+ * The result of a claim: `claimed` if the caller must request the market from the venue, `unknown` if the venue did not
+ * have the market at the last request, `asked_elsewhere` if another look-up requests it at present.
  */
 export type LookUpClaim =
   | { readonly kind: "claimed" }
@@ -19,8 +19,8 @@ export type LookUpClaim =
 export type UnknownMarketStore = ReturnType<typeof createUnknownMarketStore>;
 
 /**
- * Creates the store of the markets that a venue does not have, and of the look-ups that run at present, for all nodes. All
- * times come from the database. Every method throws `store_unavailable` if it does not respond.
+ * Creates the store of the markets that a venue does not have, and of the look-ups that run at present, for all nodes.
+ * All times come from the database. Every method throws `store_unavailable` if it does not respond.
  */
 export function createUnknownMarketStore(database: Database) {
   const expiresAt = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`;

@@ -16,7 +16,7 @@ const WAITING_PER_VENUE_MAX = 1_000;
 export const LOOK_UPS_PER_VENUE_MAX = 1;
 /** Look-ups may use this share of the requests per second that a venue permits. */
 export const LOOK_UP_SHARE_MAX = 0.25;
-/** Look-ups that may be sent immediately after an idle period. If one second permits more, they are as many as it permits. */
+/** Look-ups that may be sent immediately after an idle period, at least as many as one second permits. */
 const LOOK_UP_BURST = 4;
 /** After this many failures in a row, one request per second is sent to the venue until it answers. */
 const FAILURES_MAX = 3;
@@ -48,9 +48,9 @@ interface RunOptions {
 }
 
 /**
- * Sends the requests that clients cause to the venues: few at a time, each with a deadline. Waiting callers take turns, so
- * that one caller with many requests delays another by one request. Look-ups of markets that are not on the board use at
- * most a quarter of a venue's requests. A venue that keeps failing gets one request per second until it answers.
+ * Sends the requests that clients cause to the venues: few at a time, each with a deadline. Waiting callers take turns,
+ * so that one caller with many requests delays another by one request. Look-ups of markets that are not on the board
+ * use at most a quarter of a venue's requests. A venue that keeps failing gets one request per second until it answers.
  */
 export class VenueRequestQueue {
   readonly #clock: Clock;
@@ -81,8 +81,8 @@ export class VenueRequestQueue {
   }
 
   /**
-   * Runs `send` as `run`, once for all concurrent callers with the same id. Each caller waits for its own turn; the first
-   * whose turn comes sends the request, and the others wait for its result until their own deadlines.
+   * Runs `send` as `run`, once for all concurrent callers with the same id. Each caller waits for its own turn; the
+   * first whose turn comes sends the request, and the others wait for its result until their own deadlines.
    *
    * @param id  begins with the kind of the request, because ids of markets are texts that callers choose
    */
@@ -148,7 +148,7 @@ export class VenueRequestQueue {
       try {
         // Other requests may have failed during the wait.
         if (!lane.breaker.allows(this.#clock.monotonic())) throw createOpenError(venue);
-        return await this.#sendJudged(venue, lane.breaker, send, deadline.signal);
+        return await this.#sendRecorded(venue, lane.breaker, send, deadline.signal);
       } finally {
         release();
       }
@@ -193,7 +193,7 @@ export class VenueRequestQueue {
     }
   }
 
-  async #sendJudged<Result>(
+  async #sendRecorded<Result>(
     venue: VenueId,
     breaker: CircuitBreaker,
     send: (signal: AbortSignal) => Promise<Result>,
@@ -204,7 +204,7 @@ export class VenueRequestQueue {
       breaker.recordSuccess();
       return result;
     } catch (error) {
-      this.#judge(breaker, error);
+      this.#recordOutcome(breaker, error);
       throw error;
     }
   }
@@ -223,7 +223,7 @@ export class VenueRequestQueue {
     }
   }
 
-  /** Rejects one iteration of the event loop after the signal, so that the error of an adapter that heeds it comes first. */
+  /** Rejects one iteration of the event loop after the signal, so that the adapter's own error comes first. */
   async #rejectAfter(signal: AbortSignal): Promise<never> {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     await this.#clock.yieldToEventLoop();
@@ -231,7 +231,7 @@ export class VenueRequestQueue {
   }
 
   /** A request that was not sent is neither a success nor a failure. A bad response may concern one market only. */
-  #judge(breaker: CircuitBreaker, error: unknown): void {
+  #recordOutcome(breaker: CircuitBreaker, error: unknown): void {
     const failure = error instanceof VenueError ? error.failure : null;
     if (failure === "timeout" || failure === "network" || failure === "circuit_open")
       breaker.recordFailure(this.#clock.monotonic());
@@ -262,7 +262,7 @@ function createLane(requestsPerSecond: number, now: number): Lane {
 
 function createSharedRequest(): SharedRequest {
   const result = Promise.withResolvers<unknown>();
-  // Nobody may wait for it.
+  // Without a caller that waits, a rejection would have no handler.
   result.promise.catch(() => {});
   return { callers: 0, sent: new AbortController(), result };
 }

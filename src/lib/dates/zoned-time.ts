@@ -48,8 +48,8 @@ function offsetAt(instant: number, zone: TimeZone): number {
 }
 
 /**
- * Converts local time to Unix milliseconds with the daylight saving rules of the platform's zone database. Of a local time
- * that occurs twice (autumn) it returns the first; one that is skipped (spring) moves forward by the gap.
+ * Converts local time to Unix milliseconds with the daylight saving rules of the platform's zone database. Of a local
+ * time that occurs twice (autumn) it returns the first; one that is skipped (spring) moves forward by the gap.
  *
  * @param minutes  minutes after local midnight, 0 to 1440
  * @example zonedInstant(civilDate(2026, 7, 2), 8 * 60 + 30, "America/New_York"); // 2026-07-02T12:30:00Z

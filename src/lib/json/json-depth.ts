@@ -2,8 +2,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Limit of nested lists and objects in what a venue sends. The deepest recorded response has 7. A text of brackets takes
- * hundreds of megabytes and blocks the event loop if it is parsed.
+ * Limit of nested lists and objects in what a venue sends. The deepest recorded response has 7. A text of brackets
+ * takes hundreds of megabytes and blocks the event loop if it is parsed.
  */
 export const JSON_DEPTH_MAX = 64;
 
@@ -16,7 +16,7 @@ export function parseShallowJson(json: string): unknown {
   return JSON.parse(json);
 }
 
-/** Whether lists and objects of a JSON text are nested more than `depthMax` deep. Stops there, and never parses the text. */
+/** Whether lists and objects of a JSON text are nested more than `depthMax` deep. Does not parse the text. */
 export function isNestedDeeper(json: string, depthMax: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at++) {

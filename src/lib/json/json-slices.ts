@@ -17,8 +17,8 @@ const OBJECT_END = 0x7d;
 const NOT_BLANK_PATTERN = /[^ \t\n\r]/;
 
 /**
- * Returns what `JSON.parse` returns. A long text is scanned and parsed in slices, with a yield between them. Only a string
- * or number that is longer than a slice is parsed as a whole.
+ * Returns what `JSON.parse` returns. A long text is scanned and parsed in slices, with a yield between them. Only a
+ * string or number that is longer than a slice is parsed as a whole.
  *
  * @param valuesMax how many commas and opening brackets a long text may have; it has at most one value more
  * @throws SyntaxError if the text is not JSON; JsonBoundError if it exceeds a bound; either of them if both are true

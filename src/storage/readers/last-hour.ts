@@ -11,7 +11,7 @@ export interface LastHour {
   readonly volumeUsd: number | null;
 }
 
-/** If the roll-up is further behind than this, the last hour's volume is unknown. */
+/** If the roll-up ended earlier than this, the last hour's volume is unknown. */
 const ROLL_UP_AGE_MS_MAX = 15 * MINUTE_MS;
 
 /**

@@ -32,7 +32,8 @@ export interface LimitlessContext extends VenuePorts {
 export type LimitlessClient = ReturnType<typeof createLimitlessClient>;
 
 /**
- * Creates the REST client of Limitless. Responses are unvalidated JSON, or null if the venue does not have the resource.
+ * Creates the REST client of Limitless. Responses are unvalidated JSON, or null if the venue does not have the
+ * resource.
  */
 export function createLimitlessClient(options: Omit<VenueClientOptions, "limits">) {
   const client = new VenueClient({ ...options, limits: LIMITS });
@@ -50,15 +51,16 @@ export function createLimitlessClient(options: Omit<VenueClientOptions, "limits"
   return {
     requestsPerSecond: client.requestsPerSecond,
     /**
-     * Lists open markets, newest first. A market added during the sweep moves other rows to a later page, where they are
-     * repeated instead of missed.
+     * Lists open markets, newest first. A market added during the sweep moves other rows to a later page, where they
+     * are repeated instead of missed.
      */
     listActive: (page: number, signal: AbortSignal) =>
       client.fetchJson("/markets/active", { query: { page, limit: LIST_ROWS_MAX, sortBy: "newest" }, signal }),
     /** Returns the slugs of all open rows and their children. No other endpoint links a child to its group. */
     listSlugs: (signal: AbortSignal) => client.fetchJson("/markets/active/slugs", { signal }),
     /**
-     * Returns a market or group by slug or contract address, including resolved ones. Sends no request for an invalid id.
+     * Returns a market or group by slug or contract address, including resolved ones. Sends no request for an invalid
+     * id.
      */
     findMarket: async (slugOrAddress: string, signal: AbortSignal) =>
       isMarketId(slugOrAddress) ? find(slugOrAddress, "", { signal }) : null,

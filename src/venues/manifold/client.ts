@@ -104,7 +104,7 @@ export function createManifoldClient(options: Omit<VenueClientOptions, "limits">
      */
     listPriceChanges: (query: BetQuery, signal: AbortSignal) =>
       fetchRows("/bets", { ...query, ...priceChangeFilter(query) }, signal),
-    /** Returns the probabilities of those rows between two times, in any order. Returns none for an unknown contract. */
+    /** Returns the probabilities of those rows between two times, in any order; none for an unknown contract. */
     listBetPoints: (query: Required<Omit<BetQuery, "answerId">> & Pick<BetQuery, "answerId">, signal: AbortSignal) =>
       fetchRows("/bet-points", { ...query, ...priceChangeFilter(query) }, signal),
   };

@@ -14,8 +14,8 @@ export const hasResolution = (resolution: string | null | undefined): boolean =>
   resolution !== undefined && resolution !== null && resolution !== "";
 
 /**
- * Whether the contract pays several mutually exclusive answers and the row does not say how much. The venue stores each
- * payout as the answer's current probability, which only `/market/{id}/prob` returns.
+ * Whether the contract pays several mutually exclusive answers and the row does not contain the amounts. The venue
+ * stores each payout as the answer's current probability, which only `/market/{id}/prob` returns.
  */
 export function lacksPayouts(row: ContractWire): boolean {
   const { isResolved, resolutions, answers } = row;

@@ -22,8 +22,8 @@ export interface MarketState {
 /**
  * Reads the status of a market (docs/decisions/0021). In order of precedence:
  *
- * 1. The oracle: a row of its feed, except that the stream's settlement replaces a row that is only behind; then the
- *    market row's oracle status. Only a settled oracle makes a market final. The market row may say so before it closes
+ * 1. The oracle: a row of its feed, except that the stream's settlement replaces an older row; then the
+ *    market row's oracle status. Only a settled oracle makes a market final. The market row may have this state before it closes
  *    the market; then the market is determined until the feed or the flag follows.
  * 2. Orders: a proposal or a dispute does not end trading. A market with one is determined only if it accepts no
  *    orders.

@@ -125,7 +125,7 @@ export function parseStreamFill(message: unknown, tokens: TokenPair, countDrop: 
 const TRANSACTIONS_MAX = 64;
 /** Maximum number of fills of one transaction; further fills are not added. */
 const FILLS_MAX = 1_000;
-/** How long a transaction is remembered, because its fills arrive one by one and the stream may repeat a message. */
+/** How long a transaction is kept, because its fills arrive one by one and the stream may repeat a message. */
 const TRANSACTION_MS_MAX = 60_000;
 
 interface Total {

@@ -23,7 +23,7 @@ const TOKENS_PER_CONNECTION = 300;
 const TOKENS_PER_MARKET = 2;
 const MARKETS_PER_CONNECTION = TOKENS_PER_CONNECTION / TOKENS_PER_MARKET;
 export const STREAM_MARKETS_MAX = 1_500;
-/** Every connection announces each new market; this many ids are remembered to report each market once. */
+/** Every connection announces each new market; this many ids are kept to report each market once. */
 const LISTED_IDS_MAX = 2_000;
 
 /** Opens the market stream over as many connections as the followed markets need. */

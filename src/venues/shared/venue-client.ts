@@ -115,7 +115,7 @@ export class VenueClient {
     openMs: PROBE_EVERY_MS,
     openMsMax: PROBE_EVERY_MS,
   });
-  /** The request that waits for the limits at present. All others wait for its end. */
+  /** One request at a time waits for the limits. The others wait for its end. */
   readonly #turns = new FairSemaphore({ slots: 1, waitingPerKey: WAITING_PER_KIND_MAX });
   readonly #running: FairSemaphore;
   #pausedUntil = 0;
@@ -301,7 +301,7 @@ export class VenueClient {
     }
   }
 
-  /** Waits for the end of a pause that the venue demanded, and for the rate limit. */
+  /** Waits for the end of a pause that the venue requested, and for the rate limit. */
   async #waitForToken(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     for (;;) {

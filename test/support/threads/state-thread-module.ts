@@ -7,7 +7,7 @@ export type CounterRequest =
   | { readonly kind: "loop" }
   | { readonly kind: "allocate" };
 
-/** Module of a state thread for tests: adds numbers, fails, ends its thread, never responds or allocates without limit. */
+/** Module of a state thread: adds numbers, fails, ends its thread, never responds or allocates without limit. */
 export const createHandler: StateThreadModule<CounterRequest, number>["createHandler"] = () => {
   let sum = 0;
   const garbage: number[][] = [];

@@ -15,8 +15,8 @@ const SEED = 4;
 const MARKET_COUNT = 60;
 
 /**
- * Serves the simulated venues on loopback for the tests of the calling file. Every test starts without faults. The clock
- * stands still at `now`, one hour after the start of the world.
+ * Serves the simulated venues on loopback for the tests of the calling file. Every test starts without faults. The
+ * clock stands still at `now`, one hour after the start of the world.
  */
 export async function serveFaultyExchanges({ now }: { readonly now: number }) {
   const faults = createFaults((...keys) => uniform(3, 1, ...keys));

@@ -14,7 +14,7 @@ export class ManualFeed implements Feed {
     for (const listener of this.#listeners.get(event.market.venue) ?? []) listener(event);
   }
 
-  /** Emits every trade of these markets with from <= at < to in chronological order, each followed by the change of its book. */
+  /** Emits the trades of these markets in [from, to) in chronological order, each before the change of its book. */
   publishTrades(world: World, markets: readonly ListedMarket[], from: number, to: number): void {
     markets
       .flatMap((market) => world.trades(market, from, to).map((trade) => ({ market, trade, at: trade.at })))

@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const ingest of openIngests.splice(0)) await ingest.stop();
 });
 
-/** Creates the ingest of one scripted venue, "alpha", with a real store and a fake clock. It is stopped after the test. */
+/** Creates the ingest of one scripted venue, "alpha", with a real store and a fake clock, until the end of the test. */
 export function openStoredIngest(database: Database) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());

@@ -165,7 +165,7 @@ async function loadExchange(name: VenueName): Promise<ExchangeFactory> {
 
 type AdapterFactory = (ports: VenuePorts, urls: Readonly<Record<string, string>>) => VenueAdapter;
 
-/** Loads an adapter's factory. The option for the URL of a service has the name of the service (`restUrl` for `rest`). */
+/** Loads an adapter's factory. The URL of a service is the option with its name (`restUrl` for `rest`). */
 async function loadAdapter(name: VenueName): Promise<AdapterFactory> {
   const module: Record<string, unknown> = await import(new URL(`${name}/index.ts`, ADAPTERS_DIR).href);
   const create = module[`create${name.charAt(0).toUpperCase()}${name.slice(1)}Venue`] as (

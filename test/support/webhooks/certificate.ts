@@ -1,6 +1,6 @@
 /**
- * A self-signed certificate for `hooks.example` and `localhost`, valid from 2020 to 2120, and its key. For servers of tests
- * on loopback only.
+ * A self-signed certificate for `hooks.example` and `localhost`, valid from 2020 to 2120, and its key. For servers of
+ * tests on loopback only.
  */
 export const TEST_CERTIFICATE = {
   key: `-----BEGIN PRIVATE KEY-----

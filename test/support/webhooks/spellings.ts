@@ -1,6 +1,6 @@
 /**
- * First address of each forbidden IPv4 range and its prefix length. A separate copy of the ranges in guarded-address.ts, so
- * that a range that is removed there makes a test fail.
+ * First address of each forbidden IPv4 range and its prefix length. A separate copy of the ranges in
+ * guarded-address.ts, so that a range that is removed there makes a test fail.
  */
 const FORBIDDEN_IPV4: readonly (readonly [first: string, prefixLength: number])[] = [
   ["0.0.0.0", 8],

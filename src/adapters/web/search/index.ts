@@ -7,7 +7,7 @@ import { createWikipediaSearch } from "./wikipedia.ts";
 
 export type SearchEngineName = "gdelt" | "wikipedia" | "brave";
 
-/** @throws Error if `brave` is asked for without a key */
+/** @throws Error if `brave` is requested without a key */
 export function createSearchEngines(
   names: readonly SearchEngineName[],
   options: {

@@ -46,11 +46,11 @@ interface ClassifiedShift {
  * @throws AppError `store_unavailable`; the candidates then stay queued
  */
 export async function logPriceShifts(
-  watch: PriceShiftDetector,
+  detector: PriceShiftDetector,
   database: Database,
   limits: PriceShiftLimits,
 ): Promise<number> {
-  const candidates = watch.peek(SHIFTS_PER_BATCH_MAX);
+  const candidates = detector.peek(SHIFTS_PER_BATCH_MAX);
   if (candidates.length === 0) return 0;
   const closes = await readCloses(database, candidates);
   const classifyAll = async (store: Pick<Database, "query">) => {
@@ -61,18 +61,18 @@ export async function logPriceShifts(
   };
   const classified = await classifyAll(database);
   if (classified.every(({ event }) => event === null)) {
-    watch.settle(classified);
+    detector.settle(classified);
     return 0;
   }
-  // Another node may have logged the same moves since the read. If it logged them in another clock hour, the keys differ, so
-  // the log would not reject ours.
+  // Another node may have logged the same moves since the read. If it logged them in another clock hour, the keys
+  // differ, so the log would not reject ours.
   const { added, final } = await database.transaction(async (transaction) => {
     await transaction.query(`select pg_advisory_xact_lock(${SHIFTS_LOCK_ID})`);
     const repeated = await classifyAll(transaction);
     const events = repeated.flatMap(({ event }) => event ?? []);
     return { added: events.length === 0 ? 0 : await appendEvents(transaction, events), final: repeated };
   });
-  watch.settle(final);
+  detector.settle(final);
   return added;
 }
 
@@ -130,14 +130,14 @@ export function classifyShift(
  * @throws AppError `store_unavailable`; the candidates then stay queued
  */
 export async function logWhales(
-  watch: WhaleDetector,
+  detector: WhaleDetector,
   ports: { readonly database: Database; readonly clock: Clock },
   limits: WhaleLimits,
 ): Promise<number> {
-  const candidates = watch.peek(WHALES_PER_BATCH_MAX);
+  const candidates = detector.peek(WHALES_PER_BATCH_MAX);
   const events = new Map<WhaleCandidate, NewEvent>();
   for (const candidate of candidates) {
-    const sizes = await sizesOf(watch, ports, candidate);
+    const sizes = await sizesOf(detector, ports, candidate);
     const event = classifyWhale(candidate, sizes, limits);
     if (event !== null) events.set(candidate, event);
   }
@@ -145,7 +145,7 @@ export async function logWhales(
     events.size === 0
       ? 0
       : await ports.database.transaction((transaction) => appendEvents(transaction, [...events.values()]));
-  watch.settle(candidates, new Set(events.keys()));
+  detector.settle(candidates, new Set(events.keys()));
   return added;
 }
 
@@ -166,16 +166,16 @@ export function classifyWhale(
 
 /** Returns the sizes of the market's trades; null if the market is not stored yet. */
 async function sizesOf(
-  watch: WhaleDetector,
+  detector: WhaleDetector,
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   candidate: WhaleCandidate,
 ): Promise<TradeSizes | null> {
   const { market, startedAt: until } = candidate;
-  const known = watch.findSizes(candidate, clock.now());
+  const known = detector.findSizes(candidate, clock.now());
   if (known !== null || market.storeKey === null) return known;
   const range = { fromMs: until - TRADE_SIZES_MS, toMs: until, limit: TRADE_SIZES_MAX };
   const amounts = await readTradeAmounts(database, market.storeKey, range);
-  return watch.setSizes(market, amounts, { until, now: clock.now() });
+  return detector.setSizes(market, amounts, { until, now: clock.now() });
 }
 
 /** Returns the key of a market's n-th price shift in a clock hour, n from 0. It is the same on every node. */
@@ -183,7 +183,7 @@ function shiftKey({ listing: { venue, marketId } }: BoardMarket, hour: number, n
   return `price_shift/${hour}/${number}/${venue}/${marketId}`;
 }
 
-/** Returns the keys of all possible price shifts of a market in the clock hour of `at`, the hour before and the hour after. */
+/** Returns the keys of all possible price shifts of a market in the clock hours around `at`: before, same and after. */
 function recentShiftKeys(market: BoardMarket, at: number): string[] {
   const hour = Math.floor(at / HOUR_MS);
   return [hour - 1, hour, hour + 1].flatMap((each) =>

@@ -28,14 +28,14 @@ interface Watched {
   /** Whether a confirmed move of the market is queued in `#candidates`. */
   isQueued: boolean;
   lastShift: EarlierShift | null;
-  /** Standard deviation of the hourly moves in log-odds, read in `hour` (hours since 1970). `value` is null if unknown. */
+  /** Standard deviation of the hourly moves in log-odds, read in `hour` (hours since 1970); null if unknown. */
   sigma: { readonly hour: number; readonly value: number | null } | null;
 }
 
 /**
- * Watches the prices of the markets that change, and collects moves that are large in price units. Two observations must show
- * a move, because a single one can be an error of the venue. Only then is the standard deviation read from the store, so
- * small moves need no read.
+ * Watches the prices of the markets that change, and collects moves that are large in price units. Two observations
+ * must show a move, because a single one can be an error of the venue. Only then is the standard deviation read from
+ * the store, so small moves need no read.
  */
 export class PriceShiftDetector {
   readonly #limits: PriceShiftLimits;

@@ -16,7 +16,7 @@ function openWatch(volume24hUsd: number | null = 20_000) {
   const snapshot = sampleMarket("m", { activity: { volume24hUsd } });
   const { market } = new MarketBoard(() => SAMPLE_AT).apply(snapshot, SAMPLE_AT);
   let count = 0;
-  /** Adds a trade of `usd`, `seconds` after the start, at 0.4 for the side NO. Returns whether takers were requested. */
+  /** Adds a trade of `usd` at 0.4 for NO, `seconds` after the start. Returns whether takers were requested. */
   const add = (usd: number, seconds: number, parts: Partial<Trade> = {}, isRepeated = false) => {
     const trade: Trade = {
       tradeId: `t${count++}`,

@@ -6,20 +6,20 @@ import { HOUR_MS } from "../../../lib/durations.ts";
 import { largestBurst, TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
 import { CANDIDATES_MAX } from "./model.ts";
 
-/** Limit of markets whose trade sizes are in memory, about 5 kB each; the least recently used are read again when needed. */
+/** Limit of markets whose trade sizes are in memory, about 5 kB each; the least recently used are removed first. */
 const SIZED_MARKETS_MAX = 1_000;
 /** The sizes are read again after this time, so that those of trades older than a week are removed. */
 const SIZES_AGE_MS_MAX = 6 * HOUR_MS;
 /** One taker's trades are added up if their times differ by at most this. */
 const BURST_MS = 60_000;
 /**
- * How long a trade is kept after it arrived. Trade lists are read about once a minute. Trades are kept longer, so that one
- * taker's trades are added up across two reads.
+ * How long a trade is kept after it arrived. Trade lists are read about once a minute. Trades are kept longer, so that
+ * one taker's trades are added up across two reads.
  */
 const KEPT_MS = 3 * 60_000;
 /** Limit of kept trades, about 0.5 kB each. The oldest are removed first. */
 const TRADES_MAX = 20_000;
-/** Limit of markets whose live volume is kept, about 0.2 kB each; those whose last trade is the oldest are removed first. */
+/** Limit of markets whose live volume is kept, about 0.2 kB each; those with the oldest trade are removed first. */
 const VOLUMES_MAX = 10_000;
 
 /** A trade, or one taker's trades on one side of a market within a minute, large enough for one of the rules. */
@@ -46,14 +46,14 @@ interface StoredSizes {
   readonly sizes: TradeSizes;
   /** Unix milliseconds. */
   readonly readAt: number;
-  /** Unix milliseconds. Trades from before this time were read from the store; later ones are counted as they arrive. */
+  /** Unix milliseconds. Earlier trades were read from the store; later ones are counted as they arrive. */
   readonly until: number;
 }
 
 /**
- * Watches trades and collects those that are large in USD: single trades, and the trades of one taker on one side of a market
- * within a minute. The sizes of a market's trades of the last week are read from the store at its first large trade, and then
- * kept up to date with its live trades. A trade is part of at most one alert.
+ * Watches trades and collects those that are large in USD: single trades, and the trades of one taker on one side of a
+ * market within a minute. The sizes of a market's trades of the last week are read from the store at its first large
+ * trade, and then kept up to date with its live trades. A trade is part of at most one alert.
  */
 export class WhaleDetector {
   readonly #limits: WhaleLimits;
@@ -136,7 +136,7 @@ export class WhaleDetector {
     }
   }
 
-  /** Returns the sizes of the market's trades; null if they must be read, or if they can contain the candidate's own trades. */
+  /** Returns the sizes of the market's trades; null if unknown, or if they can contain the candidate's own trades. */
   findSizes({ market, startedAt }: Pick<WhaleCandidate, "market" | "startedAt">, now: number): TradeSizes | null {
     const key = marketKeyOf(market);
     const stored = this.#sizes.get(key);
@@ -171,8 +171,8 @@ export class WhaleDetector {
   }
 
   /**
-   * Queues the largest sum of the trades within a minute that have the taker and the side of this trade; of this trade alone
-   * if its taker is unknown. A sum that is too small for both rules leaves the queue.
+   * Queues the largest sum of the trades within a minute that have the taker and the side of this trade; of this trade
+   * alone if its taker is unknown. A sum that is too small for both rules leaves the queue.
    */
   #collect(trade: RecentTrade): void {
     const { group } = trade;
@@ -210,8 +210,8 @@ export class WhaleDetector {
   }
 
   /**
-   * Whether the trade and others of its group would be large together by the rules, without the percentile, which needs the
-   * store. False for the trade alone, which is classified without its taker.
+   * Whether the trade and others of its group would be large together by the rules, without the percentile, which needs
+   * the store. False for the trade alone, which is classified without its taker.
    */
   #couldBeLarge({ executedAt, group: { market, trades } }: RecentTrade): boolean {
     const near = trades.filter((other) => !other.isAnnounced && Math.abs(other.executedAt - executedAt) <= BURST_MS);
@@ -367,8 +367,8 @@ export class LiveVolume {
   }
 
   /**
-   * Returns the volume that the venue published last plus the trades since, without `usd` of them; null if unknown. It is
-   * not below the published volume.
+   * Returns the volume that the venue published last plus the trades since, without `usd` of them; null if unknown. It
+   * is not below the published volume.
    */
   before(market: BoardMarket, usd: number): number | null {
     const { volume24hUsd } = market.activity;

@@ -12,8 +12,8 @@ const RETRY_DELAY_MS = 1_000;
 
 /**
  * Returns a function that sends a client all events after its position. Events that are older than those in memory are
- * read from the log, the others come from memory. Each step starts when the kernel has accepted the bytes of the previous
- * step, so no events are buffered and no log is read for a client that does not read.
+ * read from the log, the others come from memory. Each step starts when the kernel has accepted the bytes of the
+ * previous step, so no events are buffered and no log is read for a client that does not read.
  */
 export function createCatchUp({
   log,

@@ -57,7 +57,7 @@ export class FanOut {
     return frames;
   }
 
-  /** Stores a batch and sends it to the live clients. Calls must not overlap, because the order of events would change. */
+  /** Stores a batch and sends it to the live clients. Calls must not overlap, or the order of events would change. */
   async send(events: readonly LoggedEvent[], through: number): Promise<void> {
     const batch = this.store(events, through);
     const pause = this.#createPause();
@@ -90,8 +90,9 @@ export class FanOut {
   }
 
   /**
-   * Sends stored events after the client's position, at most `CHUNK_BYTES_MAX`, and adds the client to the live ones if no
-   * more are stored. The position must be at least `floor`. The function is synchronous, so no event can arrive meanwhile.
+   * Sends stored events after the client's position, at most `CHUNK_BYTES_MAX`, and adds the client to the live ones if
+   * no more are stored. The position must be at least `floor`. The function is synchronous, so no event can arrive
+   * meanwhile.
    *
    * @param onSent  called when the kernel has accepted the events, unless the client is live
    */
@@ -109,7 +110,7 @@ export class FanOut {
     this.#live.add(client);
   }
 
-  /** Writes bytes, after which the client is at `position`. Cuts the client if too many bytes are unsent. */
+  /** Writes bytes, after which the client is at `position`. Disconnects the client if too many bytes are unsent. */
   write(client: StreamClient, bytes: Buffer, position: number, onSent?: () => void): void {
     client.position = position;
     if (bytes.length > 0 && !client.write(bytes, this.#clock.monotonic(), onSent)) this.#disconnect(client);

@@ -42,7 +42,7 @@ export function encodeFrame(event: LoggedEvent): Frame {
   };
 }
 
-/** Encodes the event that tells a client of a gap. Its id is the position from which the stream continues. */
+/** Encodes the event that reports a gap to a client. Its id is the position from which the stream continues. */
 export const encodeReset = (position: number): Buffer =>
   Buffer.from(`id: ${position}\nevent: reset\ndata: {"id":"${position}","type":"reset"}\n\n`);
 

@@ -24,7 +24,7 @@ const EVENTS_PER_FIRST_READ = 1_000;
 const RETRY_DELAY_MS = 1_000;
 /** A stopping server closes connections that have not accepted their last bytes after this time. */
 const END_MS_MAX = 2_000;
-/** A stopping server requests a random reconnection time in this range, so that clients do not reconnect all at once. */
+/** A stopping server requests a random reconnection time in this range, so that clients do not return all at once. */
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_RANGE = 4_000;
 
@@ -150,7 +150,8 @@ export function createStreaming(options: StreamingOptions) {
     },
 
     /**
-     * Counts a stream, and returns its body. `close` must be called when the connection closes, even if `start` was not.
+     * Counts a stream, and returns its body. `close` must be called when the connection closes, even if `start` was
+     * not.
      *
      * @throws AppError `rate_limited` or `overloaded` above a limit of open streams, `draining` while the server stops
      */

@@ -20,7 +20,7 @@ export interface StreamRequest {
   /** Address of the client. */
   readonly address: string;
   readonly filter: StreamFilter;
-  /** Id of the last event that the client has received; Infinity if above 2^53. If null, the stream begins with the next event. */
+  /** Id of the last received event; Infinity if above 2^53. If null, the stream begins with the next event. */
   readonly lastEventId: number | null;
 }
 
@@ -36,7 +36,7 @@ export class StreamClient {
   /** Whether the log has assigned an id that is at least `position`. */
   isPositionKnown = false;
   #queuedBytes = 0;
-  /** The oldest unsent byte is before `offset` and was queued at or before `at`, in monotonic ms. Null if all bytes are sent. */
+  /** The oldest unsent byte is before `offset` and was queued by `at` (monotonic ms). Null if all bytes are sent. */
   #unsent: { readonly offset: number; readonly at: number } | null = null;
 
   /**

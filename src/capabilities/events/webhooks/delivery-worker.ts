@@ -32,19 +32,19 @@ import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
 
 const RETRIES_PER_READ = 50;
 /**
- * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that become
- * due meanwhile are read together.
+ * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that
+ * become due meanwhile are read together.
  */
 const RETRIES_PAUSE_MS = 200;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
-/** Wait of a message that the connector did not send. The wait varies by half of it, so that no worker is always late. */
+/** Wait of a message that the connector did not send. It varies by half, so that no worker is always late. */
 const UNAVAILABLE_RETRY_MS = 500;
 
-/** What became of a message. Only `attempted` messages were sent. */
+/** Result of an attempt to send a message. Only `attempted` messages were sent. */
 type AttemptResult = "attempted" | "not_owned" | "paused" | "unavailable";
 
-/** What the dispatcher passes on to its workers. */
+/** Dependencies that the dispatcher passes to its workers. */
 export interface DeliveryPorts {
   readonly clock: Clock;
   readonly random: Random;
@@ -59,8 +59,8 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
   readonly ownershipChecks: Pick<OwnershipChecks, "request">;
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
   /**
-   * Attempts to receivers whose last attempt failed, or was answered slowly, have slots of their own, so that they do not
-   * delay the others. Attempts to healthy receivers that run for a second get `late` slots. Customers take turns.
+   * Attempts to receivers whose last attempt failed, or was answered slowly, have slots of their own, so that they do
+   * not delay the others. Attempts to healthy receivers that run for a second get `late` slots. Customers take turns.
    */
   readonly slots: {
     readonly healthy: FairSemaphore;
@@ -78,9 +78,9 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
 }
 
 /**
- * Delivers to one webhook. Each event is attempted once in the order of the log; failed ones are stored and retried beside
- * that. The worker ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to another
- * node. After a change, the dispatcher opens a new worker.
+ * Delivers to one webhook. Each event is attempted once in the order of the log; failed ones are stored and retried
+ * beside that. The worker ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to
+ * another node. After a change, the dispatcher opens a new worker.
  */
 export class DeliveryWorker {
   readonly #ports: DeliveryWorkerPorts;
@@ -121,7 +121,7 @@ export class DeliveryWorker {
     });
   }
 
-  /** Number of the last change by the customer that this worker knows. */
+  /** Revision of the webhook that this worker delivers. */
   get revision(): number {
     return this.#target.revision;
   }
@@ -220,7 +220,7 @@ export class DeliveryWorker {
     if (through !== null) this.#ports.results.advance(this.#target.webhookId, through, this.#target.revision);
   }
 
-  /** Reads the next events from memory, or from the log if the webhook is behind. */
+  /** Reads the next events from memory, or from the log if the webhook's position is before those in memory. */
   async #readEvents(): Promise<{
     readonly events: readonly RecentEvent[];
     readonly through: number;
@@ -271,7 +271,7 @@ export class DeliveryWorker {
     this.#retries.set();
   }
 
-  /** Returns false if the message was not sent, because this worker ends or the receiver asked for a delay. */
+  /** Returns false if the message was not sent, because this worker ends or the receiver requested a delay. */
   #attempt(message: Message, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
     return this.#slots.run("", () => this.#sendWhenAvailable(message, setSent));
   }
@@ -286,7 +286,7 @@ export class DeliveryWorker {
         continue;
       }
       if (result !== "unavailable") return result === "attempted";
-      // The receiver is not at fault, so this does not count as an attempt. Other workers use the slot meanwhile.
+      // The receiver did not cause this, so it does not count as an attempt. Other workers use the slot meanwhile.
       setSent(false);
       count("postponed");
       await clock.sleep(UNAVAILABLE_RETRY_MS * (0.5 + random.uniform()));
@@ -298,29 +298,29 @@ export class DeliveryWorker {
     return this.#latency.isSlow ? "slow" : "healthy";
   }
 
-  /** Sends in a slot. An attempt to a healthy receiver that runs for a second passes its slot on, if a late one is free. */
+  /** Sends in a slot. An attempt to a healthy receiver that runs for a second moves to a late slot, if one is free. */
   async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
     const health = this.#health;
     let release: Release = await slots[health].acquire(customerId);
     let endLate = () => {};
-    const passOn = () => {
+    const moveToLateSlot = () => {
       endLate = this.#latency.countLate();
       const late = slots.late.tryAcquire(customerId);
       if (late === null) return;
       release();
       release = late;
     };
-    let cancelPassOn = () => {};
+    let cancelMove = () => {};
     const onStart = () => {
       setSent(true);
-      if (health === "healthy") cancelPassOn = clock.setTimeout(passOn, SLOW_MS);
+      if (health === "healthy") cancelMove = clock.setTimeout(moveToLateSlot, SLOW_MS);
     };
     try {
       return await this.#send(message, { health, onStart });
     } finally {
-      cancelPassOn();
+      cancelMove();
       endLate();
       release();
     }

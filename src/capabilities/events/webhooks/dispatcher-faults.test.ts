@@ -79,7 +79,7 @@ class Receiver {
   /** Time of the last answer with Retry-After. */
   pausedAt = 0;
   pausedUntil = 0;
-  /** Whether an attempt had no connection, or a change of the webhook or of its node has ended the delays by Retry-After. */
+  /** Whether an attempt had no connection, or a change of webhook or node has ended the delays by Retry-After. */
   mayIgnorePauses = false;
   /** Ids of events that must be delivered if the webhook stays enabled. */
   readonly expected = new Set<number>();

@@ -57,7 +57,7 @@ export interface WebhookFigures {
   readonly attempts: { readonly delivered: number; readonly failed: number; readonly postponed: number };
   /** Webhooks that this process delivers. */
   readonly webhooks: number;
-  /** Deliveries of these webhooks that wait for a retry, counted within the last minute; null before the first count. */
+  /** Deliveries of these webhooks that wait for a retry, at most a minute ago; null before the first count. */
   readonly waiting: number | null;
 }
 

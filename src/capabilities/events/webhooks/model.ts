@@ -4,7 +4,7 @@ import type { DeliveryFailure } from "../../../ports/webhook-out.ts";
 /** Bus topic that announces new, changed and released webhooks. */
 export const WEBHOOKS_TOPIC = "webhooks";
 
-/** What the customer sees of a webhook. */
+/** The fields of a webhook that its customer can read. */
 export type Webhook = {
   readonly webhookId: string;
   readonly url: string;

@@ -12,14 +12,16 @@ export interface Outcome {
   readonly delivery: Delivery;
   readonly streak: FailureStreak;
   readonly disables: boolean;
-  /** Unix milliseconds until which the receiver asks for no requests, at most an hour ahead; null if it does not ask. */
+  /** End of the pause that the receiver requests, Unix milliseconds, at most an hour ahead; null without a request. */
   readonly pausedUntil: number | null;
 }
 
 export const isDelivered = (answer: WebhookAnswer): boolean =>
   answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
 
-/** Decides what follows from an attempt. `startedAt` and `endedAt` are Unix milliseconds. */
+/**
+ * Returns the state of a delivery and its webhook after an attempt. `startedAt` and `endedAt` are Unix milliseconds.
+ */
 export function classifyAttempt(
   message: Message,
   answer: WebhookAnswer,

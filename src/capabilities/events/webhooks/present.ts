@@ -5,8 +5,8 @@ import { isDelivered } from "./outcome.ts";
 import type { ChangedWebhook, TestResult } from "./service.ts";
 
 /**
- * What happened in an attempt without a response. A name that does not resolve, an address that is not public and a refused
- * connection have the same text, because the difference would reveal what is behind an address.
+ * Problem of an attempt without a response. A name that does not resolve, an address that is not public and a refused
+ * connection have the same text, because the difference would reveal which addresses are in use.
  */
 const PROBLEMS: Readonly<Record<DeliveryFailure, string>> = {
   forbidden_address: "No connection: the name, its public address, the port or the certificate does not work",

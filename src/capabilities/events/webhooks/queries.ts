@@ -115,8 +115,8 @@ async function cancelRetries(transaction: Transaction, webhookId: string): Promi
 export type TestTarget = SealedSecrets & { readonly url: string };
 
 /**
- * Reserves a test delivery. Returns null if the webhook does not exist, and the milliseconds to wait if the last test was
- * less than `intervalMs` ago.
+ * Reserves a test delivery. Returns null if the webhook does not exist, and the milliseconds to wait if the last test
+ * was less than `intervalMs` ago.
  */
 export async function reserveTest(
   database: Database,

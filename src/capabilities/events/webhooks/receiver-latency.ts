@@ -1,10 +1,10 @@
 import { SLOW_MS } from "../../../domain/webhook-limits.ts";
 
-/** How fast a receiver answers. */
+/** Measures how fast a receiver answers. */
 export class ReceiverLatency {
   /**
-   * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt counts
-   * half, the one before a quarter, and so on. Null before the first attempt has ended.
+   * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt
+   * counts half, the one before a quarter, and so on. Null before the first attempt has ended.
    */
   #averageMs: number | null = null;
   /** Running attempts that have run for more than a second. */
@@ -14,7 +14,7 @@ export class ReceiverLatency {
     return (this.#averageMs ?? 0) > SLOW_MS || this.#lateAttempts > 0;
   }
 
-  /** Before the first answer, only the time that it takes tells whether the receiver is slow. */
+  /** Whether no attempt has ended or run for `SLOW_MS` yet. */
   get isUnknown(): boolean {
     return this.#averageMs === null && this.#lateAttempts === 0;
   }

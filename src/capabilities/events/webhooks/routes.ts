@@ -126,7 +126,7 @@ function deliveryRoutes(app: FastifyInstance, { service, publicUrl }: WebhookRou
       const { limit = DELIVERIES_DEFAULT, cursor } = query;
       const listing = { webhookId };
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeEventId(cursor, listing);
-      // One more is requested, to see whether there is a next page.
+      // One more than the limit shows whether there is a next page.
       const deliveries = await service.deliveries(principal.customerId, webhookId, { before, limit: limit + 1 });
       const page = deliveries.slice(0, limit);
       const last = page.at(-1);

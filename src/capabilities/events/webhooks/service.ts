@@ -110,7 +110,8 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
     },
 
     /**
-     * A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this resolves.
+     * A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this
+     * resolves.
      *
      * @throws InvalidRequestError if the change has a secret and `rollSecret`
      */

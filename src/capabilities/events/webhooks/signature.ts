@@ -7,8 +7,8 @@ const KEY_BYTES_MIN = 24;
 const KEY_BYTES_MAX = 64;
 
 /**
- * Returns the key of a secret: the decoded bytes of `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks says, or
- * the UTF-8 bytes of any other text.
+ * Returns the key of a secret: the decoded bytes of `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks says,
+ * or the UTF-8 bytes of any other text.
  */
 export function keyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : null;
@@ -27,8 +27,8 @@ export interface Secrets {
 }
 
 /**
- * Opens the secrets of a webhook. A replaced secret that cannot be opened does not sign, so that a new secret repairs a webhook
- * whose key was lost.
+ * Opens the secrets of a webhook. A replaced secret that cannot be opened does not sign, so that a new secret repairs a
+ * webhook whose key was lost.
  *
  * @throws SecretSealError if the current secret was sealed with another key or for another webhook
  */
