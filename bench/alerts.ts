@@ -17,7 +17,7 @@ import { DEFAULT_ALERT_LIMITS } from "../src/capabilities/events/market-alerts/i
 import { classifyShift } from "../src/capabilities/events/market-alerts/log-alerts.ts";
 import { PriceShiftDetector } from "../src/capabilities/events/market-alerts/price-shift-detector.ts";
 import { yesPrice as displayedPrice } from "../src/domain/market.ts";
-import { LiveFeed } from "../src/ingest/live-feed.ts";
+import { createLiveFeed } from "../src/ingest/live-feed.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
 import { type EarlierShift, hourlySigma, shiftSigmas } from "../src/quant/alerts/price-shift.ts";
 import { priceLogOdds } from "../src/quant/log-odds.ts";
@@ -150,7 +150,7 @@ function measureQuiet(replayMarket: typeof replay): void {
 /** Microseconds of CPU per tick of a board with `count` markets, with the detectors or without. */
 function measureTicks(count: number, hasDetectors: boolean): number {
   const board = new MarketBoard(() => systemClock.now());
-  const live = new LiveFeed(systemClock);
+  const live = createLiveFeed(systemClock);
   const watch = new PriceShiftDetector(LIMITS);
   if (hasDetectors)
     live.observe({

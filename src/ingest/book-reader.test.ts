@@ -8,7 +8,7 @@ import { type BoardMarket, MarketBoard } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import { runForCaller } from "../lib/current-caller.ts";
-import { BookReader } from "./book-reader.ts";
+import { createBookReader } from "./book-reader.ts";
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 
 const book = (price: number): OrderBook => ({
@@ -25,7 +25,7 @@ function setUp() {
   const venue = new ScriptedVenue("alpha", clock);
   const other = new ScriptedVenue("beta", clock);
   const tracked = new Map<string, OrderBook>();
-  const reader = new BookReader({
+  const reader = createBookReader({
     venues: new Map([venue, other].map((adapter) => [adapter.id, { adapter }])),
     trackedBookOf: (id, marketId) => tracked.get(`${id}/${marketId}`) ?? null,
     requests: new VenueRequestQueue(clock),

@@ -29,52 +29,27 @@ interface Entry {
   readonly requestedAt: number;
 }
 
+export type BookReader = ReturnType<typeof createBookReader>;
+
 /**
  * Reads order books: from the stream where it tracks the market's book, else from the venue, whichever node ingests it.
  * Concurrent and repeated reads of a market share one request.
  */
-export class BookReader {
-  readonly #options: BookReaderOptions;
+export function createBookReader(options: BookReaderOptions) {
+  const { venues, trackedBookOf, requests, clock } = options;
   /** By venue and market id, oldest request first. */
-  readonly #entries = new Map<string, Entry>();
+  const entries = new Map<string, Entry>();
   /** Last known books by venue and market id, least recently read first. */
-  readonly #lastBooks = new Map<string, OrderBook>();
+  const lastBooks = new Map<string, OrderBook>();
 
-  constructor(options: BookReaderOptions) {
-    this.#options = options;
-  }
-
-  /** Number of requested books that are kept. */
-  get entryCount(): number {
-    return this.#entries.size;
-  }
-
-  /** Returns the book that the venue's stream tracks on this node, without a request; null if it tracks none. */
-  tracked({ listing }: BoardMarket): OrderBook | null {
-    return this.#options.trackedBookOf(listing.venue, listing.marketId);
-  }
-
-  /**
-   * Returns the market's order book as `read` does. If it cannot be read, returns the last book that was read in the
-   * last five minutes, as stale.
-   *
-   * @throws VenueError as `read`, if there is no such book
-   */
-  async readOrLast(market: BoardMarket): Promise<{ readonly book: OrderBook | null; readonly isStale: boolean }> {
-    const id = `${market.listing.venue}/${market.listing.marketId}`;
-    try {
-      const book = await this.read(market);
-      this.#lastBooks.delete(id);
-      if (book !== null) this.#lastBooks.set(id, book);
-      deleteOldest(this.#lastBooks, ENTRIES_MAX);
-      return { book, isStale: false };
-    } catch (error) {
-      if (!(error instanceof VenueError)) throw error;
-      const last = this.#lastBooks.get(id);
-      if (last === undefined || this.#options.clock.now() - last.receivedAt > LAST_BOOK_MS_MAX) throw error;
-      return { book: last, isStale: true };
+  const removeOldEntries = (): void => {
+    const now = clock.monotonic();
+    for (const [id, { requestedAt }] of entries) {
+      const isExpired = now - requestedAt >= READ_EVERY_MS;
+      if (!isExpired && entries.size <= ENTRIES_MAX) break;
+      entries.delete(id);
     }
-  }
+  };
 
   /**
    * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue
@@ -82,15 +57,14 @@ export class BookReader {
    *
    * @throws VenueError as `VenueRequestQueue.run`, with 4 seconds
    */
-  async read({ listing }: BoardMarket): Promise<OrderBook | null> {
-    const { venues, trackedBookOf, requests, clock } = this.#options;
+  const read = async ({ listing }: BoardMarket): Promise<OrderBook | null> => {
     const { venue, marketId } = listing;
     const adapter = venues.get(venue)?.adapter;
     if (adapter === undefined || listing.status === "finalized") return null;
     const trackedBook = trackedBookOf(venue, marketId);
     if (trackedBook !== null) return trackedBook;
     const id = `${venue}/${marketId}`;
-    const current = this.#entries.get(id);
+    const current = entries.get(id);
     const now = clock.monotonic();
     if (current !== undefined && now - current.requestedAt < READ_EVERY_MS) return current.book;
     let requestedAt: number | null = null;
@@ -101,20 +75,42 @@ export class BookReader {
     const keep = (error?: unknown) => {
       // If no request was sent, the next caller sends one.
       if (requestedAt === null || isNotSent(error)) return;
-      this.#entries.delete(id);
-      this.#entries.set(id, { book, requestedAt });
-      this.#removeOldEntries();
+      entries.delete(id);
+      entries.set(id, { book, requestedAt });
+      removeOldEntries();
     };
     book.then(() => keep(), keep);
     return book;
-  }
+  };
 
-  #removeOldEntries(): void {
-    const now = this.#options.clock.monotonic();
-    for (const [id, { requestedAt }] of this.#entries) {
-      const isExpired = now - requestedAt >= READ_EVERY_MS;
-      if (!isExpired && this.#entries.size <= ENTRIES_MAX) break;
-      this.#entries.delete(id);
-    }
-  }
+  return {
+    /** Number of requested books that are kept. */
+    get entryCount(): number {
+      return entries.size;
+    },
+    /** Returns the book that the venue's stream tracks on this node, without a request; null if it tracks none. */
+    tracked: ({ listing }: BoardMarket) => trackedBookOf(listing.venue, listing.marketId),
+    read,
+    /**
+     * Returns the market's order book as `read` does. If it cannot be read, returns the last book that was read in the
+     * last five minutes, as stale.
+     *
+     * @throws VenueError as `read`, if there is no such book
+     */
+    async readOrLast(market: BoardMarket): Promise<{ readonly book: OrderBook | null; readonly isStale: boolean }> {
+      const id = `${market.listing.venue}/${market.listing.marketId}`;
+      try {
+        const book = await read(market);
+        lastBooks.delete(id);
+        if (book !== null) lastBooks.set(id, book);
+        deleteOldest(lastBooks, ENTRIES_MAX);
+        return { book, isStale: false };
+      } catch (error) {
+        if (!(error instanceof VenueError)) throw error;
+        const last = lastBooks.get(id);
+        if (last === undefined || clock.now() - last.receivedAt > LAST_BOOK_MS_MAX) throw error;
+        return { book: last, isStale: true };
+      }
+    },
+  };
 }

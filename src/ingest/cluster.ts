@@ -3,7 +3,7 @@ import type { Bus } from "../ports/bus.ts";
 import type { Database } from "../ports/database.ts";
 import { type VenueFence, venueLeaseName } from "../storage/index.ts";
 import type { IngestContext } from "./context.ts";
-import { Follower } from "./follower.ts";
+import { createFollower, type Follower } from "./follower.ts";
 import { createLeaseStore } from "./lease-store.ts";
 import { Leases } from "./leases.ts";
 import { parseHealthReport, type VenueHealth, type VenueStatusReport } from "./venue-health.ts";
@@ -61,7 +61,7 @@ export class Cluster {
       clock,
       log,
     });
-    this.#follower = new Follower(options, (venue) => this.fenceOf(venue) === null && !readers.has(venue));
+    this.#follower = createFollower(options, (venue) => this.fenceOf(venue) === null && !readers.has(venue));
   }
 
   /** Returns this node's fence for a venue, or null if this node does not hold the venue's lease. */
@@ -129,7 +129,7 @@ export class Cluster {
     if (venue === undefined) return;
     await this.#options.readers.stop(venue, async () => {
       // After a lost lease, queued changes may never be stored, so the venue's markets are loaded from the store.
-      if (isLost) this.#follower.forget(venue);
+      if (isLost) this.#follower.reset(venue);
       else await this.#options.flush();
     });
   }

@@ -26,12 +26,12 @@ import {
   StoredPastPrices,
 } from "../storage/index.ts";
 import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } from "./board-maintenance.ts";
-import { BookReader, type BookReaderOptions } from "./book-reader.ts";
+import { type BookReader, type BookReaderOptions, createBookReader } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
 import { createLastHours, type LastHours } from "./last-hours.ts";
-import { LiveFeed, type LiveObserver } from "./live-feed.ts";
-import { LookUps } from "./on-demand/look-ups.ts";
+import { createLiveFeed, type LiveObserver } from "./live-feed.ts";
+import { createLookUps } from "./on-demand/look-ups.ts";
 import { TradeHistory } from "./on-demand/trade-history.ts";
 import { createUnknownMarketStore, type UnknownMarketStore } from "./on-demand/unknown-market-store.ts";
 import { VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
@@ -139,7 +139,7 @@ export function createIngest(options: IngestOptions): Ingest {
     clock,
     store: (market) => storeWriter.flushMarket(market),
   });
-  const live = new LiveFeed(clock);
+  const live = createLiveFeed(clock);
   const context: IngestContext = {
     venues,
     board,
@@ -261,9 +261,9 @@ function createOnDemandReads({
   const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) =>
     readers.find(venue)?.bookOf(marketId) ?? null;
   return {
-    books: new BookReader({ venues, trackedBookOf, requests, clock }),
+    books: createBookReader({ venues, trackedBookOf, requests, clock }),
     trades: new TradeHistory({ venues, store, requests, clock }),
-    lookUps: new LookUps({
+    lookUps: createLookUps({
       venues,
       unknownMarkets,
       requests,

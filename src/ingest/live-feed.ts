@@ -8,7 +8,7 @@ import type { Clock } from "../ports/clock.ts";
 /** Older trades are not reported. They were read late, for example because the market was not polled before. */
 const TRADE_AGE_MS_MAX = HOUR_MS;
 /** Limit of reported trades in memory; the oldest is deleted first. Venues repeat a trade within minutes. */
-const SEEN_TRADES_MAX = 50_000;
+const REPORTED_TRADES_MAX = 50_000;
 /** Maximum number of markets whose price must be confirmed. */
 const AWAITED_MARKETS_MAX = 10_000;
 
@@ -35,67 +35,63 @@ export interface LiveObserver {
   onTrade(market: BoardMarket, trade: Trade, isRepeated: boolean): void;
 }
 
+export type LiveFeed = ReturnType<typeof createLiveFeed>;
+
 /**
  * Reports live prices and trades of the venues that this node reads to one observer. Not reported: restored markets,
  * backfilled history, changes made by other nodes, repeated trades, trades from before this node read the venue, and
  * trades that are older than an hour.
  */
-export class LiveFeed {
-  readonly #clock: Clock;
-  #observer: LiveObserver | null = null;
+export function createLiveFeed(clock: Clock) {
+  let observer: LiveObserver | null = null;
   /** When this node began to read each venue, Unix milliseconds. */
-  readonly #startedAt = new Map<VenueId, number>();
-  /** What was reported of each trade, oldest trade first. */
-  readonly #seen = new Map<string, Pick<Trade, "size" | "taker">>();
+  const startedAt = new Map<VenueId, number>();
+  /** The last report of each trade, oldest trade first. */
+  const lastReports = new Map<string, Pick<Trade, "size" | "taker">>();
   /** Rows of markets whose next price is reported even if it is unchanged, because it confirms the last one. */
-  readonly #awaited = new Set<number>();
+  const awaited = new Set<number>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
-
-  observe(observer: LiveObserver): void {
-    this.#observer = observer;
-  }
-
-  /** Called when this node begins to read a venue. */
-  start(venue: VenueId): void {
-    this.#startedAt.set(venue, this.#clock.now());
-    this.#observer?.onStart(venue);
-  }
-
-  /**
-   * Reports a change of the board.
-   *
-   * @param at  venue time of the price, Unix milliseconds
-   * @returns whether the market must be read again
-   */
-  reportPrice({ market, previous }: BoardChange, at = market.updatedAt): boolean {
-    if (this.#observer === null || market.yesPrice === null) return false;
-    const isAwaited = this.#awaited.delete(market.row);
-    if (previous?.yesPrice === market.yesPrice && !isAwaited) return false;
-    const heldAt = Math.min(this.#clock.now(), Math.max(market.updatedAt, at));
-    const mustConfirm = this.#observer.onPrice(market, previous, heldAt);
-    if (!mustConfirm || this.#awaited.size >= AWAITED_MARKETS_MAX) return false;
-    this.#awaited.add(market.row);
-    return true;
-  }
-
-  reportTrades(market: BoardMarket, trades: readonly Trade[]): void {
-    if (this.#observer === null) return;
-    const now = this.#clock.now();
-    const { venue, marketId } = market.listing;
-    const since = Math.max(this.#startedAt.get(venue) ?? now, now - TRADE_AGE_MS_MAX);
-    for (const trade of trades) {
-      if (trade.executedAt < since || trade.executedAt > now + VENUE_CLOCK_AHEAD_MS_MAX) continue;
-      const key = `${venue}\n${marketId}\n${trade.tradeId}`;
-      const seen = this.#seen.get(key);
-      const taker = trade.taker ?? seen?.taker;
-      if (seen !== undefined && trade.size <= seen.size && taker === seen.taker) continue;
-      const reported = taker === undefined ? trade : { ...trade, taker, size: Math.max(trade.size, seen?.size ?? 0) };
-      this.#seen.set(key, { size: reported.size, ...(taker !== undefined && { taker }) });
-      deleteOldest(this.#seen, SEEN_TRADES_MAX);
-      this.#observer.onTrade(market, reported, seen !== undefined);
-    }
-  }
+  return {
+    observe(newObserver: LiveObserver): void {
+      observer = newObserver;
+    },
+    /** Called when this node begins to read a venue. */
+    start(venue: VenueId): void {
+      startedAt.set(venue, clock.now());
+      observer?.onStart(venue);
+    },
+    /**
+     * Reports a change of the board.
+     *
+     * @param at  venue time of the price, Unix milliseconds
+     * @returns whether the market must be read again
+     */
+    reportPrice({ market, previous }: BoardChange, at = market.updatedAt): boolean {
+      if (observer === null || market.yesPrice === null) return false;
+      const isAwaited = awaited.delete(market.row);
+      if (previous?.yesPrice === market.yesPrice && !isAwaited) return false;
+      const heldAt = Math.min(clock.now(), Math.max(market.updatedAt, at));
+      const mustConfirm = observer.onPrice(market, previous, heldAt);
+      if (!mustConfirm || awaited.size >= AWAITED_MARKETS_MAX) return false;
+      awaited.add(market.row);
+      return true;
+    },
+    reportTrades(market: BoardMarket, trades: readonly Trade[]): void {
+      if (observer === null) return;
+      const now = clock.now();
+      const { venue, marketId } = market.listing;
+      const since = Math.max(startedAt.get(venue) ?? now, now - TRADE_AGE_MS_MAX);
+      for (const trade of trades) {
+        if (trade.executedAt < since || trade.executedAt > now + VENUE_CLOCK_AHEAD_MS_MAX) continue;
+        const key = `${venue}\n${marketId}\n${trade.tradeId}`;
+        const last = lastReports.get(key);
+        const taker = trade.taker ?? last?.taker;
+        if (last !== undefined && trade.size <= last.size && taker === last.taker) continue;
+        const reported = taker === undefined ? trade : { ...trade, taker, size: Math.max(trade.size, last?.size ?? 0) };
+        lastReports.set(key, { size: reported.size, ...(taker !== undefined && { taker }) });
+        deleteOldest(lastReports, REPORTED_TRADES_MAX);
+        observer.onTrade(market, reported, last !== undefined);
+      }
+    },
+  };
 }

@@ -8,7 +8,7 @@ const DOUBLINGS_MAX = 5;
 const LOGGED_FAILURES_MAX = 3;
 const LOGGED_FAILURE_STEP = 20;
 
-/** How long a loop sleeps. `LoopRunner.wake` can end the pause after `minMs`. */
+/** How long a loop sleeps. `wake` can end the pause after `minMs`. */
 export interface Pause {
   readonly minMs: number;
   readonly ms: number;
@@ -24,59 +24,21 @@ export interface Loop {
   readonly nextPause?: () => Pause;
 }
 
-/** Runs the loops of one venue until its signal aborts. A failed step is counted and followed by a growing pause. */
-export class LoopRunner {
-  readonly #context: VenueContext;
-  readonly #onChange: (loop: string, hasRecovered: boolean) => void;
+export type LoopRunner = ReturnType<typeof createLoopRunner>;
+
+/**
+ * Runs the loops of one venue until its signal aborts. A failed step is counted and followed by a growing pause.
+ *
+ * @param onChange  called when a loop starts to fail or recovers
+ */
+export function createLoopRunner(context: VenueContext, onChange: (loop: string, hasRecovered: boolean) => void) {
+  const { venue, health, log, clock, signal } = context;
   /** Controllers that end the pauses of loops, by the loop's name. */
-  readonly #pauses = new Map<string, AbortController>();
+  const pauses = new Map<string, AbortController>();
   /** Names of the loops whose last step failed. */
-  readonly #failing = new Set<string>();
+  const failing = new Set<string>();
 
-  /** @param onChange  called when a loop starts to fail or recovers */
-  constructor(context: VenueContext, onChange: (loop: string, hasRecovered: boolean) => void) {
-    this.#context = context;
-    this.#onChange = onChange;
-  }
-
-  isFailing(name: string): boolean {
-    return this.#failing.has(name);
-  }
-
-  wake(name: string): void {
-    this.#pauses.get(name)?.abort();
-  }
-
-  wakeFailing(): void {
-    for (const name of this.#failing) this.wake(name);
-  }
-
-  async run({ name, pauseMs, step, restMs = () => 0, nextPause }: Loop): Promise<void> {
-    const { signal } = this.#context;
-    let failures = 0;
-    while (!signal.aborted) {
-      try {
-        await step();
-        if (failures > 0) this.#onChange(name, true);
-        failures = 0;
-        this.#failing.delete(name);
-      } catch (error) {
-        if (signal.aborted) return;
-        failures += 1;
-        this.#failing.add(name);
-        if (failures === 1) this.#onChange(name, false);
-        this.#report(name, error, failures);
-      }
-      if (failures > 0) {
-        const backoffMs = Math.min(ERROR_PAUSE_MS_MAX, ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, DOUBLINGS_MAX));
-        const minMs = Math.max(ERROR_PAUSE_MS_MIN, restMs());
-        await this.#pause(name, { minMs, ms: Math.max(pauseMs, minMs, backoffMs) });
-      } else await this.#pause(name, nextPause?.() ?? { minMs: pauseMs, ms: pauseMs });
-    }
-  }
-
-  #report(name: string, error: unknown, failures: number): void {
-    const { venue, health, log } = this.#context;
+  const report = (name: string, error: unknown, failures: number): void => {
     if (!(error instanceof VenueError)) {
       log.error({ venue: venue.id, loop: name, err: error }, "ingest step failed");
       return;
@@ -88,15 +50,47 @@ export class LoopRunner {
         { venue: venue.id, loop: name, failure: error.failure, reason: error.message },
         "request to the venue failed",
       );
-  }
+  };
 
-  async #pause(name: string, { minMs, ms }: Pause): Promise<void> {
-    const { clock, signal } = this.#context;
+  const pause = async (name: string, { minMs, ms }: Pause): Promise<void> => {
     const wake = new AbortController();
-    this.#pauses.set(name, wake);
+    pauses.set(name, wake);
     await clock.sleep(Math.min(minMs, ms), signal).catch(() => {});
     if (ms <= minMs || signal.aborted) return;
     await clock.sleep(ms - minMs, AbortSignal.any([signal, wake.signal])).catch(() => {});
-    this.#pauses.delete(name);
-  }
+    pauses.delete(name);
+  };
+
+  return {
+    isFailing: (name: string) => failing.has(name),
+    wake: (name: string) => pauses.get(name)?.abort(),
+    wakeFailing(): void {
+      for (const name of failing) pauses.get(name)?.abort();
+    },
+    async run({ name, pauseMs, step, restMs = () => 0, nextPause }: Loop): Promise<void> {
+      let failures = 0;
+      while (!signal.aborted) {
+        try {
+          await step();
+          if (failures > 0) onChange(name, true);
+          failures = 0;
+          failing.delete(name);
+        } catch (error) {
+          if (signal.aborted) return;
+          failures += 1;
+          failing.add(name);
+          if (failures === 1) onChange(name, false);
+          report(name, error, failures);
+        }
+        if (failures > 0) {
+          const backoffMs = Math.min(
+            ERROR_PAUSE_MS_MAX,
+            ERROR_PAUSE_MS_MIN * 2 ** Math.min(failures - 1, DOUBLINGS_MAX),
+          );
+          const minMs = Math.max(ERROR_PAUSE_MS_MIN, restMs());
+          await pause(name, { minMs, ms: Math.max(pauseMs, minMs, backoffMs) });
+        } else await pause(name, nextPause?.() ?? { minMs: pauseMs, ms: pauseMs });
+      }
+    },
+  };
 }

@@ -25,157 +25,140 @@ const CONFIRM_PAUSE_MS = 1_000;
 const SUSPECT_PAUSE_MS = 2_500;
 const SUSPECT_MS = 30_000;
 
-/** Reads a venue's whole listing repeatedly and detects markets that are no longer listed. */
-export class Sweeper {
-  readonly #context: VenueContext;
-  readonly #refreshQueue: RefreshQueue;
-  readonly #wake: () => void;
+export type Sweeper = ReturnType<typeof createSweeper>;
+
+/**
+ * Reads a venue's whole listing repeatedly and detects markets that are no longer listed.
+ *
+ * @param wake  ends the pause before the next sweep
+ */
+export function createSweeper(context: VenueContext, refreshQueue: RefreshQueue, wake: () => void) {
+  const { venue, clock, health, log, signal, board } = context;
   /** Number of consecutive complete sweeps without a market, by market id. */
-  readonly #missedSweeps = new Map<string, number>();
+  const missedSweeps = new Map<string, number>();
   /** Number of markets in the previous sweep, complete or not. */
-  #lastSweepMarkets = 0;
-  #lastDurationMs = 0;
-  #lastCompleteAt: number | null = null;
+  let lastSweepMarkets = 0;
+  let lastDurationMs = 0;
+  let lastCompleteAt: number | null = null;
   /** Time from the start of the last sweep, complete or not, to its last page. */
-  #lastLoadMs = 0;
-  #completeLoadsMs: readonly number[] = [];
+  let lastLoadMs = 0;
+  let completeLoadsMs: readonly number[] = [];
   /** True if a request failed or a message was lost since the last sweep began, so the board may be stale. */
-  #isSuspect = false;
+  let isSuspect = false;
   /** Monotonic time of the last `requestResync`. */
-  #suspectedAt = Number.NEGATIVE_INFINITY;
-  #isConfirming = false;
+  let suspectedAt = Number.NEGATIVE_INFINITY;
+  let isConfirming = false;
 
-  /** @param wake  ends the pause before the next sweep */
-  constructor(context: VenueContext, refreshQueue: RefreshQueue, wake: () => void) {
-    this.#context = context;
-    this.#refreshQueue = refreshQueue;
-    this.#wake = wake;
-  }
-
-  /** Usual time from the start of a sweep to the start of the next one. */
-  get intervalMs(): number {
-    return this.#lastDurationMs + this.#usualPauseMs();
-  }
-
-  /** Start of the last complete sweep, Unix milliseconds; null before the first one is complete. */
-  get lastCompleteAt(): number | null {
-    return this.#lastCompleteAt;
-  }
-
-  /** True while a sweep that confirms a suspect board runs; less urgent requests wait for its end. */
-  get isConfirming(): boolean {
-    return this.#isConfirming;
-  }
-
-  /** Marks the board as possibly stale or wrong, so that the next sweep starts soon. */
-  requestResync(): void {
-    this.#isSuspect = true;
-    this.#suspectedAt = this.#context.clock.monotonic();
-    this.#wake();
-  }
-
-  forget(marketId: string): void {
-    this.#missedSweeps.delete(marketId);
-  }
-
-  restMs(): number {
-    return REST_PER_SWEEP * Math.min(this.#lastLoadMs, ...this.#completeLoadsMs);
-  }
-
-  /** Returns the pause after a successful sweep. */
-  nextPause(): Pause {
-    const { clock } = this.#context;
-    const restMs = this.restMs();
-    const usualMs = this.#usualPauseMs();
-    const minMs = Math.min(usualMs, Math.max(CONFIRM_PAUSE_MS, restMs));
-    if (this.#isSuspect) return { minMs, ms: minMs };
-    const wasSuspectRecently = clock.monotonic() - this.#suspectedAt < SUSPECT_MS;
-    return { minMs, ms: wasSuspectRecently ? Math.min(usualMs, Math.max(SUSPECT_PAUSE_MS, restMs)) : usualMs };
-  }
-
-  #usualPauseMs(): number {
-    return Math.max(sweepPauseAfter(this.#context.venue.profile, this.#lastSweepMarkets), this.restMs());
-  }
-
-  async sweep(): Promise<void> {
-    const { board, clock, health, log, venue } = this.#context;
-    const startedAtUnix = clock.now();
-    const isFirst = health.report(0).sweep.completed === 0;
-    const startedAt = clock.monotonic();
-    const { seen, defects } = await this.#readListing(isFirst, startedAt);
-    if (this.#lastSweepMarkets >= SWEEP_ROWS_MIN && seen.size < this.#lastSweepMarkets * SWEEP_SHARE_MIN) {
-      health.drop("sweep_shrunk");
-      defects.add("sweep_shrunk");
-    }
-    this.#lastSweepMarkets = seen.size;
-    if (defects.size > 0) {
-      health.sweepIncomplete();
-      log.warn(
-        { venue: venue.id, markets: seen.size, defects: [...defects] },
-        "incomplete sweep: markets missing from it are not treated as delisted",
-      );
-    } else {
-      health.sweepCompleted();
-      this.#lastCompleteAt = startedAtUnix;
-      this.#completeLoadsMs = [...this.#completeLoadsMs, this.#lastLoadMs].slice(-COMPLETE_LOADS_MAX);
-      if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
-      for (const market of board.markets()) {
-        if (market.listing.venue === venue.id) this.#countMissed(market, seen.has(market.listing.marketId));
-      }
-    }
-    this.#lastDurationMs = clock.monotonic() - startedAt;
-  }
+  const restMs = () => REST_PER_SWEEP * Math.min(lastLoadMs, ...completeLoadsMs);
+  const usualPauseMs = () => Math.max(sweepPauseAfter(venue.profile, lastSweepMarkets), restMs());
+  const intervalMs = () => lastDurationMs + usualPauseMs();
 
   /** Applies every page of the listing. Returns the market ids and the reasons why the listing is incomplete. */
-  async #readListing(isFirst: boolean, startedAt: number) {
-    const { venue, clock, health, log, signal } = this.#context;
+  const readListing = async (isFirst: boolean, startedAt: number) => {
     const seen = new Set<string>();
     const defects = new Set<string>();
     health.sweepStarted();
-    this.#isConfirming = this.#isSuspect;
-    this.#isSuspect = false;
-    this.#lastLoadMs = 0;
+    isConfirming = isSuspect;
+    isSuspect = false;
+    lastLoadMs = 0;
     try {
       for await (const page of venue.listOpenMarkets(signal)) {
         for (const { listing } of page.markets) seen.add(listing.marketId);
-        await applyInSlices(this.#context, page);
-        this.#queueUnlistedChildren(page);
+        await applyInSlices(context, page);
+        queueUnlistedChildren(page);
         if (page.incompleteReason != null) defects.add(page.incompleteReason);
         health.sweepRead(page.markets.length, page.totalRows ?? null);
         health.succeeded();
-        this.#lastLoadMs = clock.monotonic() - startedAt;
+        lastLoadMs = clock.monotonic() - startedAt;
         if (isFirst)
           log.info({ venue: venue.id, markets: seen.size, rows_total: page.totalRows }, "first sweep: page read");
       }
     } finally {
-      this.#isConfirming = false;
+      isConfirming = false;
     }
     return { seen, defects };
-  }
+  };
 
   /**
    * Queues the open markets of the page's events that the events no longer have. A page that counts the markets of an
    * event has all of them, so that these markets have closed and no second sweep is needed.
    */
-  #queueUnlistedChildren({ events, markets }: ListingPage): void {
+  const queueUnlistedChildren = ({ events, markets }: ListingPage): void => {
     const listed = new Set(markets.map(({ listing }) => listing.marketId));
-    for (const { venue, eventId, children } of events) {
+    for (const { eventId, children } of events) {
       if (children === null) continue;
-      for (const market of this.#context.board.marketsOfEvent(eventSlug(venue, eventId)))
-        if (isOpen(market) && !listed.has(market.listing.marketId)) this.#refreshQueue.add(market.listing.marketId);
+      for (const market of board.marketsOfEvent(eventSlug(venue.id, eventId)))
+        if (isOpen(market) && !listed.has(market.listing.marketId)) refreshQueue.add(market.listing.marketId);
     }
-  }
+  };
 
-  #countMissed(market: BoardMarket, isListed: boolean): void {
+  const countMissed = (market: BoardMarket, isListed: boolean): void => {
     const { marketId } = market.listing;
     if (isListed || !isOpen(market)) {
-      this.#missedSweeps.delete(marketId);
+      missedSweeps.delete(marketId);
       return;
     }
-    const missed = (this.#missedSweeps.get(marketId) ?? 0) + 1;
-    this.#missedSweeps.set(marketId, missed);
-    if (missed >= MISSED_SWEEPS_MAX || this.intervalMs >= RARE_SWEEPS_MS_MIN) this.#refreshQueue.add(marketId);
-  }
+    const missed = (missedSweeps.get(marketId) ?? 0) + 1;
+    missedSweeps.set(marketId, missed);
+    if (missed >= MISSED_SWEEPS_MAX || intervalMs() >= RARE_SWEEPS_MS_MIN) refreshQueue.add(marketId);
+  };
+
+  return {
+    /** Usual time from the start of a sweep to the start of the next one. */
+    intervalMs,
+    /** Start of the last complete sweep, Unix milliseconds; null before the first one is complete. */
+    get lastCompleteAt(): number | null {
+      return lastCompleteAt;
+    },
+    /** True while a sweep that confirms a suspect board runs; less urgent requests wait for its end. */
+    get isConfirming(): boolean {
+      return isConfirming;
+    },
+    /** Marks the board as possibly stale or wrong, so that the next sweep starts soon. */
+    requestResync(): void {
+      isSuspect = true;
+      suspectedAt = clock.monotonic();
+      wake();
+    },
+    forget: (marketId: string) => missedSweeps.delete(marketId),
+    restMs,
+    /** Returns the pause after a successful sweep. */
+    nextPause(): Pause {
+      const leastMs = restMs();
+      const usualMs = usualPauseMs();
+      const minMs = Math.min(usualMs, Math.max(CONFIRM_PAUSE_MS, leastMs));
+      if (isSuspect) return { minMs, ms: minMs };
+      const wasSuspectRecently = clock.monotonic() - suspectedAt < SUSPECT_MS;
+      return { minMs, ms: wasSuspectRecently ? Math.min(usualMs, Math.max(SUSPECT_PAUSE_MS, leastMs)) : usualMs };
+    },
+    async sweep(): Promise<void> {
+      const startedAtUnix = clock.now();
+      const isFirst = health.report(0).sweep.completed === 0;
+      const startedAt = clock.monotonic();
+      const { seen, defects } = await readListing(isFirst, startedAt);
+      if (lastSweepMarkets >= SWEEP_ROWS_MIN && seen.size < lastSweepMarkets * SWEEP_SHARE_MIN) {
+        health.drop("sweep_shrunk");
+        defects.add("sweep_shrunk");
+      }
+      lastSweepMarkets = seen.size;
+      if (defects.size > 0) {
+        health.sweepIncomplete();
+        log.warn(
+          { venue: venue.id, markets: seen.size, defects: [...defects] },
+          "incomplete sweep: markets missing from it are not treated as delisted",
+        );
+      } else {
+        health.sweepCompleted();
+        lastCompleteAt = startedAtUnix;
+        completeLoadsMs = [...completeLoadsMs, lastLoadMs].slice(-COMPLETE_LOADS_MAX);
+        if (isFirst) log.info({ venue: venue.id, markets: seen.size }, "first sweep completed");
+        for (const market of board.markets()) {
+          if (market.listing.venue === venue.id) countMissed(market, seen.has(market.listing.marketId));
+        }
+      }
+      lastDurationMs = clock.monotonic() - startedAt;
+    },
+  };
 }
 
 const isOpen = ({ listing: { status } }: BoardMarket): boolean => status === "active" || status === "pending";

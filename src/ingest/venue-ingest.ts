@@ -8,11 +8,11 @@ import { type AnnouncedMarkets, createAnnouncedMarkets } from "./announced-marke
 import { createBackfill } from "./backfill.ts";
 import { createChangesReader } from "./changes-reader.ts";
 import { type IngestContext, listMostTraded, type VenueContext } from "./context.ts";
-import { LoopRunner } from "./loop-runner.ts";
+import { createLoopRunner, type LoopRunner } from "./loop-runner.ts";
 import { createRefreshQueue, type RefreshQueue } from "./refresh-queue.ts";
 import { createStreamReader, type StreamReader } from "./stream-reader.ts";
-import { Sweeper } from "./sweeper.ts";
-import { TradesReader } from "./trades-reader.ts";
+import { createSweeper, type Sweeper } from "./sweeper.ts";
+import { createTradesReader, type TradesReader } from "./trades-reader.ts";
 
 const REFRESH_EVERY_MS = 1_000;
 const ANNOUNCED_EVERY_MS = 1_000;
@@ -49,15 +49,15 @@ export class VenueIngest {
     this.#areFirstSweepsOver = areFirstSweepsOver;
     this.#context = { ...options, signal: this.#stop.signal, applyPage: (page) => this.applyPage(page) };
     const requestResync = () => this.#sweeper.requestResync();
-    this.#loops = new LoopRunner(this.#context, (loop, hasRecovered) => {
+    this.#loops = createLoopRunner(this.#context, (loop, hasRecovered) => {
       // Responses from the time of the failure may be wrong. A sweep that recovers has already replaced them.
       if (!(hasRecovered && loop === "sweep")) requestResync();
     });
     this.#refreshQueue = createRefreshQueue(this.#context);
     this.#announced = createAnnouncedMarkets(this.#context);
-    this.#sweeper = new Sweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));
+    this.#sweeper = createSweeper(this.#context, this.#refreshQueue, () => this.#loops.wake("sweep"));
     this.#readChanges = createChangesReader(this.#context);
-    this.#trades = new TradesReader(this.#context, (marketId) => this.#refreshQueue.add(marketId));
+    this.#trades = createTradesReader(this.#context, (marketId) => this.#refreshQueue.add(marketId));
     this.#fetchNextHistory = createBackfill(this.#context);
     this.#stream = createStreamReader(this.#context, this.#refreshQueue, this.#announced, requestResync);
     const { clock, health } = options;
@@ -157,7 +157,7 @@ export class VenueIngest {
   /** Refreshes the most traded markets if the stream is not up and sweeps are less frequent than polls. */
   async #pollActive(activePollMs: number): Promise<void> {
     const { venue, board, health, signal } = this.#context;
-    if (this.#stream.isUp || !health.isSettled || this.#sweeper.intervalMs <= activePollMs) return;
+    if (this.#stream.isUp || !health.isSettled || this.#sweeper.intervalMs() <= activePollMs) return;
     const listings = listMostTraded(board, [venue.id], POLLED_MARKETS_MAX).map(({ listing }) => listing);
     if (listings.length === 0) return;
     this.applyPage(await venue.getMarkets(listings, signal));

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { QueueFullError } from "../../lib/fair-semaphore.ts";
-import { HostSemaphore } from "./host-semaphore.ts";
+import { createHostSemaphore } from "./host-semaphore.ts";
 
 const { signal } = new AbortController();
 
 test("a host that uses all its slots leaves the others to other hosts", async () => {
-  const slots = new HostSemaphore({ total: 3, perHost: 2, waiting: 10, waitingPerHost: 2 });
+  const slots = createHostSemaphore({ total: 3, perHost: 2, waiting: 10, waitingPerHost: 2 });
   const releases = [await slots.acquire("a", "ann", signal), await slots.acquire("a", "ann", signal)];
   const waiting = [slots.acquire("a", "ann", signal), slots.acquire("a", "ann", signal)];
   await assert.rejects(slots.acquire("a", "ann", signal), QueueFullError);
@@ -17,7 +17,7 @@ test("a host that uses all its slots leaves the others to other hosts", async ()
 });
 
 test("the queue of all hosts is bounded, and a wait that is aborted frees its place", async () => {
-  const slots = new HostSemaphore({ total: 1, perHost: 1, waiting: 2, waitingPerHost: 9 });
+  const slots = createHostSemaphore({ total: 1, perHost: 1, waiting: 2, waitingPerHost: 9 });
   const release = await slots.acquire("a", "ann", signal);
   const abort = new AbortController();
   const aborted = [slots.acquire("a", "ann", abort.signal), slots.acquire("b", "ann", abort.signal)];
@@ -32,7 +32,7 @@ test("the queue of all hosts is bounded, and a wait that is aborted frees its pl
 });
 
 test("customers whose requests wait for one host take turns", async () => {
-  const slots = new HostSemaphore({ total: 9, perHost: 1, waiting: 9, waitingPerHost: 9 });
+  const slots = createHostSemaphore({ total: 9, perHost: 1, waiting: 9, waitingPerHost: 9 });
   const first = await slots.acquire("a", "ann", signal);
   const order: string[] = [];
   const waits = ["ann", "ann", "ann", "bob"].map(async (customer) => {
@@ -46,7 +46,7 @@ test("customers whose requests wait for one host take turns", async () => {
 });
 
 test("waiting requests get slots in the order of their calls", async () => {
-  const slots = new HostSemaphore({ total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 });
+  const slots = createHostSemaphore({ total: 1, perHost: 1, waiting: 9, waitingPerHost: 9 });
   const first = await slots.acquire("a", "ann", signal);
   const order: number[] = [];
   const waits = [1, 2, 3].map(async (index) => {

@@ -31,7 +31,7 @@ import {
   type GuardPorts,
   type ResolveHost,
 } from "./guarded-agent.ts";
-import { HostSemaphore, type HostSemaphoreLimits } from "./host-semaphore.ts";
+import { createHostSemaphore, type HostSemaphoreLimits } from "./host-semaphore.ts";
 import { limitResponse, ResponseLimitError } from "./response-limits.ts";
 import { OverRateError, WebhookRates } from "./webhook-rates.ts";
 import { parseRetryAfter } from "./webhook-retry-after.ts";
@@ -71,8 +71,8 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   };
   const agents = { http: new GuardedAgent("http:", guardPorts), https: new GuardedAgent("https:", guardPorts) };
   const checkUrl = createCheckWebhookUrl(options);
-  const slots = new HostSemaphore(options.limits ?? REQUEST_SLOTS);
-  const slowSlots = new HostSemaphore(options.slowLimits ?? SLOW_REQUEST_SLOTS);
+  const slots = createHostSemaphore(options.limits ?? REQUEST_SLOTS);
+  const slowSlots = createHostSemaphore(options.slowLimits ?? SLOW_REQUEST_SLOTS);
   const running = new FairSemaphore({ slots: RUNNING_MAX, perKey: RUNNING_PER_CUSTOMER_MAX });
   const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;

@@ -6,7 +6,7 @@ import { quietLog } from "../../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../../test/support/venues/scripted-venue.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
 import { runForCaller } from "../../lib/current-caller.ts";
-import { LookUps, UNKNOWN_MARKET_MS, UNKNOWN_MARKETS_MAX } from "./look-ups.ts";
+import { createLookUps, UNKNOWN_MARKET_MS, UNKNOWN_MARKETS_MAX } from "./look-ups.ts";
 import type { LookUpClaim, UnknownMarketStore } from "./unknown-market-store.ts";
 import { LOOK_UP_SHARE_MAX, LOOK_UPS_PER_VENUE_MAX, VenueRequestQueue } from "./venue-request-queue.ts";
 
@@ -59,19 +59,18 @@ function setUp({ processes = 1, requestsPerSecond = 1_000 } = {}) {
   /** Markets that any process has found. */
   const listed = new Set<string>();
   const queues = Array.from({ length: processes }, () => new VenueRequestQueue(clock, () => requestsPerSecond));
-  const lookUps = queues.map(
-    (requests) =>
-      new LookUps({
-        venues: new Map([["alpha", { adapter: venue }]]),
-        unknownMarkets: store,
-        requests,
-        isListed: (_venue, marketId) => listed.has(marketId),
-        applyPage(_venue, page) {
-          for (const { listing } of page.markets) listed.add(listing.marketId);
-        },
-        clock,
-        log: quietLog,
-      }),
+  const lookUps = queues.map((requests) =>
+    createLookUps({
+      venues: new Map([["alpha", { adapter: venue }]]),
+      unknownMarkets: store,
+      requests,
+      isListed: (_venue, marketId) => listed.has(marketId),
+      applyPage(_venue, page) {
+        for (const { listing } of page.markets) listed.add(listing.marketId);
+      },
+      clock,
+      log: quietLog,
+    }),
   );
   /** Looks a market up for a caller. Resolves to whether it was found, or to the failure. */
   const find = (marketId: string, { caller = "ann", process = 0 } = {}) =>

@@ -46,102 +46,70 @@ interface LookUp {
  * it waits for its turn at the venue, so that a slow store does not use up turns and does not count as a failure of the
  * venue.
  */
-export class LookUps {
-  readonly #options: LookUpsOptions;
+export function createLookUps(options: LookUpsOptions) {
+  const { requests, clock, applyPage, unknownMarkets, log, venues, isListed } = options;
   /** By venue and market id. */
-  readonly #running = new Map<string, LookUp>();
+  const running = new Map<string, LookUp>();
   /** Monotonic time until which a market counts as unknown, by venue and market id, oldest answer first. */
-  readonly #unknownUntil = new Map<string, number>();
+  const unknownUntil = new Map<string, number>();
 
-  constructor(options: LookUpsOptions) {
-    this.#options = options;
-  }
-
-  /** Number of unknown markets in memory. */
-  get unknownCount(): number {
-    return this.#unknownUntil.size;
-  }
-
-  /**
-   * Requests a market and applies it to the board. Returns false if the venue does not have it.
-   *
-   * @throws VenueError as `VenueRequestQueue.run`, with 6 seconds
-   */
-  async find(venue: VenueId, marketId: string): Promise<boolean> {
-    const { venues, clock, isListed } = this.#options;
-    const adapter = venues.get(venue)?.adapter;
-    if (adapter === undefined) return false;
-    const endsAt = clock.monotonic() + LOOK_UP_MS_MAX;
-    while (clock.monotonic() < endsAt) {
-      const outcome = await this.#ask(venue, marketId, adapter, endsAt);
-      if (outcome !== "asked_elsewhere") return outcome === "found";
-      await clock.sleep(CLAIMED_ELSEWHERE_PAUSE_MS);
-      // The process that requested the market stores it, and this one loads it.
-      if (isListed(venue, marketId)) return true;
-    }
-    throw new VenueError("rate_limited", `${venue}: another process looks up the market`, { retryable: true });
-  }
-
-  async #ask(
+  const request = async (
     venue: VenueId,
     marketId: string,
     adapter: Pick<VenueAdapter, "findMarket">,
     endsAt: number,
-  ): Promise<"found" | "unknown" | "asked_elsewhere"> {
-    const { requests, clock, applyPage } = this.#options;
+  ): Promise<"found" | "unknown" | "asked_elsewhere"> => {
     const id = `${venue}/${marketId}`;
-    if ((this.#unknownUntil.get(id) ?? 0) > clock.monotonic()) return "unknown";
-    const lookUp = this.#running.get(id) ?? this.#start(venue, marketId);
+    if ((unknownUntil.get(id) ?? 0) > clock.monotonic()) return "unknown";
+    const lookUp = running.get(id) ?? start(venue, marketId);
     lookUp.callers += 1;
     try {
       const claim = await lookUp.claim;
       if (claim?.kind === "asked_elsewhere") return "asked_elsewhere";
       if (claim?.kind === "unknown") {
-        this.#remember(id, claim.expiresInMs);
+        remember(id, claim.expiresInMs);
         return "unknown";
       }
       const send = async (signal: AbortSignal) => {
         const page = await adapter.findMarket(marketId, signal);
         if (page !== null) applyPage(venue, page);
         lookUp.isUnknown = page === null;
-        if (page === null) this.#remember(id, UNKNOWN_MARKET_MS);
+        if (page === null) remember(id, UNKNOWN_MARKET_MS);
         return page === null ? "unknown" : "found";
       };
       const timeoutMs = endsAt - clock.monotonic();
       return await requests.runShared(venue, `look-up ${marketId}`, timeoutMs, send, { isLookUp: true });
     } finally {
       lookUp.callers -= 1;
-      if (lookUp.callers === 0) this.#end(venue, marketId, lookUp);
+      if (lookUp.callers === 0) end(venue, marketId, lookUp);
     }
-  }
+  };
 
-  #start(venue: VenueId, marketId: string): LookUp {
-    const claim = this.#beforeTimeout(this.#options.unknownMarkets.claim(venue, marketId, CLAIM_MS));
+  const start = (venue: VenueId, marketId: string): LookUp => {
+    const claim = beforeTimeout(unknownMarkets.claim(venue, marketId, CLAIM_MS));
     const lookUp = { claim, callers: 0, isUnknown: false };
-    this.#running.set(`${venue}/${marketId}`, lookUp);
+    running.set(`${venue}/${marketId}`, lookUp);
     return lookUp;
-  }
+  };
 
   /** Settles the claim in the store. The caller does not wait for it: an unsettled claim expires. */
-  #end(venue: VenueId, marketId: string, { claim, isUnknown }: LookUp): void {
-    this.#running.delete(`${venue}/${marketId}`);
-    const { unknownMarkets, log } = this.#options;
+  const end = (venue: VenueId, marketId: string, { claim, isUnknown }: LookUp): void => {
+    running.delete(`${venue}/${marketId}`);
     const settle = async () => {
       if (isUnknown) await unknownMarkets.recordUnknown(venue, marketId, UNKNOWN_MARKET_MS);
       else if ((await claim)?.kind === "claimed") await unknownMarkets.release(venue, marketId);
     };
     settle().catch((error: unknown) => log.debug({ venue, err: error }, "a look-up was not settled in the store"));
-  }
+  };
 
-  #remember(id: string, durationMs: number): void {
-    this.#unknownUntil.delete(id);
-    this.#unknownUntil.set(id, this.#options.clock.monotonic() + durationMs);
-    deleteOldest(this.#unknownUntil, UNKNOWN_MARKETS_MAX);
-  }
+  const remember = (id: string, durationMs: number): void => {
+    unknownUntil.delete(id);
+    unknownUntil.set(id, clock.monotonic() + durationMs);
+    deleteOldest(unknownUntil, UNKNOWN_MARKETS_MAX);
+  };
 
   /** Returns null if the store fails or does not answer in time. */
-  async #beforeTimeout(claim: Promise<LookUpClaim>): Promise<LookUpClaim | null> {
-    const { clock, log } = this.#options;
+  const beforeTimeout = async (claim: Promise<LookUpClaim>): Promise<LookUpClaim | null> => {
     const timeout = Promise.withResolvers<null>();
     const cancel = clock.setTimeout(() => timeout.resolve(null), STORE_MS_MAX);
     try {
@@ -152,5 +120,30 @@ export class LookUps {
     } finally {
       cancel();
     }
-  }
+  };
+
+  return {
+    /** Number of unknown markets in memory. */
+    get unknownCount(): number {
+      return unknownUntil.size;
+    },
+    /**
+     * Requests a market and applies it to the board. Returns false if the venue does not have it.
+     *
+     * @throws VenueError as `VenueRequestQueue.run`, with 6 seconds
+     */
+    async find(venue: VenueId, marketId: string): Promise<boolean> {
+      const adapter = venues.get(venue)?.adapter;
+      if (adapter === undefined) return false;
+      const endsAt = clock.monotonic() + LOOK_UP_MS_MAX;
+      while (clock.monotonic() < endsAt) {
+        const outcome = await request(venue, marketId, adapter, endsAt);
+        if (outcome !== "asked_elsewhere") return outcome === "found";
+        await clock.sleep(CLAIMED_ELSEWHERE_PAUSE_MS);
+        // The process that requested the market stores it, and this one loads it.
+        if (isListed(venue, marketId)) return true;
+      }
+      throw new VenueError("rate_limited", `${venue}: another process looks up the market`, { retryable: true });
+    },
+  };
 }

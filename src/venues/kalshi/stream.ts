@@ -1,7 +1,7 @@
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-values.ts";
 import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
-import { StallDetector } from "../shared/stall-detector.ts";
+import { createStallDetector, type StallDetector } from "../shared/stall-detector.ts";
 import type { KalshiContext } from "./client.ts";
 import { parseTopOfBook } from "./parse-market.ts";
 import { parseTrade } from "./parse-trades.ts";
@@ -33,7 +33,7 @@ export interface KalshiStreamOptions {
 /** Streams quotes and trades of the followed markets, and lifecycle changes of all markets. */
 export function openStream(options: KalshiStreamOptions): VenueStream {
   const { ports, handlers, signer } = options;
-  const stallDetector = new StallDetector(ports.clock);
+  const stallDetector = createStallDetector(ports.clock);
   const subscriptions = new Subscriptions({
     clock: ports.clock,
     marketsMax: options.marketsMax,

@@ -1,7 +1,7 @@
 import type { OrderBook } from "../../domain/order-book.ts";
 import type { SocketIoConnection, SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
-import { StallDetector } from "../shared/stall-detector.ts";
+import { createStallDetector } from "../shared/stall-detector.ts";
 import type { LimitlessContext } from "./client.ts";
 import { createFrameListeners, FollowedMarkets, type FrameListener } from "./stream-frames.ts";
 
@@ -31,7 +31,7 @@ export interface StreamOptions extends Pick<LimitlessContext, "clock" | "log" | 
  */
 export function openStream(options: StreamOptions, handlers: StreamHandlers): VenueStream {
   const { clock, countDrop, log, driftDetectors } = options;
-  const stallDetector = new StallDetector(clock);
+  const stallDetector = createStallDetector(clock);
   const followed = new FollowedMarkets();
   /** True after a stalled stream was subscribed again and until its snapshot arrives. */
   let isSnapshotPending = false;
@@ -118,7 +118,7 @@ export function openStream(options: StreamOptions, handlers: StreamHandlers): Ve
    */
   const checkForStall = () => {
     if (isUp && !followed.isEmpty) {
-      const hasSnapshotTimedOut = isSnapshotPending && stallDetector.silentMs > SNAPSHOT_MS_MAX;
+      const hasSnapshotTimedOut = isSnapshotPending && stallDetector.silentMs() > SNAPSHOT_MS_MAX;
       if (hasSnapshotTimedOut || stallDetector.detectStall()) {
         countDrop("stream_frozen");
         if (hasSnapshotTimedOut) reconnect();

@@ -1,6 +1,6 @@
 import type { StreamHandlers, VenueStream } from "../../ports/venue.ts";
 import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
-import { StallDetector } from "../shared/stall-detector.ts";
+import { createStallDetector } from "../shared/stall-detector.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { BroadcastReader } from "./broadcast-reader.ts";
 import type { Rows } from "./client.ts";
@@ -32,7 +32,7 @@ export interface StreamOptions {
 export function openStream(options: StreamOptions): VenueStream {
   const { ports, handlers } = options;
   const { clock, countDrop, log, driftDetectors } = ports;
-  const stallDetector = new StallDetector(clock);
+  const stallDetector = createStallDetector(clock);
   const reader = new BroadcastReader({
     onMessage: (message) => handlers.onMessage(message),
     countDrop,

@@ -4,7 +4,7 @@ import { isObject } from "../../lib/is-object.ts";
 import { parseShallowJson } from "../../lib/json/json-depth.ts";
 import type { StreamHandlers, StreamMessage, VenueStream } from "../../ports/venue.ts";
 import { openReconnectingSocket, type ReconnectingSocket } from "../shared/reconnecting-socket.ts";
-import { StallDetector } from "../shared/stall-detector.ts";
+import { createStallDetector, type StallDetector } from "../shared/stall-detector.ts";
 import type { PolymarketContext } from "./client.ts";
 import { type BookFault, BURST_PAUSE_MS_MAX, OrderBookTracker } from "./order-book-tracker.ts";
 import type { TokenPair } from "./parse-trades.ts";
@@ -154,7 +154,7 @@ class StreamConnection {
 
   constructor(options: StreamOptions) {
     this.#options = options;
-    this.#stallDetector = new StallDetector(options.ports.clock);
+    this.#stallDetector = createStallDetector(options.ports.clock);
   }
 
   /** Number of markets on this connection. */

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { MINUTE_MS } from "../../lib/durations.ts";
-import { StallDetector } from "./stall-detector.ts";
+import { createStallDetector } from "./stall-detector.ts";
 
 /** Creates a detector that has received messages at a regular interval. */
 async function setUp(gapMs: number, messages = 300) {
   const clock = new FakeClock();
-  const detector = new StallDetector(clock);
+  const detector = createStallDetector(clock);
   for (let message = 0; message < messages; message++) {
     await clock.advance(gapMs);
     detector.recordMessage();
@@ -58,29 +58,29 @@ test("each alarm at least doubles the allowed silence, and a message resets it",
   }
   const [first = 0, second = 0, third = 0] = silencesMs;
   assert.ok(first <= MINUTE_MS + 1_000 && second >= 1.9 * first && third >= 1.9 * second, silencesMs.join());
-  const increasedSilenceMsMax = detector.silenceMsMax;
+  const increasedSilenceMsMax = detector.silenceMsMax();
   detector.recordMessage();
-  assert.ok(detector.silenceMsMax < increasedSilenceMsMax, `${detector.silenceMsMax} of ${increasedSilenceMsMax}`);
+  assert.ok(detector.silenceMsMax() < increasedSilenceMsMax, `${detector.silenceMsMax()} of ${increasedSilenceMsMax}`);
 });
 
 test("counts a burst of snapshots as one message", async () => {
   const { clock, detector } = await setUp(20_000, 50);
-  const initialSilenceMsMax = detector.silenceMsMax;
+  const initialSilenceMsMax = detector.silenceMsMax();
   for (let snapshot = 0; snapshot < 1_000; snapshot++) detector.recordMessage();
-  assert.equal(detector.silenceMsMax, initialSilenceMsMax);
+  assert.equal(detector.silenceMsMax(), initialSilenceMsMax);
   for (let message = 0; message < 100; message++) {
     await clock.advance(20_000);
     for (let snapshot = 0; snapshot < 100; snapshot++) detector.recordMessage();
   }
-  assert.equal(detector.silenceMsMax, initialSilenceMsMax);
+  assert.equal(detector.silenceMsMax(), initialSilenceMsMax);
 });
 
 test("does not count the time before a restart as a gap", async () => {
   const { clock, detector } = await setUp(100);
-  const initialSilenceMsMax = detector.silenceMsMax;
+  const initialSilenceMsMax = detector.silenceMsMax();
   await clock.advance(20 * MINUTE_MS);
   detector.restart();
-  assert.equal(detector.silentMs, 0);
+  assert.equal(detector.silentMs(), 0);
   detector.recordMessage();
-  assert.equal(detector.silenceMsMax, initialSilenceMsMax);
+  assert.equal(detector.silenceMsMax(), initialSilenceMsMax);
 });

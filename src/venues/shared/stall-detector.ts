@@ -15,66 +15,61 @@ const BURST_MS = 1_000;
 /** Weight of the newest gap in the moving average. */
 const NEWEST_WEIGHT = 0.02;
 
+export type StallDetector = ReturnType<typeof createStallDetector>;
+
 /**
  * Detects a stream whose connection is alive (pings are answered) but whose market data has stopped: the silence is far
  * longer than the average gap between messages. After each alarm the allowed silence doubles until a message arrives.
  */
-export class StallDetector {
-  readonly #clock: Clock;
-  #averageGapMs: number | null = null;
+export function createStallDetector(clock: Clock) {
+  let averageGapMs: number | null = null;
   /** Monotonic time of the first message of the latest burst; null before the first message. */
-  #burstStartedAt: number | null = null;
-  #silentSince: number;
-  #backoffFactor = 1;
+  let burstStartedAt: number | null = null;
+  let silentSince = clock.monotonic();
+  let backoffFactor = 1;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#silentSince = clock.monotonic();
-  }
+  const silentMs = () => clock.monotonic() - silentSince;
+  const silenceMsMax = () => {
+    const allowedMs = averageGapMs === null ? SILENCE_MS_INITIAL : GAP_FACTOR * averageGapMs;
+    return Math.min(SILENCE_MS_MAX, Math.max(SILENCE_MS_MIN, allowedMs) * backoffFactor);
+  };
 
-  /** Records a message about a market. */
-  recordMessage(): void {
-    const now = this.#clock.monotonic();
-    const gapMs = this.#burstStartedAt === null ? null : now - this.#burstStartedAt;
-    if (gapMs === null || gapMs >= BURST_MS) {
-      if (gapMs !== null) this.#addGap(gapMs);
-      this.#burstStartedAt = now;
-    }
-    this.#silentSince = now;
-    this.#backoffFactor = 1;
-  }
-
-  /** Restarts the measurement, for example after a reconnect. The current gap is discarded. */
-  restart(): void {
-    this.#burstStartedAt = null;
-    this.#silentSince = this.#clock.monotonic();
-  }
-
-  /** Milliseconds since the latest message, restart or alarm. */
-  get silentMs(): number {
-    return this.#clock.monotonic() - this.#silentSince;
-  }
-
-  /** Allowed silence in milliseconds. */
-  get silenceMsMax(): number {
-    const allowedMs = this.#averageGapMs === null ? SILENCE_MS_INITIAL : GAP_FACTOR * this.#averageGapMs;
-    return Math.min(SILENCE_MS_MAX, Math.max(SILENCE_MS_MIN, allowedMs) * this.#backoffFactor);
-  }
-
-  /** Returns true once for each silence that is too long, and doubles the allowed silence. */
-  detectStall(): boolean {
-    if (this.silentMs <= this.silenceMsMax) return false;
-    this.#backoffFactor = Math.min(this.#backoffFactor * 2, 32);
-    // The silence is recorded as a gap, because it may be normal for these markets and `restart` discards the current
-    // gap.
-    this.#addGap(this.silentMs);
-    this.restart();
-    return true;
-  }
-
-  #addGap(gapMs: number): void {
+  const addGap = (gapMs: number): void => {
     const gap = Math.min(gapMs, SILENCE_MS_MAX);
-    this.#averageGapMs =
-      this.#averageGapMs === null ? gap : this.#averageGapMs + NEWEST_WEIGHT * (gap - this.#averageGapMs);
-  }
+    averageGapMs = averageGapMs === null ? gap : averageGapMs + NEWEST_WEIGHT * (gap - averageGapMs);
+  };
+  /** Restarts the measurement, for example after a reconnect. The current gap is discarded. */
+  const restart = (): void => {
+    burstStartedAt = null;
+    silentSince = clock.monotonic();
+  };
+
+  return {
+    restart,
+    /** Records a message about a market. */
+    recordMessage(): void {
+      const now = clock.monotonic();
+      const gapMs = burstStartedAt === null ? null : now - burstStartedAt;
+      if (gapMs === null || gapMs >= BURST_MS) {
+        if (gapMs !== null) addGap(gapMs);
+        burstStartedAt = now;
+      }
+      silentSince = now;
+      backoffFactor = 1;
+    },
+    /** Milliseconds since the latest message, restart or alarm. */
+    silentMs,
+    /** Allowed silence in milliseconds. */
+    silenceMsMax,
+    /** Returns true once for each silence that is too long, and doubles the allowed silence. */
+    detectStall(): boolean {
+      if (silentMs() <= silenceMsMax()) return false;
+      backoffFactor = Math.min(backoffFactor * 2, 32);
+      // The silence is recorded as a gap, because it may be normal for these markets and `restart` discards the current
+      // gap.
+      addGap(silentMs());
+      restart();
+      return true;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { MarketBoard } from "../../../src/board/index.ts";
 import { arbitrageRoutes, createArbitrageService } from "../../../src/capabilities/markets/arbitrage/index.ts";
 import type { MatchedPairs, PairObserver } from "../../../src/capabilities/markets/matching/index.ts";
 import type { BookLevel, OrderBook } from "../../../src/domain/order-book.ts";
-import { BookReader } from "../../../src/ingest/book-reader.ts";
+import { createBookReader } from "../../../src/ingest/book-reader.ts";
 import { VenueHealth, type VenueStatusReport } from "../../../src/ingest/index.ts";
 import { VenueRequestQueue } from "../../../src/ingest/on-demand/venue-request-queue.ts";
 import type { MarketPair } from "../../../src/matching/model.ts";
@@ -80,7 +80,7 @@ export async function openArbitrageApi() {
     }),
   );
   const pairs = new ScriptedPairs();
-  const books = new BookReader({
+  const books = createBookReader({
     venues: new Map(Object.values(venues).map((adapter) => [adapter.id, { adapter }])),
     trackedBookOf: () => null,
     requests: new VenueRequestQueue(clock),

@@ -5,18 +5,13 @@ import { createUndiciHttp } from "../../../src/adapters/network/undici-http.ts";
 import { createWsSockets } from "../../../src/adapters/network/ws-socket.ts";
 import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import { MarketBoard } from "../../../src/board/index.ts";
-import { LiveFeed } from "../../../src/ingest/live-feed.ts";
-import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
-import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
 import type { Clock } from "../../../src/ports/clock.ts";
 import type { DropCounter, VenueAdapter } from "../../../src/ports/venue.ts";
-import { StoredPastPrices } from "../../../src/storage/past-prices.ts";
 import { loadVenue } from "../../../src/venues/registry.ts";
-import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "../memory-stores.ts";
 import { quietLog } from "../quiet-log.ts";
 import { type FaultControl, faultControl } from "./fault-control.ts";
+import { createMemoryIngest } from "./memory-ingest.ts";
 import { testSandbox } from "./sandbox.ts";
 
 /** Speed of the clock of the world, the venues and the ingest, relative to the wall clock. */
@@ -57,9 +52,6 @@ export async function openFaultHarness(): Promise<FaultHarness> {
   };
   const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const kalshiKey = { keyId: "test", privateKeyPem: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
-  const board = new MarketBoard(now);
-  const store = new MemoryMarketStore();
-  const storeWriter = new StoreWriter({ board, store, ticks: new MemoryTicks(), clock, log: quietLog });
   const openVenue = async (name: SandboxVenue) => {
     const createVenue = await loadVenue({ id: name, adapter: name });
     const countDrop: DropCounter = (reason, count) => health.drop(reason, count);
@@ -82,20 +74,8 @@ export async function openFaultHarness(): Promise<FaultHarness> {
     return { adapter, health };
   };
   const venues = await Promise.all(SANDBOX_VENUES.map(openVenue));
-  const adapters = venues.map(({ adapter }) => adapter);
-  const pastPrices = new StoredPastPrices({
-    history: new MemoryHistory(),
-    venues: adapters,
-    board,
-    clock,
-    store: (market) => storeWriter.flushMarket(market),
-  });
-  const areFirstSweepsOver = () => venues.every((venue) => venue.health.isSettled);
-  const live = new LiveFeed(clock);
-  const sharedPorts = { board, storeWriter, pastPrices, live, areFirstSweepsOver, clock, log: quietLog };
-  const ingests = venues.map(({ adapter, health }) => new VenueIngest({ ...sharedPorts, venue: adapter, health }));
-  storeWriter.start();
-  for (const ingest of ingests) ingest.start();
+  const ingest = createMemoryIngest(clock, venues);
+  ingest.start();
   const reportHealth = () => venues.map(({ adapter, health }) => [adapter.id, health.report(0)] as const);
   return {
     ...faultControl(sandbox),
@@ -105,8 +85,7 @@ export async function openFaultHarness(): Promise<FaultHarness> {
       hasShortDeadlines = isEnabled;
     },
     async close() {
-      await Promise.all(ingests.map((ingest) => ingest.stop()));
-      await storeWriter.close();
+      await ingest.stop();
       await Promise.all([realHttp.close(), sandbox.close()]);
     },
   };

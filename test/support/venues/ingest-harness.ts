@@ -1,16 +1,11 @@
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
-import { type BoardMarket, MarketBoard } from "../../../src/board/index.ts";
+import type { BoardMarket } from "../../../src/board/index.ts";
 import type { OrderBook } from "../../../src/domain/order-book.ts";
-import { LiveFeed } from "../../../src/ingest/live-feed.ts";
-import { StoreWriter } from "../../../src/ingest/store-writer.ts";
 import { VenueHealth } from "../../../src/ingest/venue-health.ts";
-import { VenueIngest } from "../../../src/ingest/venue-ingest.ts";
-import { StoredPastPrices } from "../../../src/storage/past-prices.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../markets/market-samples.ts";
-import { MemoryHistory, MemoryMarketStore, MemoryTicks } from "../memory-stores.ts";
-import { quietLog } from "../quiet-log.ts";
+import { createMemoryIngest } from "./memory-ingest.ts";
 import { ScriptedVenue } from "./scripted-venue.ts";
 
 const stopsOfStarted = new Set<() => Promise<void>>();
@@ -26,57 +21,37 @@ export function openIngestHarness(
   makeVenues: (clock: FakeClock) => readonly ScriptedVenue[] = (clock) => [new ScriptedVenue("alpha", clock)],
 ) {
   const clock = new FakeClock(SAMPLE_AT);
-  const board = new MarketBoard(() => clock.now());
-  const store = new MemoryMarketStore();
-  const ticks = new MemoryTicks();
-  const history = new MemoryHistory();
-  const storeWriter = new StoreWriter({ board, store, ticks, clock, log: quietLog });
   const venues = makeVenues(clock);
-  const pastPrices = new StoredPastPrices({
-    history,
-    venues,
-    board,
-    clock,
-    store: (market) => storeWriter.flushMarket(market),
-  });
   const healths = new Map(venues.map((venue) => [venue, new VenueHealth(clock, venue.profile)]));
   const health = (venue: ScriptedVenue): VenueHealth => {
     const venueHealth = healths.get(venue);
     assert.ok(venueHealth !== undefined, `${venue.id} is not part of this harness`);
     return venueHealth;
   };
-  const areFirstSweepsOver = () => [...healths.values()].every(({ isSettled }) => isSettled);
-  const live = new LiveFeed(clock);
-  const sharedPorts = { board, storeWriter, pastPrices, live, areFirstSweepsOver, clock, log: quietLog };
-  const ingests = venues.map((venue) => new VenueIngest({ ...sharedPorts, venue, health: health(venue) }));
-  const ingestOf = new Map(venues.map((venue, index) => [venue.id, ingests[index]]));
+  const ingest = createMemoryIngest(
+    clock,
+    venues.map((adapter) => ({ adapter, health: health(adapter) })),
+  );
+  const { board, store, ingests } = ingest;
   const stop = async (): Promise<void> => {
     stopsOfStarted.delete(stop);
-    await Promise.all(ingests.map((ingest) => ingest.stop()));
-    await storeWriter.close();
+    await ingest.stop();
   };
   return {
+    ...ingest,
     clock,
-    board,
-    store,
-    ticks,
-    history,
-    storeWriter,
-    pastPrices,
     venues,
-    live,
     health,
     /** Starts the store writer and the ingest of every venue, and waits for the first responses. */
     async start(): Promise<void> {
       stopsOfStarted.add(stop);
-      storeWriter.start();
-      for (const ingest of ingests) ingest.start();
+      ingest.start();
       await clock.settle();
     },
     stop,
     /** Returns the order book that the venue's stream tracks. */
-    bookOf: (venue: string, marketId: string): OrderBook | null => ingestOf.get(venue)?.bookOf(marketId) ?? null,
-    requestTakers: (marketId: string) => ingests[0]?.requestTakers(marketId),
+    bookOf: (venue: string, marketId: string): OrderBook | null => ingests.get(venue)?.bookOf(marketId) ?? null,
+    requestTakers: (marketId: string) => [...ingests.values()][0]?.requestTakers(marketId),
     market: (marketId: string, venue = "alpha"): BoardMarket | null => board.find(venue, marketId),
     /** Returns the status changes in the store, for example "active to closed". */
     statusChanges: () => store.statusChanges.map(({ from, to }) => `${from} to ${to}`),

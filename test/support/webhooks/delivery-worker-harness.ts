@@ -2,7 +2,7 @@ import { DeliveryWorker, type DeliveryWorkerPorts } from "../../../src/capabilit
 import type { Target } from "../../../src/capabilities/events/webhooks/model.ts";
 import type { DeliveryState, WebhookState } from "../../../src/capabilities/events/webhooks/node-queries.ts";
 import { RecentEvents, toRecentEvent } from "../../../src/capabilities/events/webhooks/recent-events.ts";
-import { ResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
+import { createResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
 import { OWNERSHIP_CHECK_MS } from "../../../src/domain/webhook-limits.ts";
 import type { EventType, LoggedEvent } from "../../../src/event-log/index.ts";
 import { FairSemaphore } from "../../../src/lib/fair-semaphore.ts";
@@ -53,7 +53,7 @@ export function openWorker(options: DeliveryWorkerHarnessOptions = {}) {
     if (state.failing.has(kind)) throw new Error("down");
   };
   const stored = { position: 0, state: null as WebhookState | null, deliveries: new Map<number, DeliveryState>() };
-  const results = new ResultWriter({
+  const results = createResultWriter({
     clock,
     log: quietLog,
     async write(states, deliveries) {

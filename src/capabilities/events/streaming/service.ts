@@ -11,7 +11,7 @@ import { FanOut } from "./fan-out.ts";
 import { DURATION_REACHED, encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
 import { checkKeys, type ReadPlans } from "./key-check.ts";
 import { OpenClients, StreamClient, type StreamRequest } from "./stream-client.ts";
-import { STREAM_LIMITS, type StreamLimits, StreamSlots } from "./stream-slots.ts";
+import { createStreamSlots, STREAM_LIMITS, type StreamLimits } from "./stream-slots.ts";
 
 /** Newest events in memory, from which most clients resume. */
 const EVENTS_IN_MEMORY_MAX = 10_000;
@@ -55,7 +55,7 @@ export type Streaming = ReturnType<typeof createStreaming>;
 /** Streams the event log to clients. One reader of the log serves all of them. */
 export function createStreaming(options: StreamingOptions) {
   const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
-  const slots = new StreamSlots({ ...STREAM_LIMITS, ...options.limits });
+  const slots = createStreamSlots({ ...STREAM_LIMITS, ...options.limits });
   const clients = new OpenClients(HEARTBEAT_TICKS);
   /** Whether the first read of the log has ended. Clients that connect before wait for it. */
   let isReady = false;

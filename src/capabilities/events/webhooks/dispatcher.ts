@@ -27,9 +27,9 @@ import {
   selectShare,
   writeResults,
 } from "./node-queries.ts";
-import { OwnershipChecks } from "./ownership-checks.ts";
+import { createOwnershipChecks } from "./ownership-checks.ts";
 import { RecentEvents, toRecentEvent } from "./recent-events.ts";
-import { ResultWriter } from "./result-writer.ts";
+import { createResultWriter, type ResultWriter } from "./result-writer.ts";
 
 /** Time after which the webhooks of a killed node are taken over. */
 const LEASE_MS = 6_000;
@@ -80,7 +80,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { database, clock, log, nodeId } = options;
-    this.#results = new ResultWriter({
+    this.#results = createResultWriter({
       clock,
       log,
       write: (states, deliveries) => writeResults(database, nodeId, states, deliveries),
@@ -89,7 +89,7 @@ export class Dispatcher {
       ...options,
       recent: this.#recent,
       results: this.#results,
-      ownershipChecks: new OwnershipChecks({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
+      ownershipChecks: createOwnershipChecks({ clock, read: (ids) => selectDeliverable(database, nodeId, ids) }),
       slots: {
         healthy: new FairSemaphore(shareOf(HEALTHY_ATTEMPTS_MAX)),
         slow: new FairSemaphore(shareOf(SLOW_ATTEMPTS_MAX)),

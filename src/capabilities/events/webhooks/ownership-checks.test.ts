@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
-import { OwnershipChecks } from "./ownership-checks.ts";
+import { createOwnershipChecks } from "./ownership-checks.ts";
 
 /** OwnershipChecks whose reads the test ends. */
 function openPermits() {
   const clock = new FakeClock();
   const reads: { readonly ids: readonly string[]; end(error?: Error): void }[] = [];
-  const ownershipChecks = new OwnershipChecks({
+  const ownershipChecks = createOwnershipChecks({
     clock,
     read: (ids) =>
       new Promise((resolve, reject) => {

@@ -10,34 +10,31 @@ export interface OwnershipCheck {
   readonly until: number;
 }
 
-/** Asks the store whether webhooks may be delivered to. Requests during a query share the next one. */
-export class OwnershipChecks {
-  readonly #clock: Clock;
-  readonly #read: ReadDeliverable;
-  #next: { readonly ids: Set<string>; readonly answer: Promise<ReadonlyMap<string, OwnershipCheck>> } | null = null;
-  #current: Promise<unknown> = Promise.resolve();
+export type OwnershipChecks = ReturnType<typeof createOwnershipChecks>;
 
-  constructor({ clock, read }: { readonly clock: Clock; readonly read: ReadDeliverable }) {
-    this.#clock = clock;
-    this.#read = read;
-  }
+/** Checks in the store whether webhooks may be delivered to. Requests during a query share the next one. */
+export function createOwnershipChecks({ clock, read }: { readonly clock: Clock; readonly read: ReadDeliverable }) {
+  let next: { readonly ids: Set<string>; readonly answer: Promise<ReadonlyMap<string, OwnershipCheck>> } | null = null;
+  let current: Promise<unknown> = Promise.resolve();
 
-  /** Returns null if the webhook was deleted or disabled, or belongs to another node now. */
-  async request(webhookId: string): Promise<OwnershipCheck | null> {
-    this.#next ??= this.#schedule();
-    this.#next.ids.add(webhookId);
-    return (await this.#next.answer).get(webhookId) ?? null;
-  }
-
-  #schedule() {
+  const schedule = () => {
     const ids = new Set<string>();
-    const answer = this.#current.then(async () => {
-      this.#next = null;
-      const until = this.#clock.monotonic() + OWNERSHIP_CHECK_MS;
-      const revisions = await this.#read([...ids]);
+    const answer = current.then(async () => {
+      next = null;
+      const until = clock.monotonic() + OWNERSHIP_CHECK_MS;
+      const revisions = await read([...ids]);
       return new Map([...revisions].map(([id, revision]) => [id, { revision, until }]));
     });
-    this.#current = answer.catch(() => {});
+    current = answer.catch(() => {});
     return { ids, answer };
-  }
+  };
+
+  return {
+    /** Returns null if the webhook was deleted or disabled, or belongs to another node now. */
+    async request(webhookId: string): Promise<OwnershipCheck | null> {
+      next ??= schedule();
+      next.ids.add(webhookId);
+      return (await next.answer).get(webhookId) ?? null;
+    },
+  };
 }

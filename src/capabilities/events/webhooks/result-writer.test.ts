@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { DeliveryState, WebhookState } from "./node-queries.ts";
-import { ResultWriter } from "./result-writer.ts";
+import { createResultWriter } from "./result-writer.ts";
 
 const STREAK = { count: 2, since: 1, lastAt: 2 };
 
@@ -31,7 +31,7 @@ function openWriter() {
   const store = { isUp: true, before: () => {}, warnings: 0 };
   const written: { readonly states: readonly WebhookState[]; readonly deliveries: readonly DeliveryState[] }[] = [];
   const log = { warn: () => store.warnings++ } as unknown as Log;
-  const writer = new ResultWriter({
+  const writer = createResultWriter({
     clock,
     log,
     async write(states, deliveries) {

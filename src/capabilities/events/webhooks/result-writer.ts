@@ -19,99 +19,97 @@ interface Batch {
 
 const createBatch = (): Batch => ({ states: new Map(), deliveries: new Map(), waiting: [] });
 
+export type ResultWriter = ReturnType<typeof createResultWriter>;
+
 /** Collects the results of attempts and writes them in batches. Batches that could not be written are written again. */
-export class ResultWriter {
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #write: WriteResults;
-  #batch = createBatch();
-  #isWriting = false;
+export function createResultWriter({
+  clock,
+  log,
+  write,
+}: {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly write: WriteResults;
+}) {
+  let batch = createBatch();
+  let isWriting = false;
   /** Monotonic time. */
-  #writtenAt = Number.NEGATIVE_INFINITY;
-  #isFailing = false;
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  let isFailing = false;
 
-  constructor({ clock, log, write }: { readonly clock: Clock; readonly log: Log; readonly write: WriteResults }) {
-    this.#clock = clock;
-    this.#log = log;
-    this.#write = write;
-  }
-
-  /** Number of results that no statement contains yet. */
-  get size(): number {
-    return this.#batch.deliveries.size;
-  }
-
-  get isFailing(): boolean {
-    return this.#isFailing;
-  }
-
-  /** Adds the result of an attempt. */
-  add(delivery: DeliveryState, state: Omit<WebhookState, "webhookId" | "position">): void {
-    const { webhookId } = delivery;
-    this.#batch.deliveries.set(`${webhookId} ${delivery.eventId}`, delivery);
-    this.#setState({ ...state, webhookId, position: 0 });
-  }
-
-  /** Stores that the events up to `position` were delivered or skipped. */
-  advance(webhookId: string, position: number, revision: number): void {
-    this.#setState({ webhookId, revision, position, streak: null, disables: false });
-  }
-
-  #setState(state: WebhookState): void {
-    const { states } = this.#batch;
+  const setState = (state: WebhookState): void => {
+    const { states } = batch;
     states.set(state.webhookId, merge(states.get(state.webhookId), state));
-    this.#run();
-  }
+    startWriting();
+  };
 
-  /** Resolves when all results that were added before are written. */
-  async flushed(): Promise<void> {
-    if (!this.#isWriting) return;
-    await new Promise<void>((resolve) => this.#batch.waiting.push(resolve));
-  }
+  const startWriting = (): void => {
+    if (isWriting) return;
+    isWriting = true;
+    void writeAll();
+  };
 
-  #run(): void {
-    if (this.#isWriting) return;
-    this.#isWriting = true;
-    void this.#writeAll();
-  }
-
-  async #writeAll(): Promise<void> {
-    let waitMs = Math.max(COLLECT_MS, this.#writtenAt + WRITE_INTERVAL_MS - this.#clock.monotonic());
+  const writeAll = async (): Promise<void> => {
+    let waitMs = Math.max(COLLECT_MS, writtenAt + WRITE_INTERVAL_MS - clock.monotonic());
     do {
-      await this.#pause(waitMs);
-      const batch = this.#batch;
-      this.#batch = createBatch();
-      waitMs = (await this.#writeBatch(batch)) ? WRITE_INTERVAL_MS : RETRY_MS;
-      this.#writtenAt = this.#clock.monotonic();
-    } while (this.#batch.states.size > 0 || this.#batch.waiting.length > 0);
-    this.#isWriting = false;
-  }
+      await pause(waitMs);
+      const collected = batch;
+      batch = createBatch();
+      waitMs = (await writeBatch(collected)) ? WRITE_INTERVAL_MS : RETRY_MS;
+      writtenAt = clock.monotonic();
+    } while (batch.states.size > 0 || batch.waiting.length > 0);
+    isWriting = false;
+  };
 
-  async #writeBatch(batch: Batch): Promise<boolean> {
+  const writeBatch = async (collected: Batch): Promise<boolean> => {
+    const { states, deliveries, waiting } = collected;
     try {
-      if (batch.states.size > 0) await this.#write([...batch.states.values()], [...batch.deliveries.values()]);
-      for (const resolve of batch.waiting) resolve();
-      this.#isFailing = false;
+      if (states.size > 0) await write([...states.values()], [...deliveries.values()]);
+      for (const resolve of waiting) resolve();
+      isFailing = false;
       return true;
     } catch (err) {
-      if (!this.#isFailing) this.#log.warn({ err }, "results of webhook deliveries could not be written");
-      this.#isFailing = true;
-      this.#restore(batch);
+      if (!isFailing) log.warn({ err }, "results of webhook deliveries could not be written");
+      isFailing = true;
+      restore(collected);
       return false;
     }
-  }
+  };
 
   /** Newer results of the same delivery and webhook replace those that could not be written. */
-  #restore({ states, deliveries, waiting }: Batch): void {
-    const newer = this.#batch;
+  const restore = ({ states, deliveries, waiting }: Batch): void => {
+    const newer = batch;
     for (const [id, state] of newer.states) states.set(id, merge(states.get(id), state));
     for (const [id, delivery] of newer.deliveries) deliveries.set(id, delivery);
-    this.#batch = { states, deliveries, waiting: [...waiting, ...newer.waiting] };
-  }
+    batch = { states, deliveries, waiting: [...waiting, ...newer.waiting] };
+  };
 
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#clock.setTimeout(resolve, ms));
-  }
+  const pause = (ms: number) => new Promise<void>((resolve) => clock.setTimeout(resolve, ms));
+
+  return {
+    /** Number of results that no statement contains yet. */
+    get size(): number {
+      return batch.deliveries.size;
+    },
+    get isFailing(): boolean {
+      return isFailing;
+    },
+    /** Adds the result of an attempt. */
+    add(delivery: DeliveryState, state: Omit<WebhookState, "webhookId" | "position">): void {
+      const { webhookId } = delivery;
+      batch.deliveries.set(`${webhookId} ${delivery.eventId}`, delivery);
+      setState({ ...state, webhookId, position: 0 });
+    },
+    /** Stores that the events up to `position` were delivered or skipped. */
+    advance(webhookId: string, position: number, revision: number): void {
+      setState({ webhookId, revision, position, streak: null, disables: false });
+    },
+    /** Resolves when all results that were added before are written. */
+    async flushed(): Promise<void> {
+      if (!isWriting) return;
+      await new Promise<void>((resolve) => batch.waiting.push(resolve));
+    },
+  };
 }
 
 function merge(older: WebhookState | undefined, newer: WebhookState): WebhookState {
