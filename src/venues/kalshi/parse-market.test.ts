@@ -229,31 +229,6 @@ test("if the event is unknown, uses the market's own title and returns no catego
   assert.equal(listing.url, null);
 });
 
-test("keeps the valid rows of a page with invalid rows", () => {
-  const { markets } = readFixture("market/page-with-garbage") as { markets: unknown[] };
-  const rows = markets.filter(isMarket);
-  assert.equal(markets.length - rows.length, 6);
-  const { countDrop, drops } = countDrops();
-  const context = {
-    venue: "kalshi",
-    event: rainEvent,
-    receivedAt: RECEIVED_AT,
-    countDrop,
-    feeRounding: FEE_ROUNDING.other,
-  };
-  const listings = rows.flatMap((row) => parseMarket(row, context)?.listing ?? []);
-  assert.deepEqual(
-    listings.map(({ marketId, status }) => [marketId, status]),
-    [
-      ["KXRAINNYC-26DEC01-T1", "active"],
-      ["KXRAINNYC-26DEC01-T2", "active"],
-      // This market has an undocumented status, so it is not listed as tradable.
-      ["KXBAD-1", "closed"],
-    ],
-  );
-  assert.deepEqual(drops, { combo_market: 1 });
-});
-
 test("omits combos, which have a collection, combined markets or both", () => {
   const { market } = readFixture("market/active") as { market: object };
   const collection = { mve_collection_ticker: "KXMVE-R" };

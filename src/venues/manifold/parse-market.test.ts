@@ -39,12 +39,6 @@ function parseList(name: string, options: Partial<ParseContext> = {}) {
   return { drops, parsed: rows.map(parse).filter((contract) => contract !== null) };
 }
 
-const parseOutcomes = (name: string) => {
-  const { markets, drops } = parseOne(name);
-  const outcomes = markets.map(({ listing }) => [listing.outcomeLabel, listing.status, listing.outcome] as const);
-  return { outcomes, drops };
-};
-
 test("a binary contract is one market whose indicative price is the probability rounded to 1e-6", () => {
   const { parsed, drops } = parseList("search/binary-open");
   const [rain, bridge] = parsed.map(({ markets }) => markets[0]);
@@ -205,23 +199,59 @@ test("a listing row gets its rules and category from the cache", () => {
   assert.equal(parsed[0]?.markets[0]?.listing.category, "Weather");
 });
 
-test("an unresolved contract is closed after its close time", () => {
-  assert.deepEqual(parseOutcomes("market/binary-closed").outcomes, [[null, "closed", null]]);
-});
+for (const [name, expected, expectedDrops] of [
+  ["market/binary-closed", [[null, "closed", null]], {}],
+  ["market/binary-resolved-yes", [[null, "finalized", { kind: "yes" }]], {}],
+  ["market/binary-resolved-no", [[null, "finalized", { kind: "no" }]], {}],
+  ["market/binary-resolved-mkt", [[null, "finalized", { kind: "partial", value: 0.35 }]], {}],
+  ["market/binary-resolved-cancel", [[null, "finalized", { kind: "void", value: null }]], {}],
+  ["market/binary-resolved-unknown-value", [[null, "finalized", null]], { unknown_resolution: 1 }],
+  [
+    "market/multiple-resolved-one",
+    [
+      ["Reds", "finalized", { kind: "no" }],
+      ["Blues", "finalized", { kind: "yes" }],
+      ["Other", "finalized", { kind: "no" }],
+    ],
+    {},
+  ],
+  [
+    "market/multiple-resolved-cancel",
+    ["Reds", "Blues", "Other"].map((label) => [label, "finalized", { kind: "void", value: null }]),
+    {},
+  ],
+  [
+    "market/multiple-resolved-shares-2022",
+    [
+      ["Apple", "finalized", { kind: "partial", value: 0.75 }],
+      ["Cherry", "finalized", { kind: "no" }],
+      ["Lemon", "finalized", { kind: "partial", value: 0.25 }],
+    ],
+    {},
+  ],
+  [
+    "market/independent-partly-settled",
+    [
+      ["Phone", "finalized", { kind: "yes" }],
+      ["Car", "active", null],
+      ["Boat", "finalized", { kind: "partial", value: 0.25 }],
+      ["Plane", "finalized", { kind: "void", value: null }],
+    ],
+    {},
+  ],
+] as const) {
+  test(`the answers of ${name} have the outcomes of their resolutions`, () => {
+    const { markets, drops } = parseOne(name);
+    const outcomes = markets.map(({ listing }) => [listing.outcomeLabel, listing.status, listing.outcome]);
+    assert.deepEqual(outcomes, expected);
+    assert.deepEqual(drops, expectedDrops);
+  });
+}
 
-test("binary contracts resolve to yes, no, partial (MKT) or void (CANCEL)", () => {
-  const outcome = (name: string) => parseOutcomes(`market/binary-resolved-${name}`).outcomes[0]?.[2];
-  assert.deepEqual(outcome("yes"), { kind: "yes" });
-  assert.deepEqual(outcome("no"), { kind: "no" });
-  assert.deepEqual(outcome("mkt"), { kind: "partial", value: 0.35 });
-  assert.deepEqual(outcome("cancel"), { kind: "void", value: null });
+test("a parsed contract has its resolution time, its settled answers, and exclusive answers in a response of 2022", () => {
   assert.equal(parseOne("market/binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - HOUR_MS);
-});
-
-test("an unknown resolution is finalized without an outcome and counted", () => {
-  const { outcomes, drops } = parseOutcomes("market/binary-resolved-unknown-value");
-  assert.deepEqual(outcomes, [[null, "finalized", null]]);
-  assert.deepEqual(drops, { unknown_resolution: 1 });
+  assert.deepEqual(parseOne("market/independent-partly-settled").cacheEntry.settledAnswerIds, ["ansA", "ansC", "ansD"]);
+  assert.equal(parseOne("market/multiple-resolved-shares-2022").event?.mutuallyExclusive, true);
 });
 
 test("a contract is active again after its resolution was undone", () => {
@@ -237,14 +267,6 @@ test("whether answers exclude each other is read from the row, not from the cont
   assert.equal(event?.mutuallyExclusive, true);
   assert.equal(event?.description, "The side that lifts the cup.");
   assert.equal(markets[0]?.listing.category, "Sports");
-});
-
-test("the winning answer resolves to yes and the others to no", () => {
-  assert.deepEqual(parseOutcomes("market/multiple-resolved-one").outcomes, [
-    ["Reds", "finalized", { kind: "no" }],
-    ["Blues", "finalized", { kind: "yes" }],
-    ["Other", "finalized", { kind: "no" }],
-  ]);
 });
 
 test("CHOOSE_MULTIPLE pays each answer the probability that the venue stored at the resolution", () => {
@@ -276,17 +298,6 @@ test("the outcomes of CHOOSE_MULTIPLE are unknown and counted without complete p
   }
 });
 
-test("a response of 2022 pays each chosen answer its share of the total", () => {
-  const { outcomes, drops } = parseOutcomes("market/multiple-resolved-shares-2022");
-  assert.deepEqual(outcomes, [
-    ["Apple", "finalized", { kind: "partial", value: 0.75 }],
-    ["Cherry", "finalized", { kind: "no" }],
-    ["Lemon", "finalized", { kind: "partial", value: 0.25 }],
-  ]);
-  assert.deepEqual(drops, {});
-  assert.equal(parseOne("market/multiple-resolved-shares-2022").event?.mutuallyExclusive, true);
-});
-
 test("a payout outside [0, 1] is counted and gives no outcome", () => {
   const { drops, parse } = setUp();
   const binary = { ...(fixture("market/binary-resolved-mkt") as object), resolutionProbability: 1.2 };
@@ -308,23 +319,6 @@ test("an independent answer without its own resolution has no outcome, regardles
   const car = parse(resolved)?.markets.find(({ listing }) => listing.outcomeLabel === "Car");
   assert.deepEqual([car?.listing.status, car?.listing.outcome], ["finalized", null]);
   assert.deepEqual(drops, { unknown_resolution: 1 });
-});
-
-test("CANCEL makes every answer void", () => {
-  for (const [, , outcome] of parseOutcomes("market/multiple-resolved-cancel").outcomes) {
-    assert.deepEqual(outcome, { kind: "void", value: null });
-  }
-});
-
-test("independent answers settle separately while the contract is open", () => {
-  const { outcomes } = parseOutcomes("market/independent-partly-settled");
-  assert.deepEqual(outcomes, [
-    ["Phone", "finalized", { kind: "yes" }],
-    ["Car", "active", null],
-    ["Boat", "finalized", { kind: "partial", value: 0.25 }],
-    ["Plane", "finalized", { kind: "void", value: null }],
-  ]);
-  assert.deepEqual(parseOne("market/independent-partly-settled").cacheEntry.settledAnswerIds, ["ansA", "ansC", "ansD"]);
 });
 
 test("mana amounts never appear as USD", () => {

@@ -221,19 +221,19 @@ describe("polymarket: single markets", () => {
     assert.deepEqual([quote.bid, quote.ask, quote.lastPrice], [null, null, 0.003]);
   });
 
-  test("returns a partial outcome for final prices of 0.5", () => {
-    assert.deepEqual(parseFixture("market/closed-fifty-fifty").listing.outcome, { kind: "partial", value: 0.5 });
-  });
-
-  test("does not treat a closed market with a price near 1 as resolved", () => {
-    const { listing } = parseFixture("market/closed-no-outcome");
-    assert.deepEqual([listing.status, listing.outcome, listing.resolvedAt], ["closed", null, null]);
-  });
-
-  test("treats a closed market with exact final prices as finalized without a status", () => {
-    const { listing } = parseFixture("market/closed-resolved-without-status");
-    assert.deepEqual([listing.status, listing.outcome], ["finalized", { kind: "yes" }]);
-  });
+  for (const [name, status, outcome] of [
+    ["market/closed-fifty-fifty", "finalized", { kind: "partial", value: 0.5 }],
+    ["market/closed-resolved-without-status", "finalized", { kind: "yes" }],
+    ["market/closed-no-outcome", "closed", null],
+    ["market/not-accepting-orders", "closed", null],
+    ["market/about-to-open", "pending", null],
+    ["market/past-end-date-still-trading", "active", null],
+  ] as const) {
+    test(`${name} has status ${status} and outcome ${JSON.stringify(outcome)}`, () => {
+      const { listing } = parseFixture(name);
+      assert.deepEqual([listing.status, listing.outcome], [status, outcome]);
+    });
+  }
 
   test("prefers payouts to final prices", () => {
     const resolution: ParsedResolution = { state: "settled", outcome: { kind: "yes" }, resolvedAt: 1_795_229_990_000 };
@@ -248,13 +248,6 @@ describe("polymarket: single markets", () => {
     assert.deepEqual([trading.listing.status, trading.listing.outcome], ["active", null]);
     const halted = parse({ ...row, acceptingOrders: false }).market;
     assert.deepEqual([halted?.listing.status, halted?.listing.outcome, halted?.quote.bid], ["determined", null, null]);
-  });
-
-  test("treats a market that does not accept orders as closed or pending; a past end date does not change the status", () => {
-    assert.equal(parseFixture("market/not-accepting-orders").listing.status, "closed");
-    assert.equal(parseFixture("market/about-to-open").listing.status, "pending");
-    const pastEndDate = parseFixture("market/past-end-date-still-trading");
-    assert.deepEqual([pastEndDate.listing.status, pastEndDate.quote.bid], ["active", 0.43]);
   });
 
   test("drops and counts rows with three outcomes or without tokens", () => {
