@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
+import type { MarketListing } from "../../domain/market.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
 import { FRAME_BOOK_AGE_MS_MAX, FRAME_BOOK_LEVELS_MAX, openStream } from "./stream.ts";
@@ -60,6 +61,14 @@ function setUp(marketsMax = 10) {
   };
 }
 
+/** A connected stream that follows the markets. */
+function setUpFollowing(...listings: readonly MarketListing[]) {
+  const harness = setUp();
+  harness.stream.follow(listings);
+  harness.up();
+  return harness;
+}
+
 const subscriptions = (sent: [string, unknown][]) =>
   sent.filter(([event]) => event === "subscribe_market_prices").map(([, payload]) => payload);
 
@@ -111,9 +120,7 @@ test("follows the first markets up to the stream's maximum", () => {
 });
 
 test("a book frame becomes a quote with the venue's time, regardless of its version", () => {
-  const { stream, messages, up, receive } = setUp();
-  stream.follow([CLOB]);
-  up();
+  const { messages, receive } = setUpFollowing(CLOB);
   receive("orderbookUpdate", bookFrame);
   receive("orderbookUpdate", { ...bookFrame, version: 0, timestamp: "2026-11-21T01:02:04.000Z" });
   assert.deepEqual(
@@ -126,9 +133,7 @@ test("a book frame becomes a quote with the venue's time, regardless of its vers
 });
 
 test("drops and counts a frame that is older than a delivered frame", () => {
-  const { stream, messages, drops, up, receive } = setUp();
-  stream.follow([CLOB]);
-  up();
+  const { messages, drops, receive } = setUpFollowing(CLOB);
   receive("orderbookUpdate", bookFrame);
   receive("orderbookUpdate", { ...bookFrame, timestamp: "2026-11-21T01:02:03.000Z" });
   assert.equal(messages.length, 1);
@@ -144,9 +149,7 @@ const BOOK = {
 };
 
 test("the book of a followed market is that of its newest frame, for 15 seconds", async () => {
-  const { clock, stream, up, receive } = setUp();
-  stream.follow([CLOB, AMM]);
-  up();
+  const { clock, stream, receive } = setUpFollowing(CLOB, AMM);
   assert.equal(stream.bookOf?.(SLUG), null);
   receive("orderbookUpdate", bookFrame);
   receive("orderbookUpdate", { ...bookFrame, timestamp: "2026-11-21T01:02:03.000Z", orderbook: levelsFrame(2) });
@@ -165,9 +168,7 @@ const levelsFrame = (count: number) => ({
 });
 
 test("a frame without levels, with too many, with crossed levels or with a time in the future leaves no book", () => {
-  const { stream, up, receive } = setUp();
-  stream.follow([CLOB]);
-  up();
+  const { stream, receive } = setUpFollowing(CLOB);
   const isKept = (frame: object) => {
     receive("orderbookUpdate", bookFrame);
     receive("orderbookUpdate", { ...bookFrame, ...frame });
@@ -207,9 +208,7 @@ test("a book is forgotten when the connection is lost, the market is resolved or
 });
 
 test("discards a timestamp far in the future and accepts the frames after it", () => {
-  const { stream, quotes, drops, up, receive } = setUp();
-  stream.follow([CLOB]);
-  up();
+  const { quotes, drops, receive } = setUpFollowing(CLOB);
   receive("orderbookUpdate", { ...bookFrame, timestamp: "2031-01-01T00:00:00.000Z" });
   receive("orderbookUpdate", bookFrame);
   assert.deepEqual(
@@ -220,9 +219,7 @@ test("discards a timestamp far in the future and accepts the frames after it", (
 });
 
 test("reads AMM prices in both frame formats, with the address in any case", () => {
-  const { stream, messages, up, receive } = setUp();
-  stream.follow([AMM]);
-  up();
+  const { messages, receive } = setUpFollowing(AMM);
   const frame = fixture("stream/price") as object;
   receive("newPriceData", { ...frame, marketAddress: ADDRESS.toLowerCase() });
   receive("newPriceData", { ...(fixture("stream/price-older-shape") as object), timestamp: NOW });
@@ -236,9 +233,7 @@ test("reads AMM prices in both frame formats, with the address in any case", () 
 });
 
 test("delivers a repeated resolution once, and a new market as listed", () => {
-  const { stream, received, drops, up, receive } = setUp();
-  stream.follow([CLOB, AMM]);
-  up();
+  const { received, drops, receive } = setUpFollowing(CLOB, AMM);
   for (const slug of [SLUG, SLUG, SLUG, "eth-above-5000"]) receive("marketResolved", { slug, winningIndex: 0 });
   receive("marketCreated", { slug: "new-one", type: "CLOB" });
   assert.deepEqual(received(), [`changed ${SLUG}`, `changed ${ADDRESS}`, "listed new-one"]);
@@ -246,9 +241,7 @@ test("delivers a repeated resolution once, and a new market as listed", () => {
 });
 
 test("ignores confirmations of a subscription and prices of the underlying asset, and counts no drop", () => {
-  const { stream, messages, drops, up, receive } = setUp();
-  stream.follow([CLOB]);
-  up();
+  const { messages, drops, receive } = setUpFollowing(CLOB);
   receive("system", { message: "Successfully subscribed to market price updates", markets: [SLUG] });
   receive("oraclePriceData", { marketAddress: null, marketSlug: SLUG, source: "feed", timestamp: NOW, value: 2_440.9 });
   assert.deepEqual(messages, []);
@@ -256,9 +249,7 @@ test("ignores confirmations of a subscription and prices of the underlying asset
 });
 
 test("counts invalid frames, frames of other markets and rejections without delivering a message", () => {
-  const { stream, messages, drops, up, receive } = setUp();
-  stream.follow([CLOB, AMM]);
-  up();
+  const { messages, drops, receive } = setUpFollowing(CLOB, AMM);
   receive("orderbookUpdate", null);
   receive("orderbookUpdate", { marketSlug: SLUG });
   receive("newPriceData", "x");
@@ -277,9 +268,7 @@ test("counts invalid frames, frames of other markets and rejections without deli
 });
 
 test("a closed stream delivers no more messages", () => {
-  const { stream, messages, states, up, down, receive, isClosed } = setUp();
-  stream.follow([CLOB]);
-  up();
+  const { stream, messages, states, down, receive, isClosed } = setUpFollowing(CLOB);
   stream.close();
   receive("orderbookUpdate", bookFrame);
   down();
