@@ -4,7 +4,6 @@ import type { VenueId } from "../domain/market.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import { currentCaller } from "../lib/current-caller.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
-import { SharedWork } from "../lib/shared-work.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import type { HistoryStore } from "./history-store.ts";
@@ -17,6 +16,7 @@ import {
   type MissingHistory,
   type PastPrices,
 } from "./model.ts";
+import { SharedWork } from "./shared-work.ts";
 
 const FETCH_TIMEOUT_MS = 8_000;
 const FETCHED_KEYS_MAX = 500_000;
