@@ -1,7 +1,7 @@
 /** Kalshi's public REST and WebSocket interfaces over the simulated world. */
 import { createPublicKey } from "node:crypto";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
-import { Catalogue } from "./catalogue.ts";
+import { createCatalogue } from "./catalogue.ts";
 import { installRest, REST_PATH } from "./rest.ts";
 import { installSockets, SOCKET_PATH } from "./sockets.ts";
 
@@ -18,7 +18,7 @@ export interface KalshiOptions {
 
 /** REST and WebSocket services on one listener. */
 export function kalshiExchange(context: ExchangeContext, options: KalshiOptions = {}): readonly ExchangeService[] {
-  const catalogue = new Catalogue(context.world, context.now);
+  const catalogue = createCatalogue(context.world, context.now);
   const { publicKeys, orderbookNeedsKey = false } = options;
   const keys =
     publicKeys === undefined

@@ -1,41 +1,20 @@
-import type { FastifyRequest } from "fastify";
+import { VenueError } from "../errors.ts";
+import { parseListParam, parseTextParam, type Query as QueryValues } from "../query.ts";
 
-/** An error response in the venue's format. */
-export class KalshiError extends Error {
-  readonly status: number;
-  readonly code: string;
-  readonly details: string | null;
-
-  constructor(status: number, code: string, details: string | null = null) {
-    super(code.replaceAll("_", " "));
-    this.status = status;
-    this.code = code;
-    this.details = details;
-  }
-
-  toBody(): Record<string, unknown> {
-    return {
-      error: { code: this.code, message: this.message, ...(this.details === null ? {} : { details: this.details }) },
-    };
-  }
-}
-
-export const createNotFoundError = () => new KalshiError(404, "not_found");
-export const createBadRequestError = (details: string) => new KalshiError(400, "bad_request", details);
+export const createNotFoundError = () => new VenueError(404, "not_found");
+export const createBadRequestError = (details: string) => new VenueError(400, "bad_request", details);
 
 /** Query parameters of one request. The first value of a repeated parameter is used, except in lists. */
 export class Query {
-  readonly #values: Readonly<Record<string, unknown>>;
+  readonly #values: QueryValues;
 
-  constructor(request: FastifyRequest) {
-    this.#values = request.query as Record<string, unknown>;
+  constructor(values: QueryValues) {
+    this.#values = values;
   }
 
   /** Returns the text, or null if the parameter is absent or empty. */
   readText(name: string): string | null {
-    const value = this.#values[name];
-    const first: unknown = Array.isArray(value) ? value[0] : value;
-    return typeof first === "string" && first !== "" ? first : null;
+    return parseTextParam(this.#values, name);
   }
 
   readFlag(name: string): boolean {
@@ -83,12 +62,9 @@ export class Query {
 
   /** Reads comma-separated values and repeated parameters. Returns null if the parameter is absent or empty. */
   readList(name: string, max: number): readonly string[] | null {
-    const value = this.#values[name];
-    if (value === undefined) return null;
-    const items = (Array.isArray(value) ? value : [value]).flatMap((part) => String(part).split(","));
-    const present = items.filter((item) => item !== "");
-    if (present.length > max) throw createBadRequestError(`invalid parameters: at most ${max} ${name}`);
-    return present.length === 0 ? null : present;
+    const items = parseListParam(this.#values, name);
+    if (items !== null && items.length > max) throw createBadRequestError(`invalid parameters: at most ${max} ${name}`);
+    return items === null || items.length === 0 ? null : items;
   }
 }
 
@@ -101,7 +77,7 @@ export function writeCursor(parts: readonly number[]): string {
 
 /**
  * Returns the `count` numbers of a cursor, or null if `text` is null.
- * @throws KalshiError (400) if the cursor is malformed
+ * @throws VenueError (400) if the cursor is malformed
  */
 export function parseCursor(text: string | null, count: number): readonly number[] | null {
   if (text === null) return null;

@@ -10,7 +10,7 @@ export interface RestRequest {
   readonly hasKey: boolean;
 }
 
-/** Registers GET `path` below the base path. A `KalshiError` thrown by the handler becomes the response. */
+/** Registers GET `path` below the base path. A `VenueError` thrown by the handler becomes the response. */
 export type Get = (path: string, handler: (request: RestRequest) => unknown) => void;
 
 export interface RestOptions {

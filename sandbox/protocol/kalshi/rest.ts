@@ -1,8 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { TokenBucket } from "../../../src/lib/token-bucket.ts";
-import type { ExchangeContext } from "../exchange.ts";
+import { type ErrorFormat, installErrorHandlers, VenueError } from "../errors.ts";
+import type { Query as QueryValues } from "../query.ts";
+import { anonymousClientOf, createClientStates } from "../rate-limits.ts";
 import { identifyClient } from "./auth.ts";
-import { KalshiError, Query } from "./query.ts";
+import { Query } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { installCandles } from "./routes-candles.ts";
 import { installEvents } from "./routes-events.ts";
@@ -11,29 +13,33 @@ import { installMarkets } from "./routes-markets.ts";
 export const REST_PATH = "/trade-api/v2";
 /** Request limit of the venue's Basic plan. */
 const REQUESTS_PER_SECOND = 20;
-/** Maximum number of clients in the rate limiter; if exceeded, the oldest client is evicted. */
-const CLIENTS_MAX = 10_000;
+
+const ERROR_FORMAT: ErrorFormat = {
+  toBody: ({ message: code, details }) => ({ error: { code, message: code.replaceAll("_", " "), details } }),
+  invalidRequest: "internal_error",
+  internalError: "internal_error",
+  notFound: () => "not_found",
+};
 
 /** Kalshi's public REST interface. */
 export function installRest(app: FastifyInstance, options: RestOptions): void {
   const { context, keys } = options;
-  const isWithinLimits = createLimiter(context);
-  app.setErrorHandler((error, _request, reply) => {
-    const kalshiError = error instanceof KalshiError ? error : new KalshiError(statusOf(error), "internal_error");
-    return reply.code(kalshiError.status).send(kalshiError.toBody());
-  });
-  app.setNotFoundHandler((_request, reply) => reply.code(404).send(new KalshiError(404, "not_found").toBody()));
+  installErrorHandlers(app, ERROR_FORMAT);
+  const bucketOf = createClientStates(
+    () => new TokenBucket({ perSecond: REQUESTS_PER_SECOND, capacity: REQUESTS_PER_SECOND, now: context.now() }),
+  );
 
   const get: Get = (path, handler) => {
     app.get(`${REST_PATH}${path}`, (request) => {
       const identity = identifyClient(keys, request.headers, request.method, request.url.split("?")[0] ?? "");
-      const client = identity.kind === "key" ? `key ${identity.keyId}` : identifyAnonymousClient(request);
+      const client = identity.kind === "key" ? `key ${identity.keyId}` : anonymousClientOf(request);
       // The venue sends neither Retry-After nor rate limit headers.
-      if (!isWithinLimits(client)) throw new KalshiError(429, "too_many_requests");
-      if (identity.kind === "bad") throw new KalshiError(401, "authentication_error", "INCORRECT_API_KEY_SIGNATURE");
+      if (context.enforceLimits && bucketOf(client).take(context.now()) > 0)
+        throw new VenueError(429, "too_many_requests");
+      if (identity.kind === "bad") throw new VenueError(401, "authentication_error", "INCORRECT_API_KEY_SIGNATURE");
       const params = request.params as Readonly<Record<string, string>>;
       return handler({
-        query: new Query(request),
+        query: new Query(request.query as QueryValues),
         path: (name) => params[name] ?? "",
         hasKey: identity.kind === "key",
       });
@@ -43,29 +49,4 @@ export function installRest(app: FastifyInstance, options: RestOptions): void {
   installCandles(get, options);
   installEvents(get, options);
   get("/exchange/status", () => ({ exchange_active: true, trading_active: true }));
-}
-
-function statusOf(error: unknown): number {
-  const status = (error as { statusCode?: number }).statusCode;
-  return status !== undefined && status >= 400 && status < 500 ? status : 500;
-}
-
-/** The venue limits unsigned requests per IP address. The User-Agent distinguishes clients with the same address. */
-function identifyAnonymousClient(request: FastifyRequest): string {
-  return `${request.headers["user-agent"] ?? ""} at ${request.ip}`;
-}
-
-function createLimiter({ enforceLimits, now }: ExchangeContext): (client: string) => boolean {
-  if (!enforceLimits) return () => true;
-  const buckets = new Map<string, TokenBucket>();
-  return (client) => {
-    let bucket = buckets.get(client);
-    if (bucket === undefined) {
-      bucket = new TokenBucket({ perSecond: REQUESTS_PER_SECOND, capacity: REQUESTS_PER_SECOND, now: now() });
-      buckets.set(client, bucket);
-      const oldest = buckets.keys().next();
-      if (buckets.size > CLIENTS_MAX && oldest.done !== true) buckets.delete(oldest.value);
-    }
-    return bucket.take(now()) === 0;
-  };
 }

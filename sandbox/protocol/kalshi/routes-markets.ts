@@ -1,16 +1,10 @@
 import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import type { ListedMarket, Phase } from "../../world/types.ts";
+import { VenueError } from "../errors.ts";
 import { kalshiTicker } from "./ids.ts";
 import { presentMarket, presentOrderBook, updatedTimeOf } from "./market-json.ts";
 import { selectPage } from "./paging.ts";
-import {
-  createBadRequestError,
-  createNotFoundError,
-  KalshiError,
-  parseCursor,
-  type Query,
-  writeCursor,
-} from "./query.ts";
+import { createBadRequestError, createNotFoundError, parseCursor, type Query, writeCursor } from "./query.ts";
 import type { Get, RestOptions } from "./rest-types.ts";
 import { findNewestTrades, presentTrade } from "./trades.ts";
 
@@ -77,7 +71,7 @@ export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey
   });
 
   const requireKey = (hasKey: boolean) => {
-    if (orderbookNeedsKey && !hasKey) throw new KalshiError(401, "authentication_error", "missing API key");
+    if (orderbookNeedsKey && !hasKey) throw new VenueError(401, "authentication_error", "missing API key");
   };
   get("/markets/orderbooks", ({ query, hasKey }) => {
     requireKey(hasKey);

@@ -1,10 +1,8 @@
 import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
+import { readTradeWindows } from "../trade-windows.ts";
 import { kalshiTicker, kalshiTradeId } from "./ids.ts";
 import { formatContracts, formatDollars } from "./market-json.ts";
-
-/** Length of the first time window. Trades are read backwards in windows that double in length. */
-const FIRST_WINDOW_MS = 10 * 60_000;
 
 /** Position of the last trade of a page. */
 interface TradePosition {
@@ -26,17 +24,14 @@ export function findNewestTrades(
   position: TradePosition | null,
 ): WorldTrade[] {
   const found: WorldTrade[] = [];
-  const from = Math.max(range.from, market.openAt);
   let skip = position?.skip ?? 0;
-  let to = position === null ? range.to : Math.min(range.to, position.at + 1);
-  for (let windowMs = FIRST_WINDOW_MS; to > from && found.length < limit; windowMs *= 2) {
-    const windowStart = Math.max(from, to - windowMs);
-    const trades = [...world.trades(market, windowStart, to)].reverse().sort((a, b) => b.at - a.at);
-    for (const trade of trades) {
+  const to = position === null ? range.to : Math.min(range.to, position.at + 1);
+  for (const trades of readTradeWindows(world, market, { from: range.from, to })) {
+    for (const trade of trades.toReversed().sort((a, b) => b.at - a.at)) {
       if (skip > 0 && trade.at === position?.at) skip -= 1;
       else if (found.length < limit) found.push(trade);
     }
-    to = windowStart;
+    if (found.length >= limit) break;
   }
   return found;
 }

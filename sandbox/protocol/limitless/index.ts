@@ -4,10 +4,11 @@
  * active list when it closes. No endpoint lists resolved markets.
  */
 import { allowCrossOriginRequests } from "../cross-origin.ts";
+import { installErrorHandlers } from "../errors.ts";
 import type { ExchangeFactory, ExchangeService } from "../exchange.ts";
-import { Catalogue } from "./catalogue.ts";
-import { installErrorHandlers } from "./http-errors.ts";
+import { createCatalogue } from "./catalogue.ts";
 import { installRateLimit } from "./limits.ts";
+import { ERROR_FORMAT } from "./requests.ts";
 import { installMarketRoutes } from "./routes-markets.ts";
 import { installPageRoutes } from "./routes-pages.ts";
 import { installTradingRoutes } from "./routes-trading.ts";
@@ -17,7 +18,7 @@ export { limitlessAddress, limitlessEventSlug, limitlessMarketId, limitlessSlug,
 export { publishedBook } from "./published-book.ts";
 
 export const limitlessExchange: ExchangeFactory = (context) => {
-  const catalogue = new Catalogue(context);
+  const catalogue = createCatalogue(context);
   const rest: ExchangeService = {
     venue: "limitless",
     name: "rest",
@@ -26,7 +27,7 @@ export const limitlessExchange: ExchangeFactory = (context) => {
     listener: "limitless",
     install(app) {
       allowCrossOriginRequests(app);
-      installErrorHandlers(app);
+      installErrorHandlers(app, ERROR_FORMAT);
       installRateLimit(app, context);
       installMarketRoutes(app, context, catalogue);
       installTradingRoutes(app, context, catalogue);
@@ -40,7 +41,7 @@ export const limitlessExchange: ExchangeFactory = (context) => {
     scheme: "ws",
     listener: "limitless-ws",
     install(app) {
-      installErrorHandlers(app);
+      installErrorHandlers(app, ERROR_FORMAT);
       installSockets(app, context, catalogue);
     },
   };

@@ -1,3 +1,4 @@
+import { escapeHtml } from "../../../src/lib/escape-html.ts";
 import { isListed, type ListedEvent, type ListedMarket, type WorldOutcome } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { presentBookPrices, REWARD_SIZE_MIN, REWARD_SPREAD_MAX } from "./book-json.ts";
@@ -26,10 +27,6 @@ function presentAmount(name: string, amount: number | null): Record<string, stri
   if (amount === null) return {};
   const raw = toRawUnits(amount);
   return { [name]: raw, [`${name}Formatted`]: (Number(raw) / 1e6).toFixed(6) };
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
 function renderDescription(text: string, source: string | null): string {

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { queryEnum, queryInteger } from "./http-errors.ts";
 import { isGroup, limitlessEventSlug, limitlessSlug } from "./ids.ts";
 import { listActiveEvents, presentRow } from "./listing.ts";
 import { presentGroup, presentMarket } from "./market-json.ts";
+import { queryEnum, queryInteger } from "./requests.ts";
 
 /** The venue returns no rows for a larger page. */
 const PAGE_ROWS_MAX = 25;

@@ -1,9 +1,10 @@
 import type { FastifyInstance } from "fastify";
+import { VenueError } from "../errors.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { CATEGORIES, categoryNamesOf } from "./categories.ts";
-import { queryEnum, queryInteger, queryText, VenueHttpError } from "./http-errors.ts";
 import { slugify } from "./ids.ts";
 import { listActiveEvents, presentRow } from "./listing.ts";
+import { queryEnum, queryInteger, queryText } from "./requests.ts";
 
 const PAGE_ROWS_MAX = 25;
 const PAGE_ROWS_DEFAULT = 10;
@@ -29,13 +30,13 @@ export function installPageRoutes(app: FastifyInstance, context: ExchangeContext
     const path = queryText(request, "path");
     if (path === "/") return reply.code(301).header("location", "/market-pages/by-path?path=%2Fmarkets").send();
     const page = PAGES.find((candidate) => candidate.path === path);
-    if (page === undefined) throw new VenueHttpError(404, `Market page ${path} not found`);
+    if (page === undefined) throw new VenueError(404, `Market page ${path} not found`);
     return { id: page.id, name: page.name, slug: page.path.slice(1), fullPath: page.path };
   });
 
   app.get<{ Params: { id: string } }>("/market-pages/:id/markets", async (request) => {
     const page = PAGES.find((candidate) => candidate.id === request.params.id);
-    if (page === undefined) throw new VenueHttpError(404, `Market page ${request.params.id} not found`);
+    if (page === undefined) throw new VenueError(404, `Market page ${request.params.id} not found`);
     const now = context.now();
     const limit = queryInteger(request, "limit", { fallback: PAGE_ROWS_DEFAULT, min: 1, max: PAGE_ROWS_MAX });
     const pageNumber = queryInteger(request, "page", { fallback: 1, min: 1, max: 100_000 });

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
+import { VenueError } from "../errors.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { presentBook } from "./book-json.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { HISTORY_WINDOWS, presentHistory } from "./history-json.ts";
-import { queryEnum, queryInteger, queryText, VenueHttpError } from "./http-errors.ts";
 import { publishedBook } from "./published-book.ts";
-import { presentFeedEvent, presentTrade, TradeHistory } from "./trades.ts";
+import { queryEnum, queryInteger, queryText } from "./requests.ts";
+import { createTradeReader, presentFeedEvent, presentTrade } from "./trades.ts";
 
 const TRADES_MAX = 100;
 const TRADES_DEFAULT = 30;
@@ -15,16 +16,16 @@ const PAGE_MAX = 1_000;
 
 export function installTradingRoutes(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { now } = context;
-  const tradeHistory = new TradeHistory(context);
+  const tradeReader = createTradeReader(context);
 
   const marketOf = (slug: string): ListedMarket => {
     const entry = catalogue.get(slug);
-    if (entry.kind === "group") throw new VenueHttpError(400, "Group markets are not traded, use their child markets");
+    if (entry.kind === "group") throw new VenueError(400, "Group markets are not traded, use their child markets");
     return entry.market;
   };
   const orderBookMarketOf = (slug: string): ListedMarket => {
     const market = marketOf(slug);
-    if (market.mechanism === "amm") throw new VenueHttpError(400, "Market does not support orderbook");
+    if (market.mechanism === "amm") throw new VenueError(400, "Market does not support orderbook");
     return market;
   };
   const parsePage = (request: FastifyRequest, defaultLimit: number) => {
@@ -42,9 +43,9 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
     const at = now();
     const market = orderBookMarketOf(request.params.slug);
     const { page, limit, offset } = parsePage(request, TRADES_DEFAULT);
-    const totalRows = tradeHistory.count(market, at);
+    const totalRows = tradeReader.count(market, at);
     return {
-      events: tradeHistory.readPage(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
+      events: tradeReader.readPage(market, at, offset, limit).map((trade) => presentTrade(market, trade)),
       page,
       limit,
       totalPages: Math.ceil(totalRows / limit),
@@ -55,7 +56,7 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   app.get<{ Params: { slug: string } }>("/markets/:slug/get-feed-events", async (request) => {
     const market = marketOf(request.params.slug);
     const { limit, offset } = parsePage(request, FEED_EVENTS_DEFAULT);
-    return tradeHistory.readPage(market, now(), offset, limit).map(presentFeedEvent);
+    return tradeReader.readPage(market, now(), offset, limit).map(presentFeedEvent);
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/historical-price", async (request) => {
@@ -70,6 +71,6 @@ function queryDate(request: FastifyRequest, name: string): number | null {
   const text = queryText(request, name);
   if (text === null) return null;
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw new VenueHttpError(400, `${name} must be a valid ISO 8601 date string`);
+  if (Number.isNaN(at)) throw new VenueError(400, `${name} must be a valid ISO 8601 date string`);
   return at;
 }

@@ -1,45 +1,34 @@
-import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { readTradeWindows } from "../trade-windows.ts";
 import { limitlessTokens, transactionHashOf } from "./ids.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
-const WINDOW_MS_MAX = 7 * 24 * HOUR_MS;
-
 /** Reads the trades of a market page by page, newest first, and caches their total count. */
-export class TradeHistory {
-  readonly #context: ExchangeContext;
+export function createTradeReader({ world }: ExchangeContext) {
   /** By market index: number of trades before `until`. */
-  readonly #countByMarketIndex = new Map<number, { until: number; count: number }>();
-
-  constructor(context: ExchangeContext) {
-    this.#context = context;
-  }
-
-  /** Returns the number of trades up to and including `now`. */
-  count(market: ListedMarket, now: number): number {
-    const cached = this.#countByMarketIndex.get(market.index) ?? { until: market.openAt, count: 0 };
-    if (now >= cached.until) {
-      cached.count += this.#context.world.trades(market, cached.until, now + 1).length;
-      cached.until = now + 1;
-      this.#countByMarketIndex.set(market.index, cached);
-    }
-    return cached.count;
-  }
-
-  /** Returns at most `limit` trades up to `now`, newest first, without the newest `offset` trades. */
-  readPage(market: ListedMarket, now: number, offset: number, limit: number): WorldTrade[] {
-    const trades: WorldTrade[] = [];
-    let to = now + 1;
-    let windowMs = HOUR_MS;
-    while (to > market.openAt && trades.length < offset + limit) {
-      const from = Math.max(market.openAt, to - windowMs);
-      trades.push(...this.#context.world.trades(market, from, to).toReversed());
-      to = from;
-      windowMs = Math.min(windowMs * 2, WINDOW_MS_MAX);
-    }
-    return trades.slice(offset, offset + limit);
-  }
+  const counts = new Map<number, { until: number; count: number }>();
+  return {
+    /** Returns the number of trades up to and including `now`. */
+    count(market: ListedMarket, now: number): number {
+      const cached = counts.get(market.index) ?? { until: market.openAt, count: 0 };
+      if (now >= cached.until) {
+        cached.count += world.trades(market, cached.until, now + 1).length;
+        cached.until = now + 1;
+        counts.set(market.index, cached);
+      }
+      return cached.count;
+    },
+    /** Returns at most `limit` trades up to `now`, newest first, without the newest `offset` trades. */
+    readPage(market: ListedMarket, now: number, offset: number, limit: number): WorldTrade[] {
+      const trades: WorldTrade[] = [];
+      for (const window of readTradeWindows(world, market, { from: market.openAt, to: now + 1 })) {
+        trades.push(...window.toReversed());
+        if (trades.length >= offset + limit) break;
+      }
+      return trades.slice(offset, offset + limit);
+    },
+  };
 }
 
 /**

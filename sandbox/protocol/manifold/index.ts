@@ -1,5 +1,6 @@
 /** Simulated Manifold Markets: the public REST interface and the WebSocket. */
 import { allowCrossOriginRequests } from "../cross-origin.ts";
+import { installErrorHandlers } from "../errors.ts";
 import type { ExchangeFactory } from "../exchange.ts";
 import { Contracts } from "./contracts.ts";
 import { installRestRoutes } from "./rest.ts";
@@ -19,14 +20,12 @@ export const manifoldExchange: ExchangeFactory = (context) => {
       listener: "manifold",
       install(app) {
         allowCrossOriginRequests(app);
-        app.setErrorHandler((error, _request, reply) => {
-          const status = (error as { statusCode?: number }).statusCode ?? 500;
-          const message = status < 500 ? "Error validating request." : "Error processing request.";
-          return reply.code(status).send({ message });
+        installErrorHandlers(app, {
+          toBody: ({ message, details }) => ({ message, details }),
+          invalidRequest: "Error validating request.",
+          internalError: "Error processing request.",
+          notFound: () => "Requested route was not found.",
         });
-        app.setNotFoundHandler((_request, reply) =>
-          reply.code(404).send({ message: "Requested route was not found." }),
-        );
         installRestRoutes(app, context, contracts);
       },
     },

@@ -1,14 +1,4 @@
-/** An error that is sent in Manifold's format. */
-export class ApiError extends Error {
-  readonly status: number;
-  readonly details: unknown;
-
-  constructor(status: number, message: string, details?: unknown) {
-    super(message);
-    this.status = status;
-    this.details = details;
-  }
-}
+import { VenueError } from "../errors.ts";
 
 type ParamReader<Value> = (raw: string | readonly string[]) => Value | InvalidValue;
 class InvalidValue {
@@ -49,7 +39,7 @@ export type Params<S extends ParamSpec> = { readonly [Name in keyof S]?: Exclude
 
 /**
  * Parses query parameters with the readers in `spec`. Unknown parameters are rejected, as at the venue.
- * @throws ApiError 400 with one issue per invalid parameter
+ * @throws VenueError 400 with one issue per invalid parameter
  */
 export function parseParams<const S extends ParamSpec>(query: unknown, spec: S): Params<S> {
   const values: Record<string, unknown> = {};
@@ -69,6 +59,6 @@ export function parseParams<const S extends ParamSpec>(query: unknown, spec: S):
     if (value instanceof InvalidValue) issues.push({ field: name, error: value.reason });
     else values[name] = value;
   }
-  if (issues.length > 0) throw new ApiError(400, "Error validating request.", issues);
+  if (issues.length > 0) throw new VenueError(400, "Error validating request.", issues);
   return values as Params<S>;
 }

@@ -1,12 +1,15 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
+import { VenueError } from "../errors.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { anonymousClientOf, createClientStates } from "../rate-limits.ts";
 import { type Bet, type LinkedMarkets, linkedMarketsOf, listBets } from "./bets.ts";
 import type { Contract, Contracts } from "./contracts.ts";
-import { createRateLimiter } from "./limits.ts";
-import { ApiError, booleanParam, numberParam, type Params, parseParams, textParam } from "./params.ts";
+import { booleanParam, numberParam, type Params, parseParams, textParam } from "./params.ts";
 import { presentFullMarket, presentLiteMarket, presentProbability } from "./present.ts";
 import { SEARCH_PARAMS, searchContracts } from "./search.ts";
 
+const REQUESTS_PER_WINDOW_MAX = 500;
+const LIMIT_WINDOW_MS = 60_000;
 const TIME_PARAM = numberParam(0, Number.MAX_SAFE_INTEGER);
 const BETS_MAX = 1_000;
 const BET_POINTS_MAX = 50_000;
@@ -26,28 +29,29 @@ const BET_POINTS_PARAMS = { ...BETS_PARAMS, limit: numberParam(0, BET_POINTS_MAX
 
 export function installRestRoutes(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, now } = context;
-  const isWithinLimit = createRateLimiter(now);
+  const requestTimesOf = createClientStates<number[]>(() => []);
 
-  /** @throws ApiError 404 if the contract does not exist */
+  /** @throws VenueError 404 if the contract does not exist */
   const contractOf = (id: string | undefined): Contract => {
     const contract = contracts.findById(id ?? "");
-    if (contract === null) throw new ApiError(404, "Contract not found");
+    if (contract === null) throw new VenueError(404, "Contract not found");
     return contract;
   };
 
-  /** Registers a GET route. An `ApiError` thrown by the handler becomes the response. */
+  /** @throws VenueError 429 if the client has sent the maximum number of requests in the last minute */
+  const countRequest = (client: string) => {
+    const times = requestTimesOf(client);
+    const at = now();
+    while (times[0] !== undefined && times[0] <= at - LIMIT_WINDOW_MS) times.shift();
+    if (times.length >= REQUESTS_PER_WINDOW_MAX)
+      throw new VenueError(429, "Too many requests, please try again later.");
+    times.push(at);
+  };
+
   const registerGet = (path: string, handle: (query: unknown, params: Readonly<Record<string, string>>) => unknown) => {
-    app.get(`/v0/${path}`, (request: FastifyRequest, reply: FastifyReply) => {
-      if (context.enforceLimits && !isWithinLimit(clientKeyOf(request))) {
-        return reply.code(429).send({ message: "Too many requests, please try again later." });
-      }
-      try {
-        return reply.send(handle(request.query, request.params as Record<string, string>));
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        const { status, message, details } = error;
-        return reply.code(status).send({ message, details });
-      }
+    app.get(`/v0/${path}`, async (request) => {
+      if (context.enforceLimits) countRequest(anonymousClientOf(request));
+      return handle(request.query, request.params as Record<string, string>);
     });
   };
 
@@ -75,7 +79,7 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
     );
     if (missingNames.length > 0) {
       const details = missingNames.map((field) => ({ field, error: "Required" }));
-      throw new ApiError(400, "Error validating request.", details);
+      throw new VenueError(400, "Error validating request.", details);
     }
     const bets = findBets(context, contracts, params, Number.POSITIVE_INFINITY);
     // The venue sorts by bet id, which is random.
@@ -125,9 +129,4 @@ function linkedMarketsFor(
     // One group has all mutually exclusive answers, because a bet on any of them may move the requested one.
     return (contract.sumsToOne ? markets.slice(0, 1) : markets).map((market) => linkedMarketsOf(contract, market));
   });
-}
-
-/** The venue limits requests per IP address. The User-Agent distinguishes clients with the same address. */
-function clientKeyOf(request: FastifyRequest): string {
-  return `${request.headers["user-agent"] ?? ""} ${request.ip}`;
 }

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from "fastify";
-import { type WebSocket, WebSocketServer } from "ws";
-import { installSocketFaults } from "../../faults/socket-faults.ts";
+import { isObject } from "../../../src/lib/is-object.ts";
 import type { FeedEvent } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { gatherWrites } from "../gather-writes.ts";
+import { serveWebSockets } from "../web-sockets.ts";
 import { betsOfTrade } from "./bets.ts";
 import type { Contract, Contracts } from "./contracts.ts";
 import { presentLifecycle, presentStoredContract } from "./present.ts";
@@ -13,7 +12,6 @@ const SOCKET_PATH = "/ws";
 const IDLE_MS_MAX = 60_000;
 const IDLE_CHECK_MS = 10_000;
 const TOPICS_PER_CLIENT_MAX = 10_000;
-const FRAME_BYTES_MAX = 1024 * 1024;
 
 interface Client {
   readonly topics: Set<string>;
@@ -23,10 +21,6 @@ interface Client {
 /** Installs Manifold's WebSocket: topic subscriptions, one acknowledgement per client message, no replay. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, contracts: Contracts): void {
   const { world, feed, now, faults } = context;
-  const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX });
-  const clients = new Map<WebSocket, Client>();
-  let unsubscribeFromFeed: (() => void) | null = null;
-  let idleTimer: NodeJS.Timeout | null = null;
 
   /** Sends data to the subscribers of a topic. The data is built only if the topic has a subscriber. */
   const broadcast = (topic: string, buildData: () => unknown) => {
@@ -61,40 +55,24 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     if (update !== null) broadcast("global/updated-contract", () => ({ contract: update }));
   };
 
-  const removeClient = (socket: WebSocket) => {
-    clients.delete(socket);
-    if (clients.size > 0) return;
-    unsubscribeFromFeed?.();
-    unsubscribeFromFeed = null;
-    if (idleTimer !== null) clearInterval(idleTimer);
-    idleTimer = null;
-  };
-
-  server.on("connection", (socket) => {
-    installSocketFaults(socket, faults?.manifold);
-    const client: Client = { topics: new Set(), lastMessageAt: now() };
-    clients.set(socket, client);
-    unsubscribeFromFeed ??= feed.subscribe("manifold", onFeedEvent);
-    idleTimer ??= setInterval(() => {
-      for (const [otherSocket, { lastMessageAt }] of clients)
-        if (lastMessageAt < now() - IDLE_MS_MAX) otherSocket.terminate();
-    }, IDLE_CHECK_MS);
-    socket.on("message", (data) => {
+  const clients = serveWebSockets<Client>(app, {
+    path: SOCKET_PATH,
+    faults: faults?.manifold,
+    connect: () => ({ topics: new Set(), lastMessageAt: now() }),
+    receive(client, text, socket) {
       client.lastMessageAt = now();
-      socket.send(JSON.stringify(handleMessage(client, data.toString())));
-    });
-    socket.on("error", () => socket.terminate());
-    socket.on("close", () => removeClient(socket));
-  });
-
-  app.server.on("upgrade", (request, socket, head) => {
-    if (new URL(request.url ?? "/", "http://sandbox").pathname !== SOCKET_PATH) return socket.destroy();
-    gatherWrites(socket);
-    server.handleUpgrade(request, socket, head, (client) => server.emit("connection", client, request));
-  });
-  app.addHook("preClose", async () => {
-    for (const socket of server.clients) socket.terminate();
-    server.close();
+      socket.send(JSON.stringify(handleMessage(client, text)));
+    },
+    start: () => {
+      const unsubscribeFromFeed = feed.subscribe("manifold", onFeedEvent);
+      const idleTimer = setInterval(() => {
+        for (const [socket, { lastMessageAt }] of clients) if (lastMessageAt < now() - IDLE_MS_MAX) socket.terminate();
+      }, IDLE_CHECK_MS);
+      return () => {
+        unsubscribeFromFeed();
+        clearInterval(idleTimer);
+      };
+    },
   });
 }
 
@@ -115,10 +93,10 @@ function handleMessage(client: Client, text: string): object {
   return { type: "ack", txid, success: true };
 }
 
-function parseMessage(text: string): { type?: unknown; txid?: unknown; topics?: unknown } | null {
+function parseMessage(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : null;
+    return isObject(value) ? value : null;
   } catch {
     return null;
   }

@@ -1,13 +1,15 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { isObject } from "../../../src/lib/is-object.ts";
 import type { ListedMarket } from "../../world/types.ts";
+import { VenueError } from "../errors.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { parseTextParam, type Query } from "../query.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { presentBook } from "./clob-json.ts";
 import type { TokenSide } from "./ids.ts";
 import { computeMarketState, feeRateOf, formatDecimal, isNegRisk, toTokenBook } from "./market-state.ts";
 import { computePriceHistory, HISTORY_INTERVALS, HISTORY_POINTS_MAX } from "./price-history.ts";
-import { parseIntegerParam, parseNumberParam, parseTextParam, type Query, ValidationError } from "./query.ts";
+import { createInvalidError, parseIntegerParam, parseNumberParam } from "./query.ts";
 import { findNewestTrades } from "./trades.ts";
 
 const NO_BOOK_MESSAGE = "No orderbook exists for the requested token id";
@@ -28,7 +30,7 @@ interface BestPrices {
 /** Returns the best bid for BUY and the best ask for SELL, or "0" if that side is empty. */
 function priceOf(top: BestPrices, side: string | null): string {
   const name = side?.toUpperCase();
-  if (name !== "BUY" && name !== "SELL") throw new ValidationError("Invalid side");
+  if (name !== "BUY" && name !== "SELL") throw createInvalidError("Invalid side");
   return formatDecimal((name === "BUY" ? top.bid : top.ask) ?? 0);
 }
 
@@ -47,11 +49,11 @@ interface TokenRequest {
 
 /** Parses a POST body `[{"token_id": "…", "side": "…"}]`. */
 function parseTokenRequests(body: unknown): TokenRequest[] {
-  if (!Array.isArray(body)) throw new ValidationError("Invalid payload");
+  if (!Array.isArray(body)) throw createInvalidError("Invalid payload");
   if (body.length > TOKENS_PER_REQUEST_MAX)
-    throw new ValidationError(`Payload exceeds the limit of ${TOKENS_PER_REQUEST_MAX}`);
+    throw createInvalidError(`Payload exceeds the limit of ${TOKENS_PER_REQUEST_MAX}`);
   return body.map((entry: unknown) => {
-    if (!isObject(entry) || typeof entry.token_id !== "string") throw new ValidationError("Invalid payload");
+    if (!isObject(entry) || typeof entry.token_id !== "string") throw createInvalidError("Invalid payload");
     return { token: entry.token_id, side: typeof entry.side === "string" ? entry.side : null };
   });
 }
@@ -77,12 +79,13 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
 
   /** Registers a GET for one token. The response is 404 if the token has no book or `present` returns null. */
   const getByToken = (url: string, present: (book: TokenBookKey, query: Query) => object | null) => {
-    app.get<{ Querystring: Query }>(url, async ({ query }, reply: FastifyReply) => {
+    app.get<{ Querystring: Query }>(url, async ({ query }) => {
       const token = parseTextParam(query, "token_id");
-      if (token === null || !/^\d{1,80}$/.test(token)) throw new ValidationError("Invalid token id");
+      if (token === null || !/^\d{1,80}$/.test(token)) throw createInvalidError("Invalid token id");
       const found = findBook(token);
       const body = found === null ? null : present(found, query);
-      return body ?? reply.code(404).send({ error: NO_BOOK_MESSAGE });
+      if (body === null) throw new VenueError(404, NO_BOOK_MESSAGE);
+      return body;
     });
   };
   const postTokens = (url: string, present: (requests: readonly TokenRequest[]) => unknown) => {
@@ -112,7 +115,6 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
     return spread === null ? null : { spread };
   });
   getByToken("/last-trade-price", lastTradeOf);
-  getByToken("/tick-size", ({ market }) => ({ minimum_tick_size: market.tick }));
   getByToken("/neg-risk", ({ market }) => ({ neg_risk: isNegRisk(market.event) }));
   getByToken("/fee-rate", ({ market }) => ({ base_fee: feeRateOf(market.event) > 0 ? BASE_FEE_BPS : 0 }));
 
@@ -148,18 +150,18 @@ export function installPrices(app: FastifyInstance, context: ExchangeContext, ca
 function installHistory(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/prices-history", async ({ query }) => {
     const token = parseTextParam(query, "market");
-    if (token === null) throw new ValidationError("invalid filters: 'market' is required");
+    if (token === null) throw createInvalidError("invalid filters: 'market' is required");
     const interval = parseTextParam(query, "interval");
     const startTs = parseNumberParam(query, "startTs");
     const endTs = parseNumberParam(query, "endTs");
     if (interval === null && startTs === null)
-      throw new ValidationError("invalid filters: 'startTs' or 'interval' is required");
+      throw createInvalidError("invalid filters: 'startTs' or 'interval' is required");
     const preset =
       interval === null ? null : Object.hasOwn(HISTORY_INTERVALS, interval) ? HISTORY_INTERVALS[interval] : undefined;
-    if (preset === undefined) throw new ValidationError("invalid filters: 'interval' is unknown");
+    if (preset === undefined) throw createInvalidError("invalid filters: 'interval' is unknown");
     const fidelity = parseIntegerParam(query, "fidelity") ?? preset?.fidelity ?? 1;
     if (preset !== null && fidelity < preset.fidelity) {
-      throw new ValidationError(`invalid filters: minimum 'fidelity' for '${interval}' range is ${preset.fidelity}`);
+      throw createInvalidError(`invalid filters: minimum 'fidelity' for '${interval}' range is ${preset.fidelity}`);
     }
     const now = context.now();
     const found = catalogue.findMarketByToken(token);

@@ -1,13 +1,15 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
-import { allowCrossOriginRequests } from "../cross-origin.ts";
+import { VenueError } from "../errors.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
+import { parseTextParam, type Query } from "../query.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { presentClobMarket, presentSimplifiedMarket } from "./clob-json.ts";
 import { installPrices } from "./clob-prices.ts";
-import { enforceRequestLimits } from "./limits.ts";
+import type { RequestLimits } from "./limits.ts";
 import { computeMarketState, isMarketClosed, type MarketState, rewardsOf } from "./market-state.ts";
-import { parseIntegerParam, parseTextParam, type Query, ValidationError } from "./query.ts";
+import { createInvalidError, parseIntegerParam } from "./query.ts";
+import { createRestHost } from "./rest-host.ts";
 import { presentClobActivity } from "./trades.ts";
 
 const PAGE_MAX = 1_000;
@@ -15,58 +17,37 @@ const SAMPLING_PAGE_MAX = 500;
 /** Base64 of "-1", the `next_cursor` of the last page. */
 const END_CURSOR = "LTE=";
 
-const equals = (path: string) => (requested: string) => requested === path;
-const LIMIT_RULES = {
-  total: 9_000,
+const REQUEST_LIMITS: RequestLimits = {
+  host: 9_000,
   paths: [
-    { name: "book", matches: equals("/book"), limit: 1_500 },
-    { name: "books", matches: equals("/books"), limit: 500 },
-    { name: "price", matches: equals("/price"), limit: 1_500 },
-    { name: "midpoint", matches: equals("/midpoint"), limit: 1_500 },
-    { name: "prices", matches: equals("/prices"), limit: 500 },
-    { name: "midpoints", matches: equals("/midpoints"), limit: 500 },
-    { name: "history", matches: equals("/prices-history"), limit: 1_000 },
-    { name: "tick", matches: equals("/tick-size"), limit: 200 },
+    [/^\/book$/, 1_500],
+    [/^\/books$/, 500],
+    [/^\/price$/, 1_500],
+    [/^\/midpoint$/, 1_500],
+    [/^\/prices$/, 500],
+    [/^\/midpoints$/, 500],
+    [/^\/prices-history$/, 1_000],
   ],
 };
 
 /** The CLOB's public read interface: markets, order books, prices and price history. */
-export function clobService(context: ExchangeContext, catalogue: Catalogue): ExchangeService {
-  return {
-    venue: "polymarket",
-    name: "clob",
-    basePath: "",
-    scheme: "http",
-    listener: "polymarket-clob",
-    install(app) {
-      allowCrossOriginRequests(app);
-      if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
-      app.setErrorHandler((error, _request, reply) => {
-        if (error instanceof ValidationError) return reply.code(400).send({ error: error.message });
-        const isBadRequest =
-          typeof error === "object" && error !== null && "statusCode" in error && error.statusCode === 400;
-        return reply
-          .code(isBadRequest ? 400 : 500)
-          .send({ error: isBadRequest ? "Invalid payload" : "internal server error" });
-      });
-      app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "not found" }));
-      app.get("/", async (_request, reply) => reply.type("application/json").send('"OK"'));
-      app.get("/time", async (_request, reply) =>
-        reply.type("application/json").send(String(Math.floor(context.now() / 1000))),
-      );
-      installMarkets(app, context, catalogue);
-      installPrices(app, context, catalogue);
-    },
-  };
-}
+export const clobService = (context: ExchangeContext, catalogue: Catalogue): ExchangeService =>
+  createRestHost("clob", context, REQUEST_LIMITS, (app) => {
+    app.get("/", async (_request, reply) => reply.type("application/json").send('"OK"'));
+    app.get("/time", async (_request, reply) =>
+      reply.type("application/json").send(String(Math.floor(context.now() / 1000))),
+    );
+    installMarkets(app, context, catalogue);
+    installPrices(app, context, catalogue);
+  });
 
 /** Reads the offset from the cursor, which is the base64-encoded offset. */
 function parseOffset(query: Query): number {
   const cursor = parseTextParam(query, "next_cursor");
   if (cursor === null) return 0;
   const text = Buffer.from(cursor, "base64").toString("utf8");
-  if (text === "-1") throw new ValidationError("next item should be greater than or equal to 0");
-  if (!/^\d{1,9}$/.test(text)) throw new ValidationError("Invalid next_cursor");
+  if (text === "-1") throw createInvalidError("next item should be greater than or equal to 0");
+  if (!/^\d{1,9}$/.test(text)) throw createInvalidError("Invalid next_cursor");
   return Number(text);
 }
 
@@ -118,9 +99,10 @@ function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogu
 
   type ByCondition = { Params: { conditionId: string } };
   const registerByCondition = (url: string, present: (market: ListedMarket) => unknown) => {
-    app.get<ByCondition>(url, async ({ params }, reply: FastifyReply) => {
+    app.get<ByCondition>(url, async ({ params }) => {
       const market = catalogue.findMarketByCondition(params.conditionId);
-      return market === null ? reply.code(404).send({ error: "market not found" }) : present(market);
+      if (market === null) throw new VenueError(404, "market not found");
+      return present(market);
     });
   };
   registerByCondition("/markets/:conditionId", (market) => presentClobMarket(stateOf(market)));

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
+import { parseTextParam, type Query } from "../query.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { parseIntegerParam, parseTextParam, type Query, ValidationError } from "./query.ts";
+import { createInvalidError, parseIntegerParam } from "./query.ts";
 import { findNewestTrades, presentTradeV1, presentTradeV2 } from "./trades.ts";
 
 const ROWS_DEFAULT = 100;
@@ -11,7 +12,7 @@ const ROWS_V2_MAX = 1_000;
 
 /** Finds a market by the 32-byte form of its condition id. Rejects other ids, as the Data API does. */
 export function findMarketByDataCondition(catalogue: Catalogue, id: string): ListedMarket | null {
-  if (!/^0x[0-9a-f]{64}$/.test(id)) throw new ValidationError(`invalid condition id: ${id}`);
+  if (!/^0x[0-9a-f]{64}$/.test(id)) throw createInvalidError(`invalid condition id: ${id}`);
   const market = catalogue.findMarketByCondition(id);
   return market ?? (id.endsWith("00") ? catalogue.findMarketByCondition(id.slice(0, -2)) : null);
 }
@@ -27,7 +28,7 @@ const encodeCursor = ({ until, skip }: Cursor) => Buffer.from(`${until}.${skip}`
 
 function decodeCursor(text: string): Cursor {
   const [, until, skip] = /^(\d{1,15})\.(\d{1,9})$/.exec(Buffer.from(text, "base64url").toString("utf8")) ?? [];
-  if (until === undefined || skip === undefined) throw new ValidationError("invalid cursor");
+  if (until === undefined || skip === undefined) throw createInvalidError("invalid cursor");
   return { until: Number(until), skip: Number(skip) };
 }
 
@@ -35,7 +36,7 @@ function decodeCursor(text: string): Cursor {
 export function installTrades(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
   const selectRows = (conditionId: string | null, until: number, count: number) => {
-    if (conditionId === null) throw new ValidationError("a condition id is required");
+    if (conditionId === null) throw createInvalidError("a condition id is required");
     const market = findMarketByDataCondition(catalogue, conditionId);
     return market === null ? [] : findNewestTrades(world, market, until, count);
   };
@@ -46,9 +47,9 @@ export function installTrades(app: FastifyInstance, context: ExchangeContext, ca
   });
 
   app.get<{ Querystring: Query }>("/v2/trades", async ({ query }) => {
-    if (query.offset !== undefined) throw new ValidationError("offset is not supported, use cursor");
+    if (query.offset !== undefined) throw createInvalidError("offset is not supported, use cursor");
     const limit = parseIntegerParam(query, "limit") ?? ROWS_DEFAULT;
-    if (limit < 1 || limit > ROWS_V2_MAX) throw new ValidationError(`limit must be between 1 and ${ROWS_V2_MAX}`);
+    if (limit < 1 || limit > ROWS_V2_MAX) throw createInvalidError(`limit must be between 1 and ${ROWS_V2_MAX}`);
     const cursorText = parseTextParam(query, "cursor");
     const cursor = cursorText === null ? { until: context.now(), skip: 0 } : decodeCursor(cursorText);
     const rows = selectRows(parseTextParam(query, "condition"), cursor.until, cursor.skip + limit + 1);

@@ -1,49 +1,32 @@
 import type { FastifyInstance } from "fastify";
 import type { ListedMarket, World } from "../../world/types.ts";
-import { allowCrossOriginRequests } from "../cross-origin.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
+import type { Query } from "../query.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { findMarketByDataCondition, installTrades } from "./data-trades.ts";
 import { dataConditionId } from "./ids.ts";
-import { enforceRequestLimits } from "./limits.ts";
+import type { RequestLimits } from "./limits.ts";
 import { computeMarketState, payoutsOf } from "./market-state.ts";
-import { parseJoinedParam, type Query, ValidationError } from "./query.ts";
+import { createInvalidError, parseJoinedParam } from "./query.ts";
+import { createRestHost } from "./rest-host.ts";
 
 const IDS_MAX = 20;
 const PAYOUT_UNIT = 1_000_000;
 
-const LIMIT_RULES = {
-  total: 1_000,
-  paths: [{ name: "trades", matches: (path: string) => path === "/trades" || path === "/v2/trades", limit: 200 }],
-};
+const REQUEST_LIMITS: RequestLimits = { host: 1_000, paths: [[/^(\/v2)?\/trades$/, 200]] };
 
 /** The Data API: public trades and resolutions. */
-export function dataService(context: ExchangeContext, catalogue: Catalogue): ExchangeService {
-  return {
-    venue: "polymarket",
-    name: "data",
-    basePath: "",
-    scheme: "http",
-    listener: "polymarket-data",
-    install(app) {
-      allowCrossOriginRequests(app);
-      if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
-      app.setErrorHandler((error, _request, reply) => {
-        if (error instanceof ValidationError) return reply.code(400).send({ error: error.message });
-        return reply.code(500).send({ error: "internal server error" });
-      });
-      app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "not found" }));
-      installTrades(app, context, catalogue);
-      installResolutions(app, context, catalogue);
-    },
-  };
-}
+export const dataService = (context: ExchangeContext, catalogue: Catalogue): ExchangeService =>
+  createRestHost("data", context, REQUEST_LIMITS, (app) => {
+    installTrades(app, context, catalogue);
+    installResolutions(app, context, catalogue);
+  });
 
 function installResolutions(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   app.get<{ Querystring: Query }>("/v2/resolutions", async ({ query }) => {
     const ids = parseJoinedParam(query, "condition");
-    if (ids === null) throw new ValidationError("condition is required");
-    if (ids.length > IDS_MAX) throw new ValidationError(`condition takes at most ${IDS_MAX} values`);
+    if (ids === null) throw createInvalidError("condition is required");
+    if (ids.length > IDS_MAX) throw createInvalidError(`condition takes at most ${IDS_MAX} values`);
     const markets = ids.map((id) => findMarketByDataCondition(catalogue, id)).filter((market) => market !== null);
     return { data: markets.map((market) => presentResolution(context.world, market, context.now())) };
   });

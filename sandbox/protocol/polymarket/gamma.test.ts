@@ -67,9 +67,7 @@ for (const url of [
   "/events/keyset?offset=0",
   "/markets/keyset?closed=maybe",
   "/markets/keyset?after_cursor=%21",
-  "/markets?offset=2001",
   "/markets/abc",
-  "/public-search",
 ]) {
   test(`422: rejects ${url}`, async () => {
     const { status, body } = await get(gamma, url);
@@ -79,29 +77,20 @@ for (const url of [
 }
 
 test("accepts `true`, `True`, `t` and `1` as true, and `false`, `False`, `f` and `0` as false", async () => {
-  const expected: Row[] = (await get(gamma, "/markets?limit=100&closed=false&active=true")).body;
-  for (const query of ["closed=False&active=True", "closed=0&active=1", "closed=f&active=t"]) {
-    assert.deepEqual((await get(gamma, `/markets?limit=100&${query}`)).body, expected, query);
+  const read = async (query: string): Promise<Page> => (await get(gamma, `/markets/keyset?limit=100&${query}`)).body;
+  const expected = await read("closed=false&include_tag=true");
+  for (const query of ["closed=False&include_tag=True", "closed=0&include_tag=1", "closed=f&include_tag=t"]) {
+    assert.deepEqual(await read(query), expected, query);
   }
-  assert.ok(expected.length > 0 && expected.every((row) => !row.closed));
+  assert.ok(expected.markets.length > 0 && expected.markets.every((row) => !row.closed));
 });
 
 test("allows cross-origin requests and answers preflight requests with 204", async () => {
   const headers = { origin: "https://example.com" };
-  const preflight = await gamma.inject({ method: "OPTIONS", url: "/markets", headers });
+  const preflight = await gamma.inject({ method: "OPTIONS", url: "/markets/keyset", headers });
   assert.equal(preflight.statusCode, 204);
-  const response = await get(gamma, "/markets?limit=1", headers);
+  const response = await get(gamma, "/markets/keyset?limit=1", headers);
   assert.equal(response.headers["access-control-allow-origin"], "*");
-});
-
-test("`/markets` and `/events` return arrays and accept `limit` and `offset`", async () => {
-  const first: Row[] = (await get(gamma, "/markets?limit=5&offset=0&closed=false")).body;
-  const second: Row[] = (await get(gamma, "/markets?limit=5&offset=5&closed=false")).body;
-  const both: Row[] = (await get(gamma, "/markets?limit=10&closed=false")).body;
-  assert.deepEqual(idsOf([...first, ...second]), idsOf(both));
-  assert.ok(both.every((row) => !row.closed));
-  const events: Row[] = (await get(gamma, "/events?limit=1000")).body;
-  assert.equal(events.length, Math.min(100, world.events("polymarket", NOW).length));
 });
 
 test("finds a market by id", async () => {
@@ -120,17 +109,6 @@ for (const url of ["/markets/1", "/events/3"]) {
     assert.equal((await get(gamma, url)).status, 404);
   });
 }
-
-test("search finds an event by the words of its title and returns the total", async () => {
-  const event = world
-    .events("polymarket", NOW)
-    .find((candidate) => candidate.markets.some((market) => NOW < market.finalizeAt));
-  assert.ok(event !== undefined);
-  const url = `/public-search?q=${encodeURIComponent(event.title)}&limit_per_type=50`;
-  const result = Object((await get(gamma, url)).body);
-  assert.ok(idsOf(result.events).includes(polymarketEventId(event)));
-  assert.ok(result.pagination.totalResults >= result.events.length);
-});
 
 test("an augmented event has an Other market that does not accept orders", async () => {
   const event = world

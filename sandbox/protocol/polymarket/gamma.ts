@@ -1,101 +1,67 @@
-import type { FastifyInstance, FastifyReply } from "fastify";
-import type { ListedEvent, ListedMarket } from "../../world/types.ts";
-import { allowCrossOriginRequests } from "../cross-origin.ts";
+import type { FastifyInstance } from "fastify";
+import type { ListedMarket } from "../../world/types.ts";
+import { VenueError } from "../errors.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
+import { parseListParam, parseTextParam, type Query } from "../query.ts";
 import { type Catalogue, positionAfter } from "./catalogue.ts";
 import { isEventClosed, presentGammaEvent, presentGammaMarket } from "./gamma-json.ts";
-import { enforceRequestLimits } from "./limits.ts";
+import type { RequestLimits } from "./limits.ts";
 import { computeMarketState, isMarketClosed } from "./market-state.ts";
-import {
-  parseBooleanParam,
-  parseIntegerParam,
-  parseListParam,
-  parseTextParam,
-  type Query,
-  ValidationError,
-} from "./query.ts";
+import { createInvalidError, parseBooleanParam, parseIntegerParam } from "./query.ts";
+import { createRestHost } from "./rest-host.ts";
 
 const PAGE_MAX = 100;
 const PAGE_DEFAULT = 20;
-const OFFSET_MAX = 2_000;
 
-const LIMIT_RULES = {
-  total: 4_000,
+const REQUEST_LIMITS: RequestLimits = {
+  host: 4_000,
   paths: [
-    { name: "events", matches: (path: string) => path.startsWith("/events"), limit: 500 },
-    { name: "markets", matches: (path: string) => path.startsWith("/markets"), limit: 300 },
-    { name: "listings", matches: (path: string) => /^\/(events|markets)(\/keyset)?$/.test(path), limit: 900 },
-    { name: "search", matches: (path: string) => path === "/public-search", limit: 350 },
+    [/^\/events/, 500],
+    [/^\/markets/, 300],
+    [/^\/(events|markets)\/keyset$/, 900],
   ],
 };
 
-/** Gamma, the venue's catalogue: markets, events and search. */
-export function gammaService(context: ExchangeContext, catalogue: Catalogue): ExchangeService {
-  return {
-    venue: "polymarket",
-    name: "gamma",
-    basePath: "",
-    scheme: "http",
-    listener: "polymarket-gamma",
-    install(app) {
-      allowCrossOriginRequests(app);
-      if (context.enforceLimits) enforceRequestLimits(app, LIMIT_RULES, context.now);
-      app.setErrorHandler((error, _request, reply) => {
-        if (error instanceof ValidationError)
-          return reply.code(422).send({ type: "validation error", error: error.message });
-        return reply.code(500).send({ type: "internal error", error: "internal server error" });
-      });
-      app.setNotFoundHandler((_request, reply) => sendNotFound(reply, "page not found"));
+const ERROR_TYPES: Readonly<Record<number, string>> = { 400: "validation error", 404: "not found error" };
+
+/** Gamma, the venue's catalogue: markets and events. */
+export const gammaService = (context: ExchangeContext, catalogue: Catalogue): ExchangeService =>
+  createRestHost(
+    "gamma",
+    context,
+    REQUEST_LIMITS,
+    (app) => {
       installLists(app, context, catalogue);
       installObjects(app, context, catalogue);
     },
-  };
-}
+    {
+      statusOf: ({ status }) => (status === 400 ? 422 : status),
+      toBody: ({ status, message }) => ({ type: ERROR_TYPES[status] ?? "internal error", error: message }),
+      notFound: () => "page not found",
+    },
+  );
 
-function sendNotFound(reply: FastifyReply, error: string) {
-  return reply.code(404).send({ type: "not found error", error });
-}
-
-/** Registers the lists of markets and events: with cursors, and in the older form with offsets. */
+/** Registers the lists of markets and events. */
 function installLists(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
-  const selectMarkets = (query: Query) =>
-    withClosed(findMarkets(catalogue, query), query, (market) => isMarketClosed(world, market, context.now()));
-  const selectEvents = (query: Query) =>
-    withClosed(catalogue.listEvents(), query, (event) => isEventClosed(event, context.now()));
-  const presentMarkets = (markets: readonly ListedMarket[], query: Query) => {
-    const now = context.now();
-    const withTags = parseBooleanParam(query, "include_tag") ?? false;
-    return markets.map((market) =>
-      presentGammaMarket(world, computeMarketState(world, market, now), now, { withEvents: true, withTags }),
-    );
-  };
-  const presentEvents = (events: readonly ListedEvent[]) =>
-    events.map((event) => presentGammaEvent(world, event, context.now()));
   type ByQuery = { Querystring: Query };
-
   app.get<ByQuery>("/markets/keyset", async ({ query }) => {
-    const { items, ...cursor } = selectKeysetPage(selectMarkets(query), query);
-    return { markets: presentMarkets(items, query), ...cursor };
+    const now = context.now();
+    const markets = withClosed(findMarkets(catalogue, query), query, (market) => isMarketClosed(world, market, now));
+    const { items, ...cursor } = selectKeysetPage(markets, query);
+    const withTags = parseBooleanParam(query, "include_tag") ?? false;
+    return {
+      markets: items.map((market) =>
+        presentGammaMarket(world, computeMarketState(world, market, now), now, { withEvents: true, withTags }),
+      ),
+      ...cursor,
+    };
   });
   app.get<ByQuery>("/events/keyset", async ({ query }) => {
-    const { items, ...cursor } = selectKeysetPage(selectEvents(query), query);
-    return { events: presentEvents(items), ...cursor };
-  });
-  app.get<ByQuery>("/markets", async ({ query }) =>
-    presentMarkets(selectOffsetPage(selectMarkets(query), query), query),
-  );
-  app.get<ByQuery>("/events", async ({ query }) => presentEvents(selectOffsetPage(selectEvents(query), query)));
-  app.get<ByQuery>("/public-search", async ({ query }) => {
-    const words = parseTextParam(query, "q")?.toLowerCase().split(/\s+/) ?? [];
-    if (words.length === 0) throw new ValidationError("q is required");
-    const hits = catalogue.listEvents().filter(({ title, markets }) => {
-      const text = [title, ...markets.map(({ question }) => question)].join(" ").toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
-    const limit = clampLimit(parseIntegerParam(query, "limit_per_type"));
-    const pagination = { hasMore: hits.length > limit, totalResults: hits.length };
-    return { events: presentEvents(hits.slice(0, limit)), pagination };
+    const now = context.now();
+    const events = withClosed(catalogue.listEvents(), query, (event) => isEventClosed(event, now));
+    const { items, ...cursor } = selectKeysetPage(events, query);
+    return { events: items.map((event) => presentGammaEvent(world, event, now)), ...cursor };
   });
 }
 
@@ -120,10 +86,10 @@ function withClosed<Item>(items: readonly Item[], query: Query, isClosed: (item:
  * ignores the parameter `cursor`: a client that sends it always receives the first page.
  */
 function selectKeysetPage<Item extends { readonly index: number }>(items: readonly Item[], query: Query) {
-  if (query.offset !== undefined) throw new ValidationError("offset is not supported, use after_cursor");
+  if (query.offset !== undefined) throw createInvalidError("offset is not supported, use after_cursor");
   const after = parseTextParam(query, "after_cursor");
   const index = after === null ? -1 : Number(Buffer.from(after, "base64url").toString("utf8") || "none");
-  if (!Number.isInteger(index)) throw new ValidationError("invalid after_cursor");
+  if (!Number.isInteger(index)) throw createInvalidError("invalid after_cursor");
   const start = positionAfter(items, index);
   const end = start + clampLimit(parseIntegerParam(query, "limit"));
   const page = items.slice(start, end);
@@ -132,28 +98,23 @@ function selectKeysetPage<Item extends { readonly index: number }>(items: readon
   return { items: page, next_cursor: Buffer.from(String(last.index)).toString("base64url") };
 }
 
-function selectOffsetPage<Item>(items: readonly Item[], query: Query): readonly Item[] {
-  const offset = parseIntegerParam(query, "offset") ?? 0;
-  if (offset > OFFSET_MAX) throw new ValidationError("offset too large, use /markets/keyset for deeper pagination");
-  return items.slice(offset, offset + clampLimit(parseIntegerParam(query, "limit")));
-}
-
 function installObjects(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
   type ById = { Params: { id: string }; Querystring: Query };
   const parseId = ({ id }: ById["Params"]) => {
-    if (!/^\d{1,15}$/.test(id)) throw new ValidationError("id is invalid");
+    if (!/^\d{1,15}$/.test(id)) throw createInvalidError("id is invalid");
     return id;
   };
-  app.get<ById>("/markets/:id", async ({ params, query }, reply) => {
+  app.get<ById>("/markets/:id", async ({ params, query }) => {
     const market = catalogue.findMarketById(parseId(params));
-    if (market === null) return sendNotFound(reply, "id not found");
+    if (market === null) throw new VenueError(404, "id not found");
     const now = context.now();
     const withTags = parseBooleanParam(query, "include_tag") ?? false;
     return presentGammaMarket(world, computeMarketState(world, market, now), now, { withEvents: true, withTags });
   });
-  app.get<ById>("/events/:id", async ({ params }, reply) => {
+  app.get<ById>("/events/:id", async ({ params }) => {
     const event = catalogue.findEventById(parseId(params));
-    return event === null ? sendNotFound(reply, "id not found") : presentGammaEvent(world, event, context.now());
+    if (event === null) throw new VenueError(404, "id not found");
+    return presentGammaEvent(world, event, context.now());
   });
 }

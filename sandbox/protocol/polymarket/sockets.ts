@@ -1,16 +1,14 @@
 import type { FastifyInstance } from "fastify";
-import { type WebSocket, WebSocketServer } from "ws";
-import { installSocketFaults } from "../../faults/socket-faults.ts";
+import type { WebSocket } from "ws";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
-import { gatherWrites } from "../gather-writes.ts";
+import { serveWebSockets } from "../web-sockets.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { computeMarketState } from "./market-state.ts";
 import { Session } from "./session.ts";
 import { createNewMarketMessage, createResolvedMessage } from "./socket-json.ts";
 
 const SOCKET_PATH = "/ws/market";
-const FRAME_BYTES_MAX = 1024 * 1024;
 const CLIENTS_MAX = 1_000;
 
 /** The market WebSocket: books, prices and trades by token id, without keys, acknowledgements or sequence numbers. */
@@ -26,12 +24,9 @@ export function marketSocketService(context: ExchangeContext, catalogue: Catalog
 }
 
 function installSockets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
-  const { world, feed, now } = context;
-  const server = new WebSocketServer({ noServer: true, maxPayload: FRAME_BYTES_MAX, perMessageDeflate: false });
-  const sessions = new Set<Session>();
+  const { world, feed, now, faults } = context;
   /** Sessions by the index of their subscribed markets. */
   const subscribers = new Map<number, Set<Session>>();
-  let stopFeed: (() => void) | null = null;
 
   const onSubscribe = (session: Session, index: number) => {
     subscribers.set(index, (subscribers.get(index) ?? new Set()).add(session));
@@ -43,14 +38,14 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
   };
 
   function* followedMarkets(): Generator<ListedMarket> {
-    for (const session of sessions) yield* session.followedMarkets();
+    for (const session of sessions.values()) yield* session.followedMarkets();
   }
 
   const publish = (event: FeedEvent) => {
     const { market, at } = event;
     if (event.kind === "listed") {
       const message = createNewMarketMessage(market, at);
-      for (const session of sessions) session.sendCustom(message);
+      for (const session of sessions.values()) session.sendCustom(message);
       return;
     }
     const isResolved = event.kind === "lifecycle" && event.to === "finalized";
@@ -62,33 +57,13 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
     }
   };
 
-  const addSession = (socket: WebSocket) => {
-    installSocketFaults(socket, context.faults?.polymarket);
-    const session = new Session({ socket, world, catalogue, now, onSubscribe, onUnsubscribe });
-    sessions.add(session);
-    stopFeed ??= feed.subscribe("polymarket", publish, followedMarkets);
-    socket.on("message", (data) => session.handleMessage(data.toString()));
-    socket.on("error", () => socket.terminate());
-    socket.on("close", () => {
-      sessions.delete(session);
-      session.close();
-      if (sessions.size > 0) return;
-      stopFeed?.();
-      stopFeed = null;
-    });
-  };
-
-  app.server.on("upgrade", (request, socket, head) => {
-    const path = (request.url ?? "").split("?", 1)[0];
-    const reject = (status: string) => socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
-    if (path !== SOCKET_PATH && path !== `${SOCKET_PATH}/`) return reject("404 Not Found");
-    if (sessions.size >= CLIENTS_MAX) return reject("503 Service Unavailable");
-    gatherWrites(socket);
-    server.handleUpgrade(request, socket, head, addSession);
-  });
-  app.addHook("preClose", async () => {
-    stopFeed?.();
-    for (const socket of server.clients) socket.terminate();
-    server.close();
+  const sessions: ReadonlyMap<WebSocket, Session> = serveWebSockets<Session>(app, {
+    path: SOCKET_PATH,
+    faults: faults?.polymarket,
+    refuse: (): string | null => (sessions.size >= CLIENTS_MAX ? "503 Service Unavailable" : null),
+    connect: (socket) => new Session({ socket, world, catalogue, now, onSubscribe, onUnsubscribe }),
+    receive: (session, text) => session.handleMessage(text),
+    disconnect: (session) => session.close(),
+    start: () => feed.subscribe("polymarket", publish, followedMarkets),
   });
 }

@@ -1,5 +1,5 @@
-import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
+import { readTradeWindows } from "../trade-windows.ts";
 import {
   dataConditionId,
   polymarketConditionId,
@@ -11,7 +11,6 @@ import {
 import { formatDecimal, outcomeNamesOf, toOppositePrice } from "./market-state.ts";
 
 const MICROS = 1_000_000;
-const WINDOW_GROWTH = 4;
 /** About one trade in 32 is returned as two equal rows, because a transaction of the venue can have identical rows. */
 const SPLIT_TRADE_INTERVAL = 32;
 /** About one trade in three takes two price levels. */
@@ -96,13 +95,10 @@ function createTradeRows(market: ListedMarket, trade: WorldTrade): TradeRow[] {
  */
 export function findNewestTrades(world: World, market: ListedMarket, until: number, count: number): TradeRow[] {
   const rows: TradeRow[] = [];
-  let to = until + 1;
-  for (let spanMs = HOUR_MS; to > market.openAt && rows.length < count; spanMs *= WINDOW_GROWTH) {
-    const from = Math.max(market.openAt, to - spanMs);
-    const found = world.trades(market, from, to).flatMap((trade) => createTradeRows(market, trade));
-    found.sort((a, b) => b.at - a.at || compareText(a.transactionHash, b.transactionHash));
-    rows.push(...found);
-    to = from;
+  for (const trades of readTradeWindows(world, market, { from: market.openAt, to: until + 1 })) {
+    const found = trades.flatMap((trade) => createTradeRows(market, trade));
+    rows.push(...found.sort((a, b) => b.at - a.at || compareText(a.transactionHash, b.transactionHash)));
+    if (rows.length >= count) break;
   }
   return rows.slice(0, count);
 }

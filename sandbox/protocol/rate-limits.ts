@@ -1,0 +1,20 @@
+import type { FastifyRequest } from "fastify";
+
+/** Maximum number of clients whose requests are counted. The least recently used client is evicted. */
+const CLIENTS_MAX = 10_000;
+
+/** Venues limit requests per IP address. The User-Agent distinguishes clients with the same address. */
+export const anonymousClientOf = ({ headers, ip }: FastifyRequest): string => `${headers["user-agent"] ?? ""} at ${ip}`;
+
+/** Returns a function that finds the state of a client, or creates it. */
+export function createClientStates<State>(create: () => State): (client: string) => State {
+  const states = new Map<string, State>();
+  return (client) => {
+    const state = states.get(client) ?? create();
+    states.delete(client);
+    states.set(client, state);
+    const [leastRecentClient] = states.keys();
+    if (states.size > CLIENTS_MAX && leastRecentClient !== undefined) states.delete(leastRecentClient);
+    return state;
+  };
+}
