@@ -5,38 +5,37 @@ import type { Access } from "./auth.ts";
 /** Minimum time between the deprecation of a route and its sunset. */
 const SUNSET_NOTICE_MONTHS = 6;
 
-export class RouteTable {
-  /** Routes in the OpenAPI document, in order of definition. HEAD routes are omitted. */
-  readonly entries: RouteEntry[] = [];
-  readonly #routes: {
+export type RouteTable = ReturnType<typeof createRouteTable>;
+
+export function createRouteTable() {
+  const entries: RouteEntry[] = [];
+  const routes: {
     readonly methods: readonly string[];
     readonly url: string;
     readonly segments: readonly string[];
     readonly access: Access | undefined;
   }[] = [];
-
-  /** @throws Error, which aborts the start, if the access or metering of the route is missing or inconsistent */
-  add(route: RouteOptions): void {
-    const entry = entryOf(route);
-    if (entry !== null) this.entries.push(entry);
-    const { method, url, config } = route;
-    this.#routes.push({ methods: [method].flat(), url, segments: url.split("/"), access: config?.access });
-  }
-
-  /** Returns the sorted methods of all routes that match the URL; empty for an unknown path. */
-  methodsOf(url: string): readonly string[] {
-    return [...new Set(this.#matching(url).flatMap((route) => route.methods))].sort();
-  }
-
-  /** Returns the pattern and the permitted callers of the route that handles the request; null if there is none. */
-  find(method: string, url: string): { readonly url: string; readonly access: Access | undefined } | null {
-    return this.#matching(url).find((route) => route.methods.includes(method)) ?? null;
-  }
-
-  #matching(url: string) {
+  const findMatching = (url: string) => {
     const segments = (url.split(/[?#]/, 1)[0] ?? "").split("/");
-    return this.#routes.filter((route) => matchesPattern(route.segments, segments));
-  }
+    return routes.filter((route) => matchesPattern(route.segments, segments));
+  };
+  return {
+    /** Routes in the OpenAPI document, in order of definition. HEAD routes are omitted. */
+    entries: entries as readonly RouteEntry[],
+    /** @throws Error, which aborts the start, if the access or metering of the route is missing or inconsistent */
+    add(route: RouteOptions): void {
+      const entry = entryOf(route);
+      if (entry !== null) entries.push(entry);
+      const { method, url, config } = route;
+      routes.push({ methods: [method].flat(), url, segments: url.split("/"), access: config?.access });
+    },
+    /** Returns the sorted methods of all routes that match the URL; empty for an unknown path. */
+    methodsOf: (url: string): readonly string[] =>
+      [...new Set(findMatching(url).flatMap((route) => route.methods))].sort(),
+    /** Returns the pattern and the permitted callers of the route that handles the request; null if there is none. */
+    find: (method: string, url: string): { readonly url: string; readonly access: Access | undefined } | null =>
+      findMatching(url).find((route) => route.methods.includes(method)) ?? null,
+  };
 }
 
 /** Returns the entry of a route, or null if the route is not in the OpenAPI document. */

@@ -22,7 +22,7 @@ import {
   resolveUnauthenticatedError,
 } from "./request-pipeline.ts";
 import { createSendHook } from "./response/send.ts";
-import { RouteTable } from "./route-table.ts";
+import { createRouteTable, type RouteTable } from "./route-table.ts";
 import { parseQuery } from "./validation/query-string.ts";
 
 const BODY_BYTES_MAX = 256 * 1024;
@@ -159,7 +159,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
       respondToClientError(error, socket, { data, requestId: generateRequestId() }),
   });
 
-  const routes = new RouteTable();
+  const routes = createRouteTable();
   app.decorate("lifecycle", new Lifecycle());
   app.decorate("connectionLimits", connectionLimits);
   app.decorate("data", data);

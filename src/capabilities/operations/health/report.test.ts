@@ -6,7 +6,7 @@ import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import type { MatchingReport } from "../../markets/matching/index.ts";
 import { createHealthReport } from "./report.ts";
 
-function reportWith(matching: MatchingReport | null) {
+function reportWith(matching: MatchingReport) {
   const clock = new FakeClock();
   const probe = { isUp: true, fault: null };
   return createHealthReport({
@@ -17,7 +17,7 @@ function reportWith(matching: MatchingReport | null) {
     probe,
     ingest: { health: () => ({}) },
     failingJobs: () => [],
-    matching: matching === null ? null : { report: matching },
+    matching: { report: matching },
   })();
 }
 
@@ -35,9 +35,4 @@ test("a failed matching thread degrades the service until it is replaced", () =>
   const recovered = reportWith({ ...figures, isFailing: false });
   assert.equal(recovered.status, "ok");
   assert.deepEqual(recovered.checks.matching, { status: "ok", pairs: 5, pending: 7, restarts: 1 });
-});
-
-test("a node that does not match markets has no such check", () => {
-  const report = reportWith(null);
-  assert.deepEqual([report.status, "matching" in report.checks], ["ok", false]);
 });

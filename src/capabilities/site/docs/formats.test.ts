@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatRequestPrice, writeTiersTable } from "./formats.ts";
+import { writeTiersTable } from "./formats.ts";
 import type { Operation } from "./model.ts";
 
 const operation = (summary: string, quotaTier: Operation["quotaTier"], priceTier: Operation["priceTier"]) =>
@@ -16,9 +16,4 @@ test("the tiers table names the price of an operation that differs from the pric
   const endpointsOf = (tier: string) => rows.find(([name]) => name === `| ${tier}`)?.[2];
   assert.equal(endpointsOf("LISTING"), "[list](/docs/api/list), [stream](/docs/api/stream) ($5) |");
   assert.equal(endpointsOf("DEEP"), "[register](/docs/api/register) (not sold per request) |");
-});
-
-test("an operation without a price tier is not sold, and any other has the price of that tier", () => {
-  assert.equal(formatRequestPrice({ priceTier: null }), "not sold per request");
-  assert.equal(formatRequestPrice({ priceTier: "LISTING" }), "$0.01");
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Library } from "./library.ts";
+import { createLibrary } from "./library.ts";
 
 const sources = {
   api: { version: "1", tags: [], operations: [], resolve: () => ({}) },
@@ -11,7 +11,7 @@ const sources = {
 };
 
 test("rendered pages are kept for the four newest sites", () => {
-  const library = new Library(sources, { site: { isSandbox: true, publicUrl: null }, keep: (body) => body });
+  const library = createLibrary(sources, { site: { isSandbox: true, publicUrl: null }, keep: (body) => body });
   const render = (port: number) =>
     library.find("/llms.txt", { site: { origin: `http://localhost:${port}`, key: "" }, live: null })?.body;
   const first = render(1);

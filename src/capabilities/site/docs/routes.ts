@@ -18,7 +18,7 @@ import type { AreaPorts } from "../../area-ports.ts";
 import { DOCS_SCRIPT, DOCS_STYLESHEET } from "./assets.ts";
 import { readExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
-import { Library } from "./library.ts";
+import { createLibrary, type Library } from "./library.ts";
 import { createLiveValues } from "./live-values.ts";
 import type { DocumentedCode, Site } from "./model.ts";
 import { SEARCH_LENGTH_MAX } from "./navigation.ts";
@@ -44,7 +44,7 @@ export function docsRoutes(app: FastifyInstance, options: DocsRoutesOptions): vo
   let library: Library | null = null;
   // Created at the first request, because all routes are registered by then.
   const openLibrary = (): Library => {
-    library ??= new Library(
+    library ??= createLibrary(
       { api: describeApi(app.swagger() as OpenApiDocument), guides, examples, venues: venues.trading, statusOf },
       { site: { isSandbox: options.data === "sandbox", publicUrl: options.publicUrl }, keep: keepCompressed },
     );

@@ -15,35 +15,34 @@ export interface SearchResult {
   readonly snippet: string;
 }
 
-/** The content of all pages, prepared for the search. */
-export class SearchIndex {
-  readonly #entries: readonly Entry[];
-
-  constructor(pages: readonly { readonly page: DocPage; readonly document: Document }[]) {
-    this.#entries = pages.map(({ page, document }) => ({
-      page,
-      title: fold(page.title),
-      identifier: fold(`${page.operation?.id ?? ""} ${page.operation?.path ?? ""} ${page.operation?.method ?? ""}`),
-      anchors: document.headings.map((heading) => ({ ...heading, folded: fold(heading.text) })),
-      text: document.text,
-      folded: fold(document.text),
-    }));
-  }
-
-  /** Returns the pages that contain all words, the best first. A word also matches longer words with this prefix. */
-  find(query: string): readonly SearchResult[] {
+/**
+ * Returns a function that finds the pages with all words of a query, the best first. A word also matches longer words with
+ * this prefix.
+ */
+export function createSearch(
+  pages: readonly { readonly page: DocPage; readonly document: Document }[],
+): (query: string) => readonly SearchResult[] {
+  const entries: readonly Entry[] = pages.map(({ page, document }) => ({
+    page,
+    title: fold(page.title),
+    identifier: fold(`${page.operation?.id ?? ""} ${page.operation?.path ?? ""} ${page.operation?.method ?? ""}`),
+    anchors: document.headings.map((heading) => ({ ...heading, folded: fold(heading.text) })),
+    text: document.text,
+    folded: fold(document.text),
+  }));
+  return (query) => {
     const words = fold(query)
       .split(/[^\p{L}\p{N}_]+/u)
       .filter((word) => word !== "")
       .slice(0, WORDS_MAX);
     if (words.length === 0) return [];
-    return this.#entries
+    return entries
       .map((entry) => ({ entry, score: scoreOf(entry, words) }))
       .filter(({ score }) => score > 0)
       .sort((a, b) => b.score - a.score)
       .slice(0, RESULTS_MAX)
       .map(({ entry }) => toResult(entry, words));
-  }
+  };
 }
 
 interface Entry {
