@@ -59,7 +59,6 @@ async function measureLight(markets: number) {
     runTask(view);
     cpuMs.push(performance.now() - before);
   }
-  cpuMs.sort((a, b) => a - b);
   const enginePerSecond = 1_000 / (cpuMs.reduce((sum, ms) => sum + ms, 0) / cpuMs.length);
   const { service, latest } = app.analyses;
   const request = (number: number) =>

@@ -31,7 +31,8 @@ import { type Attack, type AttackCounts, attackersOf, openAttackers } from "./ha
 import { startBareServer } from "./harness/bare-server.ts";
 import { type LoadTarget, sendAtFixedRate } from "./harness/load.ts";
 import { cpuSecondsOf } from "./harness/process-usage.ts";
-import { quantile, spreadOf } from "./harness/statistics.ts";
+import { interleave } from "./harness/rounds.ts";
+import { quantiles, spreadOf } from "./harness/statistics.ts";
 
 /** Venues that are accepted in paths with the default settings. */
 const VENUES = ["polymarket", "kalshi", "limitless"];
@@ -178,7 +179,6 @@ async function measureCheckout(checkout: string, size: Attack): Promise<object> 
       ...load,
       ["bare server", { target: { url: bare.url, headers: {} }, perSecond: REQUESTS_PER_SECOND }],
     ]);
-    const samples: Record<"alone" | "attacked", Record<string, Measured>[]> = { alone: [], attacked: [] };
     const cpuShares: Record<"alone" | "attacked", number[]> = { alone: [], attacked: [] };
     let attackCounts: AttackCounts | null = null;
     const measure = async (kind: "alone" | "attacked") => {
@@ -190,20 +190,18 @@ async function measureCheckout(checkout: string, size: Attack): Promise<object> 
       const cpuAfter = await cpuSecondsOf(service.pid);
       if (cpuBefore !== null && cpuAfter !== null)
         cpuShares[kind].push(((cpuAfter - cpuBefore) * 1_000) / (performance.now() - startedAt));
-      const delaysMs = receiver.takeDelaysMs().sort((a, b) => a - b);
-      if (delaysMs.length > 0)
-        measured.delivery = {
-          p50Ms: quantile(delaysMs, 0.5),
-          p99Ms: quantile(delaysMs, 0.99),
-          count: delaysMs.length,
-          failed: 0,
-        };
-      samples[kind].push(measured);
+      const delaysMs = receiver.takeDelaysMs();
+      if (delaysMs.length > 0) {
+        const [p50Ms, p99Ms] = quantiles(delaysMs, [0.5, 0.99]);
+        measured.delivery = { p50Ms, p99Ms, count: delaysMs.length, failed: 0 };
+      }
       if (kind === "attacked") attackCounts = await attackers.stop();
+      return measured;
     };
-    for (let round = 0; round < Number(flags.rounds); round++)
-      for (const kind of round % 2 === 0 ? (["alone", "attacked"] as const) : (["attacked", "alone"] as const))
-        await measure(kind);
+    const samples = await interleave(Number(flags.rounds), {
+      alone: () => measure("alone"),
+      attacked: () => measure("attacked"),
+    });
     await bare.close();
     return {
       alone: summarize(samples.alone),

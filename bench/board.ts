@@ -18,7 +18,6 @@
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { access, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { Agent, request } from "node:http";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -38,7 +37,9 @@ import type { ListingPage, StreamHandlers, VenueAdapter } from "../src/ports/ven
 import { createMarketStore } from "../src/storage/index.ts";
 import { plainAppPorts } from "../test/support/app-ports.ts";
 import { liftLimits } from "../test/support/venues/lifted-limits.ts";
-import { quantile } from "./harness/statistics.ts";
+import { receiveMessage } from "./harness/child-process.ts";
+import { quantiles } from "./harness/statistics.ts";
+import { createTimedClient } from "./harness/timed-client.ts";
 import { type SeededRandom, SYNTHETIC_VENUES, seededRandom, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -238,48 +239,6 @@ function spawnRole(role: string, folder: string): ChildProcess {
   return fork(new URL(import.meta.url).pathname, args);
 }
 
-const receiveMessage = <Message>(child: ChildProcess) =>
-  new Promise<Message>((resolve, reject) => {
-    child.once("message", (message) => resolve(message as Message));
-    child.once("exit", (code) => reject(new Error(`The process ended with exit code ${code}`)));
-  });
-
-interface HttpResult {
-  readonly ms: number;
-  readonly bytes: number;
-  readonly link: string | null;
-  /** Whether the status is not 200. Such responses are included in the latencies. */
-  readonly isError: boolean;
-}
-
-function createClient(url: string, key: string): (path: string) => Promise<HttpResult> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  return (path) =>
-    new Promise((resolve, reject) => {
-      const startedAt = performance.now();
-      const clientRequest = request(
-        `${url}${path}`,
-        { agent, headers: { authorization: `Bearer ${key}` } },
-        (response) => {
-          let bytes = 0;
-          let text = "";
-          response.on("data", (chunk: Buffer) => {
-            bytes += chunk.length;
-            if (response.statusCode !== 200) text += chunk.toString();
-          });
-          response.on("end", () => {
-            if (response.statusCode !== 200) process.stderr.write(`${path} returned ${response.statusCode}: ${text}\n`);
-            const isError = response.statusCode !== 200;
-            const link = /<([^>]+)>/.exec(String(response.headers.link ?? ""))?.[1] ?? null;
-            resolve({ ms: performance.now() - startedAt, bytes, link, isError });
-          });
-        },
-      );
-      clientRequest.on("error", reject);
-      clientRequest.end();
-    });
-}
-
 /** A path, or a function that returns the next path from the URL in the Link header of the previous response. */
 type RequestKind = string | ((link: string | null) => string);
 
@@ -304,7 +263,8 @@ function createRequestKinds(): Readonly<Record<string, RequestKind>> {
     price_change_24h: null,
   };
   const distantPage = (sort: keyof typeof distantValues) => {
-    const cursor = encodeCursor({ value: distantValues[sort], id: "south" }, { sort, status: "active" });
+    const order = sort === "resolution_date" ? "asc" : "desc";
+    const cursor = encodeCursor({ value: distantValues[sort], id: "south" }, { sort, status: "active", order });
     return `/v1/markets?sort=${sort}&status=active&cursor=${cursor}`;
   };
   return {
@@ -373,7 +333,7 @@ async function runBenchmark(): Promise<void> {
       `${report.markets} markets: restored in ${roundTo(report.restoreMs / 1_000, 1)} s, process ready after ` +
         `${roundTo(report.readyMs / 1_000, 1)} s, RSS ${roundTo(usageAtStart.rssMb, 0)} MB\n`,
     );
-    const get = createClient(report.url, report.key);
+    const get = createTimedClient(report.url, report.key);
     const kinds = Object.entries(createRequestKinds());
     const times = new Map(kinds.map(([kind]) => [kind, [] as number[]]));
     const links = new Map<string, string | null>();
@@ -392,7 +352,9 @@ async function runBenchmark(): Promise<void> {
         bytes.set(kind, response.bytes);
         if (index < 0) continue;
         times.get(kind)?.push(response.ms);
-        if (response.isError) errors += 1;
+        if (response.status === 200) continue;
+        errors += 1;
+        process.stderr.write(`${kind} returned ${response.status}: ${response.errorText}\n`);
       }
     }
     const seconds = (performance.now() - startedAt) / 1_000;
@@ -401,8 +363,7 @@ async function runBenchmark(): Promise<void> {
     await new Promise((resolve) => service.once("exit", resolve));
 
     const rows = [...times].map(([kind, all]) => {
-      const sorted = all.sort((a, b) => a - b);
-      const [p50, p99, max] = [quantile(sorted, 0.5), quantile(sorted, 0.99), sorted.at(-1) ?? Number.NaN];
+      const [p50, p99, max] = quantiles(all, [0.5, 0.99, 1]);
       return {
         kind,
         p50_ms: roundTo(p50, 2),
@@ -411,7 +372,8 @@ async function runBenchmark(): Promise<void> {
         bytes: bytes.get(kind) ?? 0,
       };
     });
-    const allTimes = [...times.values()].flat().sort((a, b) => a - b);
+    const allTimes = [...times.values()].flat();
+    const [p50, p99, max] = quantiles(allTimes, [0.5, 0.99, 1]);
     const result = {
       node: process.version,
       cpus: cpus().length,
@@ -426,9 +388,9 @@ async function runBenchmark(): Promise<void> {
       requests: allTimes.length,
       refused: errors,
       requests_per_second: roundTo(allTimes.length / seconds, 0),
-      p50_ms: roundTo(quantile(allTimes, 0.5), 2),
-      p99_ms: roundTo(quantile(allTimes, 0.99), 2),
-      max_ms: roundTo(allTimes.at(-1) ?? Number.NaN, 2),
+      p50_ms: roundTo(p50, 2),
+      p99_ms: roundTo(p99, 2),
+      max_ms: roundTo(max, 2),
       kinds: rows,
     };
     if (flags.json !== undefined) await writeFile(flags.json, `${JSON.stringify(result, null, 2)}\n`);

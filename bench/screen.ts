@@ -9,8 +9,7 @@
  * - `compute_p99_ms`: p99 of the time that a screen occupies the event loop, without HTTP.
  * - `change_us`: time of one change of the board, including the update of the score columns.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { Agent, request } from "node:http";
+import { fork } from "node:child_process";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { createPinoLog } from "../src/adapters/system/pino-log.ts";
@@ -21,7 +20,9 @@ import { createScreeningService, screeningRoutes } from "../src/capabilities/mar
 import { PLAN_ALLOWANCES } from "../src/domain/plan.ts";
 import { createHttpServer } from "../src/http/server.ts";
 import { roundTo } from "../src/lib/numbers.ts";
-import { quantile } from "./harness/statistics.ts";
+import { receiveMessage } from "./harness/child-process.ts";
+import { quantiles } from "./harness/statistics.ts";
+import { createTimedClient } from "./harness/timed-client.ts";
 import { SYNTHETIC_VENUES, seededRandom, syntheticEvents } from "./synthetic-markets.ts";
 
 const { values: flags } = parseArgs({
@@ -130,45 +131,19 @@ async function runService(): Promise<void> {
   });
 }
 
-const receiveMessage = <Message>(child: ChildProcess) =>
-  new Promise<Message>((resolve, reject) => {
-    child.once("message", (message) => resolve(message as Message));
-    child.once("exit", (code) => reject(new Error(`The process ended with exit code ${code}`)));
-  });
-
-function createClient(url: string): (body: object) => Promise<{ readonly ms: number; readonly bytes: number }> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const headers = { authorization: "Bearer bench", "content-type": "application/json" };
-  return (body) =>
-    new Promise((resolve, reject) => {
-      const startedAt = performance.now();
-      const clientRequest = request(`${url}/v1/screen`, { agent, method: "POST", headers }, (response) => {
-        let bytes = 0;
-        response.on("data", (chunk: Buffer) => {
-          bytes += chunk.length;
-        });
-        response.on("end", () => {
-          if (response.statusCode === 200) resolve({ ms: performance.now() - startedAt, bytes });
-          else reject(new Error(`The screen returned ${response.statusCode}`));
-        });
-      });
-      clientRequest.on("error", reject);
-      clientRequest.end(JSON.stringify(body));
-    });
-}
-
 async function runBenchmark(): Promise<void> {
   const child = fork(new URL(import.meta.url).pathname, [
     ...["--role", "serve", "--markets", flags.markets, "--changes", flags.changes],
   ]);
   process.once("exit", () => child.kill());
   const { url, changeMicroseconds } = await receiveMessage<ServiceReport>(child);
-  const post = createClient(url);
+  const post = createTimedClient(url, "bench");
   const times = new Map(Object.keys(KINDS).map((kind) => [kind, [] as number[]]));
   const bytes = new Map<string, number>();
   for (let round = -WARM_UP_ROUND_COUNT; round < Number(flags.rounds); round++) {
     for (const [kind, body] of Object.entries(KINDS)) {
-      const response = await post(body);
+      const response = await post("/v1/screen", body);
+      if (response.status !== 200) throw new Error(`The screen returned ${response.status}`);
       bytes.set(kind, response.bytes);
       if (round >= 0) times.get(kind)?.push(response.ms);
     }
@@ -177,29 +152,27 @@ async function runBenchmark(): Promise<void> {
   child.send("compute");
   const { computeMs, changes } = await computeReport;
   child.disconnect();
-  const sortNumbers = (values: readonly number[]) => values.toSorted((a, b) => a - b);
-  const all = sortNumbers([...times.values()].flat());
-  const compute = sortNumbers(computeMs.slice(WARM_UP_ROUND_COUNT * times.size));
+  const all = [...times.values()].flat();
+  const compute = computeMs.slice(WARM_UP_ROUND_COUNT * times.size);
+  const [p50, p99, max] = quantiles(all, [0.5, 0.99, 1]);
+  const [computeP50, computeP99] = quantiles(compute, [0.5, 0.99]);
   const totals = {
     node: process.version,
     cpus: cpus().length,
     markets: Number(flags.markets),
     changes,
     requests: all.length,
-    p50_ms: roundTo(quantile(all, 0.5), 2),
-    p99_ms: roundTo(quantile(all, 0.99), 2),
-    max_ms: roundTo(all.at(-1) ?? 0, 2),
-    compute_p50_ms: roundTo(quantile(compute, 0.5), 2),
-    compute_p99_ms: roundTo(quantile(compute, 0.99), 2),
+    p50_ms: roundTo(p50, 2),
+    p99_ms: roundTo(p99, 2),
+    max_ms: roundTo(max, 2),
+    compute_p50_ms: roundTo(computeP50, 2),
+    compute_p99_ms: roundTo(computeP99, 2),
     change_us: roundTo(changeMicroseconds, 1),
   };
   process.stdout.write(`${JSON.stringify(totals)}\n\n`);
   process.stdout.write(`| ${"kind".padEnd(32)} |  p50 ms |  p99 ms |  max ms |   bytes |\n`);
   for (const [kind, values] of times) {
-    const sorted = sortNumbers(values);
-    const figures = [quantile(sorted, 0.5), quantile(sorted, 0.99), sorted.at(-1) ?? 0].map((ms) =>
-      ms.toFixed(2).padStart(7),
-    );
+    const figures = quantiles(values, [0.5, 0.99, 1]).map((ms) => ms.toFixed(2).padStart(7));
     const cells = [kind.padEnd(32), ...figures, String(bytes.get(kind) ?? 0).padStart(7)];
     process.stdout.write(`| ${cells.join(" | ")} |\n`);
   }

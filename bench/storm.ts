@@ -23,7 +23,8 @@ import {
   residentBytes,
   watchResponses,
 } from "../test/support/venues/fault-storm.ts";
-import { spreadOf } from "./harness/statistics.ts";
+import { interleave } from "./harness/rounds.ts";
+import { quantiles, spreadOf } from "./harness/statistics.ts";
 
 const RECOVERY_MS_MAX = 60_000;
 const ROUND_MS = 6_000;
@@ -177,25 +178,25 @@ async function compareFrozen({ service }: FaultStorm) {
       if (status !== 200) throw new Error(`${paths[index % paths.length]} returned ${status}`);
       durationsMs.push(performance.now() - startTime);
     }
-    durationsMs.sort((a, b) => a - b);
-    const quantileAt = (share: number) => durationsMs[Math.floor(durationsMs.length * share)] ?? Number.NaN;
-    return { p50: quantileAt(0.5), p99: quantileAt(0.99), responses: durationsMs.length };
+    const [p50, p99] = quantiles(durationsMs, [0.5, 0.99]);
+    return { p50, p99, responses: durationsMs.length };
   };
-  const rounds: { healthy: object; frozen: object; ratioP99: number; differenceP99Ms: number }[] = [];
-  for (let round = 0; round < Number(values.rounds); round++) {
-    const isFrozenFirst = round % 2 === 1;
-    const resultsByState: Record<string, Awaited<ReturnType<typeof measure>>> = {};
-    for (const state of isFrozenFirst ? ["frozen", "healthy"] : ["healthy", "frozen"]) {
-      await storm.setFaults(FROZEN_VENUE, state === "frozen" ? { frozen: 1, socket_frozen: 1 } : {});
-      // Pending requests to the venue finish or freeze before the measurement starts.
-      await sleep(1_500);
-      resultsByState[state] = await measure();
-    }
-    const { healthy, frozen } = resultsByState;
-    if (healthy === undefined || frozen === undefined) continue;
-    rounds.push({ healthy, frozen, ratioP99: frozen.p99 / healthy.p99, differenceP99Ms: frozen.p99 - healthy.p99 });
+  const measureState = async (state: "frozen" | "healthy") => {
+    await storm.setFaults(FROZEN_VENUE, state === "frozen" ? { frozen: 1, socket_frozen: 1 } : {});
+    // Pending requests to the venue finish or freeze before the measurement starts.
+    await sleep(1_500);
+    return measure();
+  };
+  const samples = await interleave(Number(values.rounds), {
+    healthy: () => measureState("healthy"),
+    frozen: () => measureState("frozen"),
+  });
+  const rounds = samples.healthy.flatMap((healthy, round) => {
+    const frozen = samples.frozen[round];
+    if (frozen === undefined) return [];
     print(`round ${round + 1}: p99 healthy ${healthy.p99.toFixed(2)} ms, frozen ${frozen.p99.toFixed(2)} ms`);
-  }
+    return { healthy, frozen, ratioP99: frozen.p99 / healthy.p99, differenceP99Ms: frozen.p99 - healthy.p99 };
+  });
   const books = await readBooks(service);
   return {
     frozenVenue: FROZEN_VENUE,

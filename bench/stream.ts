@@ -13,8 +13,7 @@
  *   must receive every event once.
  * - `stalled`: rounds with and without clients that never read. Compares the lag of the others.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { openPostgresBus } from "../src/adapters/bus/postgres-bus.ts";
@@ -24,8 +23,10 @@ import { systemClock } from "../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../src/adapters/system/system-random.ts";
 import { appendEvents, createEventLog } from "../src/event-log/index.ts";
 import { quietLog } from "../test/support/quiet-log.ts";
+import { createProgramStarter, endProcess, receiveMessage, requestMessage } from "./harness/child-process.ts";
 import { reserveSchema } from "./harness/own-database.ts";
 import { residentMibOf } from "./harness/process-usage.ts";
+import { interleave } from "./harness/rounds.ts";
 import { quantile } from "./harness/statistics.ts";
 
 const { values: flags, positionals } = parseArgs({
@@ -65,7 +66,7 @@ const database = await openPostgresDatabase({ url: schema.url, schema: schema.sc
 await migrateDatabase(database);
 const bus = openPostgresBus({ url: schema.url, channel, clock: systemClock, random: systemRandom, log: quietLog });
 const log = createEventLog({ database, bus });
-const children = new Set<ChildProcess>();
+const programs = createProgramStarter();
 let appended = 0;
 
 async function append(title = "Will it rain in Lisbon tomorrow?"): Promise<void> {
@@ -86,30 +87,19 @@ async function appendFor(seconds: number, perSecond: number, title?: string): Pr
   }
 }
 
-async function startProgram(name: string, args: readonly (string | number)[]): Promise<ChildProcess> {
-  const child = fork(new URL(`programs/${name}.ts`, import.meta.url), args.map(String));
-  children.add(child);
-  child.once("exit", () => children.delete(child));
-  return child;
-}
-
 async function startServer(port = 0): Promise<{ readonly server: ChildProcess; readonly port: number }> {
-  const server = await startProgram("stream-server", [schema.url, schema.schema, channel, port]);
-  const [{ port: openPort }] = (await once(server, "message")) as [{ port: number }];
+  const server = programs.start("stream-server", [schema.url, schema.schema, channel, port]);
+  const { port: openPort } = await receiveMessage<{ port: number }>(server);
   return { server, port: openPort };
 }
 
 async function startClients(port: number, count: number, stalled = 0): Promise<ChildProcess> {
-  const clients = await startProgram("stream-clients", [port, count, stalled]);
-  await once(clients, "message");
+  const clients = programs.start("stream-clients", [port, count, stalled]);
+  await receiveMessage(clients);
   return clients;
 }
 
-async function collect(clients: ChildProcess): Promise<Collected> {
-  clients.send({ kind: "collect" });
-  const [collected] = (await once(clients, "message")) as [Collected];
-  return collected;
-}
+const collect = (clients: ChildProcess) => requestMessage<Collected>(clients, { kind: "collect" });
 
 /** Waits until all clients have received the last event. Returns the sum of the collected counts. */
 async function collectAll(clients: ChildProcess): Promise<Collected> {
@@ -127,12 +117,6 @@ async function collectAll(clients: ChildProcess): Promise<Collected> {
   return sum;
 }
 
-async function stop(child: ChildProcess, signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-  const exited = once(child, "exit");
-  child.kill(signal);
-  await exited;
-}
-
 async function measureFanOut(clientCount: number, seconds: number): Promise<void> {
   const { server, port } = await startServer();
   await append();
@@ -146,8 +130,7 @@ async function measureFanOut(clientCount: number, seconds: number): Promise<void
   await appendFor(seconds, 1);
   await pause(SETTLE_MS);
   const { received, ...collected } = await collectAll(clients);
-  server.send("figures");
-  const [{ figures }] = (await once(server, "message")) as [{ figures: { readonly fanOutMs: number } }];
+  const { figures } = await requestMessage<{ figures: { readonly fanOutMs: number } }>(server, "figures");
   const mib = ((await residentMibOf(server.pid ?? 0)) ?? Number.NaN) - idleMib;
   print({
     ...collected,
@@ -159,8 +142,8 @@ async function measureFanOut(clientCount: number, seconds: number): Promise<void
     mib,
     fanOutMs: figures.fanOutMs,
   });
-  await stop(clients);
-  await stop(server, "SIGTERM");
+  await endProcess(clients, "SIGKILL");
+  await endProcess(server);
 }
 
 async function measureResume(clientCount: number, seconds: number, drops: number, restarts: number): Promise<void> {
@@ -176,7 +159,7 @@ async function measureResume(clientCount: number, seconds: number, drops: number
   for (let restart = 0; restart < restarts; restart++) {
     clients.send({ kind: "drop", count: Math.ceil(drops / restarts) });
     await pause(stepMs / 2);
-    await stop(server, restart % 2 === 0 ? "SIGTERM" : "SIGKILL");
+    await endProcess(server, restart % 2 === 0 ? "SIGTERM" : "SIGKILL");
     ({ server } = await startServer(port));
     await pause(stepMs / 2);
   }
@@ -184,38 +167,34 @@ async function measureResume(clientCount: number, seconds: number, drops: number
   await pause(SETTLE_MS);
   const collected = await collectAll(clients);
   print({ clients: clientCount, first, expected: clientCount * (appended - appendedBefore), ...collected });
-  await stop(clients);
-  await stop(server, "SIGTERM");
+  await endProcess(clients, "SIGKILL");
+  await endProcess(server);
 }
 
 async function measureStalled(clientCount: number, stalled: number, rounds: number, seconds: number, rate: number) {
-  const p99s: Record<"healthy" | "stalled", number[]> = { healthy: [], stalled: [] };
-  for (let round = 0; round < rounds; round++) {
-    for (const kind of round % 2 === 0 ? (["healthy", "stalled"] as const) : (["stalled", "healthy"] as const)) {
-      const { server, port } = await startServer();
-      const clients = await startClients(port, clientCount, kind === "stalled" ? stalled : 0);
-      await append();
-      await pause(SETTLE_MS);
-      await collect(clients);
-      const idleMib = (await residentMibOf(server.pid ?? 0)) ?? Number.NaN;
-      await appendFor(seconds, rate, "x".repeat(STALLED_TITLE_BYTES));
-      const mib = ((await residentMibOf(server.pid ?? 0)) ?? Number.NaN) - idleMib;
-      server.send("figures");
-      const [{ figures }] = (await once(server, "message")) as [{ figures: object }];
-      const collected = await collectAll(clients);
-      p99s[kind].push(collected.p99);
-      print({ round, kind, ...collected, mib, ...figures });
-      await stop(clients);
-      await stop(server, "SIGTERM");
-    }
-  }
-  const [healthy, withStalled] = [p99s.healthy, p99s.stalled].map((values) =>
-    quantile(
-      values.toSorted((a, b) => a - b),
-      0.5,
-    ),
-  );
-  print({ healthyP99: healthy, withStalledP99: withStalled, ratio: (withStalled ?? 0) / (healthy ?? 1) });
+  const measureRound = async (kind: "healthy" | "stalled", round: number): Promise<number> => {
+    const { server, port } = await startServer();
+    const clients = await startClients(port, clientCount, kind === "stalled" ? stalled : 0);
+    await append();
+    await pause(SETTLE_MS);
+    await collect(clients);
+    const idleMib = (await residentMibOf(server.pid ?? 0)) ?? Number.NaN;
+    await appendFor(seconds, rate, "x".repeat(STALLED_TITLE_BYTES));
+    const mib = ((await residentMibOf(server.pid ?? 0)) ?? Number.NaN) - idleMib;
+    const { figures } = await requestMessage<{ figures: object }>(server, "figures");
+    const collected = await collectAll(clients);
+    print({ round, kind, ...collected, mib, ...figures });
+    await endProcess(clients, "SIGKILL");
+    await endProcess(server);
+    return collected.p99;
+  };
+  const p99s = await interleave(rounds, {
+    healthy: (round) => measureRound("healthy", round),
+    stalled: (round) => measureRound("stalled", round),
+  });
+  const healthyP99 = quantile(p99s.healthy, 0.5);
+  const withStalledP99 = quantile(p99s.stalled, 0.5);
+  print({ healthyP99, withStalledP99, ratio: withStalledP99 / healthyP99 });
 }
 
 function print(row: object): void {
@@ -234,7 +213,7 @@ try {
     await measureStalled(number(clients, 2_000), Number(stalled), Number(rounds), number(seconds, 10), Number(rate));
   else throw new Error(`unknown scenario ${scenario}`);
 } finally {
-  for (const child of children) child.kill("SIGKILL");
+  programs.killAll();
   await bus.close();
   await database.close();
   await schema.drop();

@@ -14,8 +14,6 @@
  * - `kills`: kills and replaces the processes of two nodes while 30% of the requests fail. Every endpoint must accept
  *   every event.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { createInProcessBus } from "../src/adapters/bus/in-process-bus.ts";
@@ -32,8 +30,10 @@ import { quietLog } from "../test/support/quiet-log.ts";
 import { temporaryFolder } from "../test/support/service-process.ts";
 import { fakeSeal } from "../test/support/webhooks/fake-webhook-ports.ts";
 import { createLoopbackWebhookOut } from "../test/support/webhooks/loopback-webhook-out.ts";
+import { createProgramStarter, endProcess, receiveMessage, requestMessage } from "./harness/child-process.ts";
 import { reserveSchema } from "./harness/own-database.ts";
-import { quantile } from "./harness/statistics.ts";
+import { interleave } from "./harness/rounds.ts";
+import { quantile, quantiles } from "./harness/statistics.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
 const SETTLE_MS = 2_000;
@@ -92,25 +92,13 @@ const service = createWebhookService({
   seal: fakeSeal,
   checkUrl: (url) => ({ kind: "valid", url }),
 });
-const children = new Set<ChildProcess>();
+const programs = createProgramStarter();
 const webhookIds: (readonly [customerId: string, webhookId: string])[] = [];
 let appended = 0;
 
-async function startProgram(name: string, args: readonly (string | number)[]): Promise<ChildProcess> {
-  const child = fork(new URL(`programs/${name}.ts`, import.meta.url), args.map(String));
-  children.add(child);
-  child.once("exit", () => children.delete(child));
-  return child;
-}
-
-const receiver = await startProgram("webhook-receiver", [SECRET]);
-const [{ port }] = (await once(receiver, "message")) as [{ port: number }];
-
-async function collect(): Promise<Collected> {
-  receiver.send("collect");
-  const [collected] = (await once(receiver, "message")) as [Collected];
-  return collected;
-}
+const receiver = programs.start("webhook-receiver", [SECRET]);
+const { port } = await receiveMessage<{ port: number }>(receiver);
+const collect = () => requestMessage<Collected>(receiver, "collect");
 
 async function register(path: string, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
@@ -157,8 +145,7 @@ async function collectAll(isComplete: (collected: Collected) => boolean): Promis
     for (const lag of collected.lags) lags.push(lag);
     if (collected.requests !== lastRequests) lastChangeAt = performance.now();
     lastRequests = collected.requests;
-    if (isComplete(collected) || performance.now() - lastChangeAt > STALL_MS_MAX)
-      return { ...collected, lags: lags.sort((a, b) => a - b) };
+    if (isComplete(collected) || performance.now() - lastChangeAt > STALL_MS_MAX) return { ...collected, lags };
     await pause(200);
   }
 }
@@ -190,13 +177,14 @@ async function measureRate(endpoints: number, rate: number, seconds: number): Pr
   await appendFor(seconds, rate / endpoints);
   const collected = await collectAll((each) => acceptedOn(each) >= appended * endpoints);
   const tookSeconds = (performance.now() - startedAt) / 1_000;
+  const [p50Ms, p99Ms] = quantiles(collected.lags, [0.5, 0.99]);
   print({
     store: flags.store,
     endpoints,
     rate,
     deliveriesPerSecond: round(collected.lags.length / tookSeconds),
-    p50Ms: round(quantile(collected.lags, 0.5)),
-    p99Ms: round(quantile(collected.lags, 0.99)),
+    p50Ms: round(p50Ms),
+    p99Ms: round(p99Ms),
     lost: appended * endpoints - acceptedOn(collected),
     duplicates: collected.requests - acceptedOn(collected),
     ...problems(collected),
@@ -219,37 +207,23 @@ async function measureDead(options: Readonly<Record<"endpoints" | "dead" | "rate
   const dispatcher = startDispatcher();
   await append();
   await pause(SETTLE_MS);
-  const ratios: number[] = [];
-  for (let index = 0; index < options.rounds; index++) {
-    const p99: { healthy: number; dead: number } = { healthy: 0, dead: 0 };
-    const { unanswered: unansweredBefore } = await collect();
-    let unanswered = unansweredBefore;
-    for (const kind of index % 2 === 0 ? (["healthy", "dead"] as const) : (["dead", "healthy"] as const)) {
-      await enableDead(kind === "dead", healthy);
-      await collect();
-      await appendFor(options.seconds, options.rate / healthy);
-      const collected = await collectAll((each) => acceptedOn(each) >= appended * healthy);
-      p99[kind] = quantile(collected.lags, 0.99);
-      unanswered = collected.unanswered;
-    }
-    ratios.push(p99.dead / p99.healthy);
-    print({
-      round: index + 1,
-      p99WithoutDeadMs: round(p99.healthy),
-      p99WithDeadMs: round(p99.dead),
-      unanswered: unanswered - unansweredBefore,
-    });
-  }
-  print({
-    medianRatio:
-      Math.round(
-        quantile(
-          ratios.toSorted((a, b) => a - b),
-          0.5,
-        ) * 100,
-      ) / 100,
-    ratios: ratios.map(round),
+  const measureRound = async (kind: "healthy" | "dead") => {
+    await enableDead(kind === "dead", healthy);
+    const { unanswered } = await collect();
+    await appendFor(options.seconds, options.rate / healthy);
+    const collected = await collectAll((each) => acceptedOn(each) >= appended * healthy);
+    return { p99Ms: quantile(collected.lags, 0.99), unanswered: collected.unanswered - unanswered };
+  };
+  const samples = await interleave(options.rounds, {
+    healthy: () => measureRound("healthy"),
+    dead: () => measureRound("dead"),
   });
+  const ratios = samples.dead.map(({ p99Ms, unanswered }, index) => {
+    const without = samples.healthy[index]?.p99Ms ?? Number.NaN;
+    print({ round: index + 1, p99WithoutDeadMs: round(without), p99WithDeadMs: round(p99Ms), unanswered });
+    return p99Ms / without;
+  });
+  print({ medianRatio: roundTo(quantile(ratios, 0.5), 2), ratios: ratios.map(round) });
   await dispatcher.stop();
 }
 
@@ -259,8 +233,8 @@ async function measureKills(events: number, endpoints: number, kills: number): P
   const start = async () => {
     const { url } = schema;
     const args = [url, schema.schema, channel, RETRY_DELAY_MS, DEADLINE_MS];
-    const child = await startProgram("webhook-dispatcher", args);
-    await once(child, "message");
+    const child = programs.start("webhook-dispatcher", args);
+    await receiveMessage(child);
     return child;
   };
   const nodes = [await start(), await start()];
@@ -272,9 +246,7 @@ async function measureKills(events: number, endpoints: number, kills: number): P
     if (killed >= kills || sent < (events * killed) / kills) continue;
     killed += 1;
     const node = nodes.shift();
-    const exited = node === undefined ? null : once(node, "exit");
-    node?.kill("SIGKILL");
-    await exited;
+    if (node !== undefined) await endProcess(node, "SIGKILL");
     nodes.push(await start());
   }
   const collected = await collectAll((each) => acceptedOn(each) >= appended * endpoints);
@@ -311,7 +283,7 @@ try {
     await measureKills(Number(flags.events), numberOf("endpoints", 5), Number(flags.kills));
   else throw new RangeError("Choose rate, dead or kills");
 } finally {
-  for (const child of children) child.kill("SIGKILL");
+  programs.killAll();
   await out.close();
   await bus.close();
   if (schema !== null) await database.query(`drop schema ${schema.schema} cascade`);

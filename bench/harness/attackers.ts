@@ -1,5 +1,6 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { receiveMessage, requestMessage } from "./child-process.ts";
 
 /** Size of each attack, 0 for none. `bench/attacks.ts` describes the attacks. */
 export interface Attack {
@@ -50,20 +51,8 @@ export interface Attackers {
 export async function openAttackers(url: string, keys: readonly string[]): Promise<Attackers> {
   const child = fork(new URL("../programs/attackers.ts", import.meta.url), [url, keys.join(",")]);
   const exited = once(child, "exit");
-  const nextMessage = async (): Promise<unknown> => {
-    const message = once(child, "message");
-    const failed = exited.then(([code]) => {
-      throw new Error(`the attackers exited with ${code}`);
-    });
-    const [value] = await Promise.race([message, failed]);
-    return value;
-  };
-  await nextMessage();
-  const send = async (command: string) => {
-    const answer = nextMessage();
-    child.send(command);
-    return (await answer) as AttackCounts;
-  };
+  await receiveMessage(child);
+  const send = (command: string) => requestMessage<AttackCounts>(child, command);
   return {
     async start(attack) {
       await send(`start ${JSON.stringify(attack)}`);

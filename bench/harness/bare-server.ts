@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { firstLineOf } from "../../test/support/service-process.ts";
+import { endProcess } from "./child-process.ts";
 import type { LoadTarget } from "./load.ts";
 
 const PROGRAM_FILE = fileURLToPath(new URL("../programs/bare-server.ts", import.meta.url));
@@ -33,10 +33,6 @@ export async function startBareServer(target: LoadTarget): Promise<BareServer> {
   return {
     url,
     pid: child.pid ?? 0,
-    async close() {
-      const exit = once(child, "exit");
-      child.kill();
-      await exit;
-    },
+    close: () => endProcess(child),
   };
 }

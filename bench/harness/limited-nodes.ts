@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { openRedisLimitLog } from "../../src/adapters/metering/redis-limit-log.ts";
 import { LIMIT_WINDOW_MS } from "../../src/capabilities/accounts/metering/index.ts";
 import { createCaller, openMeteredRoute } from "./metered-route.ts";
-import { openTemporaryStore } from "./temporary-store.ts";
+import { openTemporaryStore } from "./open-store.ts";
 
 const NODE_COUNT = 3;
 

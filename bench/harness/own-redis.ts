@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { Redis } from "ioredis";
 import { eventually } from "../../test/support/service-process.ts";
+import { endProcess, findFreePort } from "./child-process.ts";
 import { SkippedError } from "./scenario.ts";
 
 /** A Redis server that a measurement may stop, freeze and empty. */
@@ -13,15 +13,6 @@ export interface OwnRedis extends AsyncDisposable {
   freeze(): void;
   thaw(): void;
   empty(): Promise<void>;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }
 
 /** Starts an empty Redis server on a free port. @throws SkippedError if `redis-server` is not installed */
@@ -53,10 +44,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
     await Promise.race([eventually(ping, "Redis"), failed]);
   };
   const stop = async () => {
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const exited = once(child, "exit");
-    child.kill("SIGKILL");
-    await exited;
+    if (child !== null) await endProcess(child, "SIGKILL");
   };
   await start();
   return {

@@ -10,26 +10,29 @@ export interface Spread {
 export function spreadOf(samples: readonly number[]): Spread {
   if (samples.length === 0) throw new RangeError("a spread needs at least one sample");
   if (!samples.every(Number.isFinite)) throw new RangeError(`not a finite sample in ${samples.join(", ")}`);
-  const sorted = samples.toSorted((a, b) => a - b);
-  return {
-    count: sorted.length,
-    min: sorted[0] ?? Number.NaN,
-    median: quantile(sorted, 0.5),
-    max: sorted.at(-1) ?? Number.NaN,
-  };
+  const [min, median, max] = quantiles(samples, [0, 0.5, 1]);
+  return { count: samples.length, min, median, max };
 }
 
 /**
- * Returns a quantile of sorted samples, by linear interpolation between neighbours.
+ * Returns quantiles of samples, by linear interpolation between neighbours.
  *
- * @param sorted  ascending, not empty
- * @param share   in [0, 1]
+ * @param samples  in any order, not empty
+ * @param shares   in [0, 1]
  */
-export function quantile(sorted: readonly number[], share: number): number {
-  if (sorted.length === 0 || !(share >= 0 && share <= 1))
-    throw new RangeError(`no ${share} quantile of ${sorted.length}`);
-  const position = share * (sorted.length - 1);
-  const lowerSample = sorted[Math.floor(position)] ?? Number.NaN;
-  const upperSample = sorted[Math.ceil(position)] ?? Number.NaN;
-  return lowerSample + (upperSample - lowerSample) * (position - Math.floor(position));
+export function quantiles<const Shares extends readonly number[]>(
+  samples: readonly number[],
+  shares: Shares,
+): { [Index in keyof Shares]: number } {
+  if (samples.length === 0) throw new RangeError("quantiles need at least one sample");
+  const sorted = Float64Array.from(samples).sort();
+  const quantileAt = (share: number) => {
+    const position = share * (sorted.length - 1);
+    const lowerSample = sorted[Math.floor(position)] ?? Number.NaN;
+    const upperSample = sorted[Math.ceil(position)] ?? Number.NaN;
+    return lowerSample + (upperSample - lowerSample) * (position - Math.floor(position));
+  };
+  return shares.map(quantileAt) as { [Index in keyof Shares]: number };
 }
+
+export const quantile = (samples: readonly number[], share: number): number => quantiles(samples, [share])[0];

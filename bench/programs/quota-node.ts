@@ -7,21 +7,15 @@
 import { openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
-import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { openQuotaJournal } from "../../src/adapters/metering/quota-journal-file.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { createMetering } from "../../src/capabilities/accounts/metering/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { openStore } from "../harness/open-store.ts";
 
 const [kind = "", storeLocation = "", journalDir = ""] = process.argv.slice(2);
 const nodeId = `node-${process.pid}`;
-const database =
-  kind === "embedded"
-    ? await openEmbeddedDatabase({ dataDir: storeLocation, log: quietLog })
-    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: storeLocation, log: quietLog });
-await migrateDatabase(database);
+const database = await openStore(kind, storeLocation);
 const journal = openQuotaJournal(journalDir);
 const metering = createMetering({ database, journal, clock: systemClock, log: quietLog, nodeId, sharedLimits: null });
 await metering.start();

@@ -5,9 +5,6 @@
 import { createInterface } from "node:readline";
 import { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
-import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
-import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { systemRandom } from "../../src/adapters/system/system-random.ts";
 import { buildApp } from "../../src/app/index.ts";
@@ -17,6 +14,7 @@ import { plainAppPorts } from "../../test/support/app-ports.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { liftLimits } from "../../test/support/venues/lifted-limits.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
+import { openStore } from "../harness/open-store.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
 
 const BATCH_ROWS = 2_000;
@@ -24,12 +22,7 @@ const BATCH_ROWS = 2_000;
 const BURST_ROWS = 20_000;
 
 const [kind = "", folder = "", schema = ""] = process.argv.slice(2);
-const databaseUrl = process.env.TEST_DATABASE_URL ?? "";
-const database =
-  kind === "embedded"
-    ? await openEmbeddedDatabase({ dataDir: folder, log: quietLog })
-    : await openPostgresDatabase({ url: databaseUrl, schema, log: quietLog });
-await migrateDatabase(database);
+const database = await openStore(kind, kind === "embedded" ? folder : schema);
 const keys = await ensureDemoKeys(database, folder, { random: systemRandom, clock: systemClock });
 const app = await buildApp(
   plainAppPorts({
@@ -81,7 +74,10 @@ async function openBareDriver(): Promise<(text: string, parameters?: unknown[]) 
     const engine = await PGlite.create({ dataDir: `${folder}/bare` });
     return (text, parameters = []) => engine.query(text, parameters);
   }
-  const client = new pg.Client({ connectionString: databaseUrl, options: `-c search_path=${schema}` });
+  const client = new pg.Client({
+    connectionString: process.env.TEST_DATABASE_URL,
+    options: `-c search_path=${schema}`,
+  });
   await client.connect();
   return (text, parameters = []) => client.query(text, parameters);
 }

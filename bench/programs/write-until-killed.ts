@@ -3,22 +3,16 @@
  * After the store acknowledged a batch, the total number of rows is written to standard output, which is a file.
  */
 import { writeSync } from "node:fs";
-import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
-import { migrateDatabase } from "../../src/adapters/database/migrations.ts";
-import { openPostgresDatabase } from "../../src/adapters/database/postgres-database.ts";
 import { systemClock } from "../../src/adapters/system/system-clock.ts";
 import { createMarketStore, createTickWriter } from "../../src/storage/index.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
+import { openStore } from "../harness/open-store.ts";
 import { sampleTick } from "../harness/sample-ticks.ts";
 
 const BATCH_ROWS = 500;
 
 const [kind = "", location = "", fromText = "", nextText = ""] = process.argv.slice(2);
-const database =
-  kind === "embedded"
-    ? await openEmbeddedDatabase({ dataDir: location, log: quietLog })
-    : await openPostgresDatabase({ url: process.env.TEST_DATABASE_URL ?? "", schema: location, log: quietLog });
-await migrateDatabase(database);
+const database = await openStore(kind, location);
 const writer = createTickWriter({ database, clock: systemClock, log: quietLog });
 const marketStore = createMarketStore(database);
 const fromMs = Number(fromText);

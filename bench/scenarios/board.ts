@@ -1,6 +1,5 @@
-import { boardArguments } from "../harness/board-size.ts";
 import { runProgram } from "../harness/program.ts";
-import { createBenchRow, type Scenario } from "../harness/scenario.ts";
+import { type BenchOptions, createBenchRow, type Scenario } from "../harness/scenario.ts";
 
 interface BoardResult {
   readonly markets: number;
@@ -8,6 +7,12 @@ interface BoardResult {
   readonly ready_s: number;
   readonly rss_end_mb: number;
   readonly p99_ms: number;
+}
+
+/** Returns the arguments of a program that sends requests to a board of 300,000 markets, or of 5,000 in a short run. */
+export function boardArguments({ quick, rounds }: BenchOptions): string[] {
+  const [marketCount, defaultRounds] = quick ? [5_000, 20] : [300_000, 300];
+  return ["--markets", String(marketCount), "--rounds", String(rounds ?? defaultRounds)];
 }
 
 export const boardScenario: Scenario = {

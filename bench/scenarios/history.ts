@@ -132,8 +132,5 @@ async function measureP99Ms(reads: number, read: () => Promise<void>): Promise<n
     await read();
     durationsMs.push(performance.now() - startedAt);
   }
-  return quantile(
-    durationsMs.toSorted((a, b) => a - b),
-    0.99,
-  );
+  return quantile(durationsMs, 0.99);
 }

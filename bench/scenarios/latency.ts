@@ -1,9 +1,10 @@
+import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
+import { quietLog } from "../../test/support/quiet-log.ts";
 import { startBareServer } from "../harness/bare-server.ts";
 import { LIVELY_TICKS_PER_SECOND_MIN, openLivelyService } from "../harness/lively-world.ts";
 import { type FixedRateResult, type LoadTarget, sendAtFixedRate } from "../harness/load.ts";
 import { interleave } from "../harness/rounds.ts";
 import { createBenchRow, type Scenario } from "../harness/scenario.ts";
-import { countStoredTicks } from "../harness/stored-ticks.ts";
 
 const REQUESTS_PER_SECOND = 2_000;
 const ROUND_SECONDS = 20;
@@ -77,3 +78,18 @@ export const latencyScenario: Scenario = {
     ];
   },
 };
+
+/** Counts the ticks in an embedded store received in [fromMs, toMs), Unix milliseconds. The service must be stopped. */
+async function countStoredTicks(dataDir: string, fromMs: number, toMs: number): Promise<number> {
+  const database = await openEmbeddedDatabase({ dataDir, log: quietLog });
+  try {
+    const [row] = await database.query<{ count: number }>(
+      `select count(*) as count from ticks
+       where received_at >= to_timestamp($1::float8 / 1000) and received_at < to_timestamp($2::float8 / 1000)`,
+      [fromMs, toMs],
+    );
+    return row?.count ?? 0;
+  } finally {
+    await database.close();
+  }
+}

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { firstLineOf, temporaryFolder } from "../../test/support/service-process.ts";
+import { endProcess } from "../harness/child-process.ts";
 import { type LoadTarget, measureThroughput } from "../harness/load.ts";
 import { cpuSecondsOf } from "../harness/process-usage.ts";
 import { interleave } from "../harness/rounds.ts";
@@ -47,9 +47,7 @@ export const meteringScenario: Scenario = {
       const comparison = { name: "metered, limits in Redis", rounds: Math.min(3, rounds), seconds, hasTarget: false };
       return [...rows, ...(await compare(child, sharedLimitsTarget, openTarget, comparison))];
     } finally {
-      const exit = once(child, "exit");
-      child.kill();
-      await exit;
+      await endProcess(child);
       await folder.release();
     }
   },

@@ -1,6 +1,6 @@
-import { boardArguments } from "../harness/board-size.ts";
 import { runProgram } from "../harness/program.ts";
 import { createBenchRow, type Scenario } from "../harness/scenario.ts";
+import { boardArguments } from "./board.ts";
 
 interface ScreenResult {
   readonly markets: number;

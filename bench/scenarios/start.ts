@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "../../test/support/service-process.ts";
+import { findFreePort } from "../harness/child-process.ts";
 import { createBenchRow, type Scenario } from "../harness/scenario.ts";
 
 const RESTART_COUNT = 5;
@@ -69,15 +69,6 @@ async function startOnce(dataDir: string): Promise<{ readyMs: number; markets: n
   await exit;
   while (isGroupRunning(child.pid ?? 0)) await pause(10);
   return { readyMs, markets, stopMs: performance.now() - signalledAt };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no free port");
-  return address.port;
 }
 
 /** Returns whether npm, the service or the sandbox is still running. All three belong to one process group. */

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "../../test/support/service-process.ts";
+import { endProcess } from "../harness/child-process.ts";
 import { type LoadTarget, sendAtFixedRate } from "../harness/load.ts";
 import { hasTestDatabase, reserveSchema } from "../harness/own-database.ts";
 import { interleave } from "../harness/rounds.ts";
@@ -51,7 +51,6 @@ async function measure(
   const child = spawn(process.execPath, [PROGRAM_FILE, kind, ...storeArguments], {
     stdio: ["pipe", "pipe", "inherit"],
   });
-  const exit = once(child, "exit");
   try {
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     const readLine = async () => {
@@ -109,7 +108,6 @@ async function measure(
     ];
   } finally {
     child.stdin.end();
-    child.kill();
-    await exit;
+    await endProcess(child);
   }
 }

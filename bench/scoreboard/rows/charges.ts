@@ -2,7 +2,7 @@ import { systemClock } from "../../../src/adapters/system/system-clock.ts";
 import { AppError } from "../../../src/domain/errors.ts";
 import { seededUniform } from "../../../test/support/research/sample-web.ts";
 import { createCaller, openMeteredRoute } from "../../harness/metered-route.ts";
-import { openTemporaryStore } from "../../harness/temporary-store.ts";
+import { openTemporaryStore } from "../../harness/open-store.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 const CALLS = 10_000;

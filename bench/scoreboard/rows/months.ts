@@ -6,7 +6,7 @@ import type { Database } from "../../../src/ports/database.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
 import { seededUniform } from "../../../test/support/research/sample-web.ts";
-import { openTemporaryStore } from "../../harness/temporary-store.ts";
+import { openTemporaryStore } from "../../harness/open-store.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 /** Time zones of the store's session. Their offsets are whole, half and quarter hours. */

@@ -1,5 +1,6 @@
 import { readTestDatabaseUrl } from "../../harness/own-database.ts";
 import { runProgramForRows } from "../../harness/program.ts";
+import { quantile } from "../../harness/statistics.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 const PROGRAM = "stream.ts";
@@ -121,8 +122,8 @@ export const stalledStreamsRow: ScoreboardRow = {
     const ratio = rows.at(-1)?.ratio;
     if (ratio === undefined) throw new Error("the program printed no ratio");
     const medianMibOf = (kind: string) => {
-      const sorted = rows.flatMap((row) => (row.kind === kind ? (row.mib ?? Number.NaN) : [])).sort((a, b) => a - b);
-      return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+      const samples = rows.flatMap((row) => (row.kind === kind ? (row.mib ?? Number.NaN) : []));
+      return quantile(samples, 0.5);
     };
     const addedMib = medianMibOf("stalled") - medianMibOf("healthy");
     const stalledRounds = rows.filter(({ kind }) => kind === "stalled");

@@ -4,7 +4,7 @@ import { createKey, createKeyDirectory } from "../../../src/capabilities/account
 import { replaceKey } from "../../../src/capabilities/accounts/keys/queries.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { seededUniform } from "../../../test/support/research/sample-web.ts";
-import { openTemporaryStore } from "../../harness/temporary-store.ts";
+import { openTemporaryStore } from "../../harness/open-store.ts";
 import type { ScoreboardRow } from "../row.ts";
 
 const SAMPLES = 1_000_000;
