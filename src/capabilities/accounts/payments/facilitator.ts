@@ -1,11 +1,14 @@
 import Type, { type Static, type TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { FairSemaphore, type Release } from "../../../lib/fair-semaphore.ts";
 import { CONNECTIONS_PER_HOST_MAX, type HttpOut } from "../../../ports/http-out.ts";
 import type { PaymentRequirements, SignedAuthorization } from "./model.ts";
 
 const VERIFY_TIMEOUT_MS = 10_000;
 const SETTLE_TIMEOUT_MS = 30_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
+/** All requests have one key, so they wait in the order of their arrival. */
+const CONNECTION_KEY = "facilitator";
 const TRANSACTION_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 
 /**
@@ -79,37 +82,37 @@ export function createFacilitator(options: {
   readonly verifyDeadlineMs?: number;
   readonly settleDeadlineMs?: number;
 }): Facilitator {
-  const { http, url, token } = options;
+  const { http, url, token, verifyDeadlineMs = VERIFY_TIMEOUT_MS, settleDeadlineMs = SETTLE_TIMEOUT_MS } = options;
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (token !== null) headers.authorization = `Bearer ${token}`;
-  const connections = createSemaphore(CONNECTIONS_PER_HOST_MAX);
+  const connections = new FairSemaphore({ slots: CONNECTIONS_PER_HOST_MAX });
+  /** Frees the connection after the request. The timeout does not include the wait for the connection. */
   const send = async (
+    connection: Release,
     path: string,
     { signature, authorization }: SignedAuthorization,
     requirements: PaymentRequirements,
-    deadlineMs: number,
-    signal?: AbortSignal,
+    options: { readonly deadlineMs: number; readonly signal?: AbortSignal },
   ) => {
-    // The timeout starts when a connection is available.
-    if (!(await connections.acquire(signal))) return { status: null, value: null };
     try {
       // Built from validated values; no other client data is forwarded.
       const paymentPayload = { x402Version: 2, accepted: requirements, payload: { signature, authorization } };
       const body = JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: requirements });
-      const bounds = { deadlineMs, maxBodyBytes: RESPONSE_BYTES_MAX, signal };
+      const bounds = { ...options, maxBodyBytes: RESPONSE_BYTES_MAX };
       const response = await http.send({ method: "POST", url: `${url}${path}`, headers, body, ...bounds });
       return { status: response.status, value: parseJsonOrNull(response.body) };
     } catch {
       return { status: null, value: null };
     } finally {
-      connections.release();
+      connection();
     }
   };
   return {
     async verify(payment, requirements) {
       // Verification fails immediately if all connections are in use. Only settlements wait for a connection.
-      if (connections.isFull) return null;
-      const { value } = await send("/verify", payment, requirements, options.verifyDeadlineMs ?? VERIFY_TIMEOUT_MS);
+      const connection = connections.tryAcquire(CONNECTION_KEY);
+      if (connection === null) return null;
+      const { value } = await send(connection, "/verify", payment, requirements, { deadlineMs: verifyDeadlineMs });
       if (!verifyResponseCheck.Check(value)) return null;
       const reason = value.invalidReason ?? "invalid_payload";
       // `unexpected_` errors mean that the facilitator could not verify the payment, not that it rejected the payment.
@@ -117,42 +120,12 @@ export function createFacilitator(options: {
       return isPayer(value.payer, payment) ? { isValid: true } : null;
     },
     async settle(payment, requirements, signal) {
-      const deadlineMs = options.settleDeadlineMs ?? SETTLE_TIMEOUT_MS;
-      const { value, status } = await send("/settle", payment, requirements, deadlineMs, signal);
+      const connection = await connections.acquire(CONNECTION_KEY, signal).catch(() => null);
+      if (connection === null) return { kind: "unknown", why: "aborted before a connection was available" };
+      const limits = { deadlineMs: settleDeadlineMs, signal };
+      const { value, status } = await send(connection, "/settle", payment, requirements, limits);
       if (!settleResponseCheck.Check(value)) return { kind: "unknown", why: `no valid response (status ${status})` };
       return value.success ? toSuccess(value, payment, requirements) : toFailure(value);
-    },
-  };
-}
-
-/** A semaphore with a FIFO queue. */
-function createSemaphore(capacity: number) {
-  let acquiredCount = 0;
-  const waitingGrants: (() => void)[] = [];
-  return {
-    get isFull() {
-      return acquiredCount >= capacity;
-    },
-    /** Resolves to false if `signal` aborts first. */
-    async acquire(signal: AbortSignal | undefined): Promise<boolean> {
-      if (acquiredCount < capacity) {
-        acquiredCount += 1;
-        return true;
-      }
-      const { promise, resolve } = Promise.withResolvers<boolean>();
-      const grant = () => resolve(true);
-      waitingGrants.push(grant);
-      signal?.addEventListener("abort", () => {
-        const index = waitingGrants.indexOf(grant);
-        if (index >= 0) waitingGrants.splice(index, 1);
-        resolve(false);
-      });
-      return promise;
-    },
-    release(): void {
-      const next = waitingGrants.shift();
-      if (next === undefined) acquiredCount -= 1;
-      else next();
     },
   };
 }

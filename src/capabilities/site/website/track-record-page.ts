@@ -85,7 +85,7 @@ ${renderFigure("Brier skill", formatShare(total.brierSkillScore), "improvement o
 ${renderFigure("Log loss", formatScore(total.logLoss), `price: ${formatScore(total.marketLogLoss)}`)}
 ${renderFigure("Calibration error", formatShare(total.expectedCalibrationError), "mean distance to the diagonal")}
 </dl>
-<p>${judge(brierDifference)} For Brier score and log loss, lower is better.</p>
+<p>${interpretDifference(brierDifference)} For Brier score and log loss, lower is better.</p>
 ${total.questions < QUESTIONS_FEW ? html`<p class="warn">The sample has only ${countOf(total.questions, "independent question")}. All figures on this page are uncertain.</p>` : null}
 <p class="small faint">Computed at ${formatDateTime(generatedAt)} from all settled markets. The same figures are in the API: <code>GET /v1/calibration</code>.</p>
 </section>
@@ -123,7 +123,7 @@ function describeInterval(difference: Calibration["brierDifference"]): string {
 }
 
 /** Returns a sentence that interprets the difference of the Brier scores. The bounds are not rounded. */
-function judge(difference: Calibration["brierDifference"]): string {
+function interpretDifference(difference: Calibration["brierDifference"]): string {
   if (difference === null || difference.low === null || difference.high === null)
     return "The sample cannot show whether our probabilities are better than the price.";
   if (difference.high < -ROUNDING_ERROR)
@@ -173,15 +173,10 @@ function renderBook(shown: ShownPerformance): Html {
   if (performance.totalTrades === 0) return html`<p>No signal has been entered yet.</p>`;
   if (!hasSkillFigures(shown))
     return html`<p>${countOf(performance.totalTrades, "trade")}, ${formatInteger(performance.resolvedTrades)} resolved: ${countOf(questions, "independent question")}. ${REQUIREMENT}</p>`;
-  const { totalTrades, resolvedTrades, winRate, totalPnlUsd, roiPct, averageEdge, maxDrawdownUsd, sharpeRatio } =
-    performance;
+  const { maxDrawdownUsd, sharpeRatio } = performance;
   return html`${renderProfitChart(days)}
 <dl class="figures">
-${renderFigure("Trades", formatInteger(totalTrades), `${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`)}
-${renderFigure("Profit or loss", formatProfit(totalPnlUsd), "open trades at their last price")}
-${renderFigure("Return", formatShare(roiPct === null ? null : roiPct / 100), "of the cost of resolved trades")}
-${renderFigure("Won", formatShare(winRate), "of resolved trades")}
-${renderFigure("Mean edge", formatShare(averageEdge), "expected at the entry, after fees")}
+${renderTradeFigures({ ...performance, questions })}
 ${renderFigure("Largest decline", formatProfit(maxDrawdownUsd), "from an earlier maximum")}
 ${renderFigure("Sharpe ratio", sharpeRatio === null ? "–" : sharpeRatio.toFixed(2), sharpeRatio === null ? "needs 30 days" : "of daily profits, per year")}
 </dl>
@@ -192,21 +187,27 @@ ${renderNumberTable(["Month", "Profit", "Entered", "Resolved", "Won"], profitRow
 </details>`;
 }
 
+/** Renders the figures of the whole book, or of its trades without a request. */
+function renderTradeFigures(figures: Omit<NonNullable<ShownPerformance["scheduled"]>, "markets">): Html {
+  const { totalTrades, resolvedTrades, questions, totalPnlUsd, roiPct, winRate, averageEdge } = figures;
+  return html`${renderFigure("Trades", formatInteger(totalTrades), `${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`)}
+${renderFigure("Profit or loss", formatProfit(totalPnlUsd), "open trades at their last price")}
+${renderFigure("Return", formatShare(roiPct === null ? null : roiPct / 100), "of the cost of resolved trades")}
+${renderFigure("Won", formatShare(winRate), "of resolved trades")}
+${renderFigure("Mean edge", formatShare(averageEdge), "expected at the entry, after fees")}`;
+}
+
 /** Shows the record without the requested trades. */
 function renderScheduled({ scheduled }: ShownPerformance): Html | null {
   if (scheduled === undefined) return null;
-  const { totalTrades, resolvedTrades, questions, totalPnlUsd, roiPct, winRate, averageEdge } = scheduled;
+  const { totalTrades, resolvedTrades, questions } = scheduled;
   const counts = `${countOf(totalTrades, "trade")}, ${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`;
   return html`<h3>Without requested signals</h3>
 <p>Trades that exist because a customer requested a signal or an analysis are left out here, because the choice of the customer is part of their result.</p>
 ${
   hasSkillFigures(scheduled)
     ? html`<dl class="figures">
-${renderFigure("Trades", formatInteger(totalTrades), `${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`)}
-${renderFigure("Profit or loss", formatProfit(totalPnlUsd), "open trades at their last price")}
-${renderFigure("Return", formatShare(roiPct === null ? null : roiPct / 100), "of the cost of resolved trades")}
-${renderFigure("Won", formatShare(winRate), "of resolved trades")}
-${renderFigure("Mean edge", formatShare(averageEdge), "expected at the entry, after fees")}
+${renderTradeFigures(scheduled)}
 </dl>`
     : html`<p>${counts}. ${REQUIREMENT}</p>`
 }`;
