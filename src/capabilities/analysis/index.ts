@@ -91,7 +91,7 @@ function buildMarketViews({ database, venues }: AreaPorts, { board, matching, in
   });
 }
 
-/** Returns the latest analysis of a market at the price of `market`, also if it has expired; null if there is none. */
+/** Returns the latest analysis of a market at the price of `market`, even if it has expired; null if there is none. */
 export async function readAnalysis({ service }: Analyses, market: BoardMarket): Promise<CurrentAnalysis | null> {
   const stored = await service.latest(market.listing.venue, market.listing.marketId);
   return stored === null ? null : service.move(stored, market);

@@ -11,9 +11,12 @@ import {
 import { findMarketLadders } from "../../../matching/index.ts";
 import { LEGS_MAX } from "./market-views.ts";
 
-/** Events whose ladders and estimates are kept. Beyond it, the one that was computed longest ago is computed again. */
+/** Maximum number of events in memory. Above it, the event that was computed longest ago is evicted. */
 const EVENTS_MAX = 5_000;
-/** Milliseconds. Ages of analyses and prices of other venues change without a change of the event. */
+/**
+ * Results are recomputed after this time, because ages of analyses and prices of other venues change independently of
+ * the event.
+ */
 const KEPT_MS = 1_000;
 
 /** Markets of one event that depend on each other by logic. */
@@ -57,8 +60,8 @@ interface EventEstimatesPorts {
 }
 
 /**
- * Compares the prices and the estimates of the markets of each event. Results are kept until a market of the event or an
- * analysis changes, and for at most a second. Events of more than 200 markets are not compared.
+ * Compares the prices and the estimates of the markets of each event. Results are kept until a market of the event or
+ * an analysis changes, and for at most a second. Events of more than 200 markets are not compared.
  */
 export class EventEstimates {
   readonly #ports: EventEstimatesPorts;
@@ -70,7 +73,7 @@ export class EventEstimates {
     this.#ports = ports;
   }
 
-  /** Call it after each change of an analysis. */
+  /** Must be called after each change of an analysis. */
   onAnalysisChange(): void {
     this.#version += 1;
   }
@@ -173,7 +176,10 @@ function gapsOf({ logic, markets }: Group, legs: readonly BoardMarket[]): number
   return siblingGaps(logicOf(logic, legs.length === markets.length), prices);
 }
 
-/** Returns the gaps by board row. A one-sided quote (`isBound`) is compared with the other markets, but not they with it. */
+/**
+ * Returns the gaps by board row. A market with a one-sided quote (`isBound`) is compared with the others, but the
+ * others are not compared with it.
+ */
 function computeGaps(groups: readonly Group[]): Map<number, number> {
   const gaps = new Map<number, number>();
   for (const group of groups) {

@@ -4,7 +4,7 @@ import { FRESH_MS_MAX, type Freshness } from "./model.ts";
 /** Prices are multiples of 1e-6, so a smaller excess is a rounding error. */
 const PRICE_TOLERANCE = 1e-7;
 
-interface Judged {
+interface AnalysisPrice {
   /** Unix milliseconds. */
   readonly analysedAt: number;
   readonly interval: { readonly low: number; readonly high: number };
@@ -13,16 +13,17 @@ interface Judged {
 }
 
 /** When the analysis expires by age, Unix milliseconds. */
-export const expiryOf = ({ analysedAt }: Pick<Judged, "analysedAt">): number => analysedAt + STALE_MS_MAX;
+export const expiryOf = ({ analysedAt }: Pick<AnalysisPrice, "analysedAt">): number => analysedAt + STALE_MS_MAX;
 
 /**
- * `fresh` below 24 hours, `stale` up to 72 hours, then `expired`. It expires earlier if the price has left the interval. If
- * the price was outside the interval from the start, it may move between the interval and where it was.
+ * `fresh` below 24 hours, `stale` up to 72 hours, then `expired`. It expires earlier if the price has left the
+ * interval. If the price was outside the interval at the analysis, prices between that price and the interval do not
+ * expire it.
  *
  * @param price  the current price; null if unknown
  */
 export function freshnessOf(
-  { analysedAt, interval, marketPrice }: Judged,
+  { analysedAt, interval, marketPrice }: AnalysisPrice,
   price: number | null,
   now: number,
 ): Freshness {

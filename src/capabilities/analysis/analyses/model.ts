@@ -85,7 +85,10 @@ export interface AnalysisResult {
   readonly durationMs: number;
 }
 
-/** A market's latest analysis in memory: the change that it adds to the price, and the figures that decide when it expires. */
+/**
+ * A market's latest analysis in memory: the change that it adds to the price, and the figures that decide when it
+ * expires.
+ */
 export interface LatestEstimate extends EstimateChanges {
   /** Price at the time of the analysis, in [0, 1]. */
   readonly marketPrice: number;
@@ -124,7 +127,7 @@ export interface CurrentAnalysis extends StoredAnalysis {
   readonly at: number;
 }
 
-/** The outcome of a run's research. The transcript is stored for audits as it is. */
+/** The outcome of a run's research. The transcript is stored unchanged for audits. */
 export interface RunResearchOutcome extends Omit<ResearchOutcome, "transcript"> {
   readonly transcript: unknown;
 }
@@ -133,7 +136,9 @@ export interface RunResearchOutcome extends Omit<ResearchOutcome, "transcript"> 
 export interface ResearchRunner {
   /** Highest cost of one run. */
   readonly budgetUsd: number;
-  /** No research is started if the analyses of the last 24 hours have cost this much. Running research may exceed it. */
+  /**
+   * No research is started if the analyses of the last 24 hours have cost this much. Running research may exceed it.
+   */
   readonly dailyBudgetUsd: number;
   /** Longest research of one attempt, in milliseconds. */
   readonly deadlineMs: number;

@@ -28,8 +28,9 @@ export interface QueueLimits {
 /**
  * Inserts a run, unless the market has one or a limit is reached. Returns its turn, or null.
  *
- * A customer's runs have successive turns, the first one that of the run that is next in the queue. Runs are started in the
- * order of their turns, so customers alternate however many runs each of them has (start-time fair queuing).
+ * The first waiting run of a customer gets the turn of the next run in the queue, and each further run of the customer
+ * the following turn. Runs are started in the order of their turns, so customers alternate however many runs each of
+ * them has (start-time fair queuing).
  *
  * @see Goyal, Vin, Cheng (1996), "Start-time fair queuing", SIGCOMM
  */
@@ -78,8 +79,8 @@ export async function lockRunning(
 }
 
 /**
- * Requests research for a running run that was requested without it. Its worker sees this at the latest when it ends. The
- * run becomes one of this customer, whose share of the daily budget pays for the research.
+ * Requests research for a running run that was requested without it. Its worker notices the request at the latest at
+ * the end of the run. The run is assigned to this customer, whose share of the daily budget pays for the research.
  */
 export async function upgradeRun(
   transaction: Transaction,
@@ -179,7 +180,7 @@ export async function saveResearchState(database: Database, run: StartedRun, sta
   return rows.length > 0;
 }
 
-/** Takes back a start whose worker is shutting down, so that it does not count as a failed attempt. */
+/** Undoes the start of a run whose worker is shutting down, so that it does not count as a failed attempt. */
 export async function undoStart(database: Database, run: StartedRun): Promise<void> {
   await database.query(
     "update analysis_runs set attempts = attempts - 1 where analysis_id = $1 and fence = $2::int8 and status = 'running'",
@@ -207,7 +208,7 @@ export async function failRun(
   return rows.length > 0;
 }
 
-/** Makes the run that follows an ended one an ordinary run. Returns it, for its job. */
+/** Converts the run that follows an ended one to an ordinary run, and returns it. */
 export async function releaseFollower(
   transaction: Transaction,
   analysisId: string,

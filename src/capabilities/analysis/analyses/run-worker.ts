@@ -7,7 +7,10 @@ import { LeaseLostError } from "./run-errors.ts";
 import { selectOverdue } from "./run-queries.ts";
 import type { RunJob } from "./runs.ts";
 
-/** A wake-up can be lost, and jobs become available again without one. */
+/**
+ * Jobs are also fetched at this interval, because a notification can be lost and a job can become available without
+ * one.
+ */
 const POLL_MS = 1_000;
 /** A third of the time after which other workers may take a job. */
 const RENEW_MS = 3_000;
@@ -58,7 +61,7 @@ export class RunWorker {
     for (const job of this.#jobs) job.start();
   }
 
-  /** Aborts the active runs and gives them back. */
+  /** Aborts the active runs and returns their jobs to the queue. */
   async stop(): Promise<void> {
     const { clock } = this.#ports;
     this.#unsubscribe();

@@ -24,10 +24,10 @@ import {
 const ID_LENGTH = 26;
 const ID_PATTERN = /^plx-[a-z2-7]{26}$/;
 const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };
-/** Two requests can exclude each other's run twice at most: a run may end between the two statements of a request. */
+/** Attempts to join or insert a run. A run may end between the two statements of an attempt, but at most twice. */
 const REQUEST_ATTEMPTS = 3;
 
-/** A run is read from the store at most once in this time, because callers may poll many times a second. */
+/** How long a run is cached, because callers may poll many times a second. */
 const RUN_AGE_MS_MAX = 50;
 const POLLED_RUNS_MAX = 5_000;
 /** Runs whose durations give the estimate of a new run, and how long the estimate is kept. */
@@ -122,7 +122,8 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
   /**
    * Starts a run of a market, or joins the one that is running.
    *
-   * @param options.isForced  joins only a run that has not started: it will use data that is not older than the request.
+   * @param options.isForced  joins only a run that has not started: it will use data that is not older than the
+   *   request.
    *   If the market's run has started, another one is queued behind it, at most one
    * @returns  the id of the run
    * @throws AppError `overloaded`, `rate_limited`, `store_unavailable`

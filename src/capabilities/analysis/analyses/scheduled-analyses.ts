@@ -11,7 +11,7 @@ import type { AnalysesPorts } from "./ports.ts";
 /** Markets that the service analyses itself. */
 const MARKETS_MAX = 200;
 const REFRESH_MS = HOUR_MS;
-/** An analysis that has expired is repeated after this time: prices can move faster than analyses are made. */
+/** Minimum interval between two analyses of a market, because a price can expire each analysis immediately. */
 const REPEAT_MS_MIN = 60_000;
 /** All markets are due at the first start: 20 every 10 seconds are 200 in less than two minutes. */
 const BATCH_PAUSE_MS = 10_000;
@@ -46,11 +46,12 @@ function selectDue({ board, latest, estimates, venues }: ScheduledAnalysesPorts,
 }
 
 /**
- * Returns the most traded active markets, the first of each venue before the second of any. Half of the places are shared
- * equally by the venues, the other half in proportion to their numbers of markets; a venue without enough markets leaves its
- * places to the others.
+ * Returns the most traded active markets, the first of each venue before the second of any. Half of the places are
+ * shared equally by the venues, the other half in proportion to their numbers of markets; a venue without enough
+ * markets leaves its places to the others.
  *
- * Most traded: the sum of 24-hour volume and open interest in USD. An unknown one counts as 0, as venues publish only one of them.
+ * Most traded: the sum of 24-hour volume and open interest in USD. An unknown one counts as 0, as venues publish only
+ * one of them.
  */
 export function selectMostTraded(
   board: Pick<MarketBoard, "list" | "findRows">,
@@ -79,7 +80,10 @@ export function selectMostTraded(
   return selected;
 }
 
-/** The most traded markets of one venue. The board sorts by either figure; the sum of both is above either. */
+/**
+ * The most traded markets of one venue. The board sorts by one of the figures at a time; the sum is at least as large
+ * as each of them.
+ */
 function rankByTrade(board: Pick<MarketBoard, "list">, venue: VenueId, limit: number): BoardMarket[] {
   const listBy = (sort: "volume_24h" | "open_interest") =>
     board.list({ venues: [venue], statuses: ["active"], category: null, text: null, sort, limit, after: null });

@@ -40,7 +40,7 @@ export function createAnalysesService({ database, board, runs, latest, estimates
 
   const read = async (venue: VenueId, marketId: string): Promise<StoredAnalysis | null> => {
     const stored = await selectLatest(database, venue, marketId);
-    // The event log announces it about a second later, and all that this node answers must be of the same analysis.
+    // The event log announces it about a second later, but all responses of this node must have the same analysis.
     if (stored !== null) latest.remember(toLatest(stored));
     return stored;
   };
@@ -54,8 +54,8 @@ export function createAnalysesService({ database, board, runs, latest, estimates
     /**
      * Starts an analysis, or joins the one that is running.
      *
-     * @throws AppError `market_not_found`, `venue_unavailable`, `overloaded`, `rate_limited`; InvalidRequestError if the
-     *   market is not open; VenueError
+     * @throws AppError `market_not_found`, `venue_unavailable`, `overloaded`, `rate_limited`; InvalidRequestError if
+     *   the market is not open; VenueError
      */
     async analyse(
       venue: VenueId,

@@ -1,3 +1,3 @@
-/** Analyses of an event: all its markets, and their estimates side by side. */
+/** Analyses of all markets of an event, and a comparison of their estimates. */
 export { eventAnalysisRoutes } from "./routes.ts";
 export { createEventAnalysesService } from "./service.ts";

@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 
-/** An event analysis analyses this many markets at most: those with the largest volume. */
+/** Maximum number of markets in an event analysis: those with the largest volume. */
 export const MARKETS_MAX = 20;
 /** Tolerance of a sum of probabilities: estimates of single markets need not sum to exactly 1. */
 const SUM_TOLERANCE = 0.05;
@@ -15,8 +15,8 @@ export function listOpenMarkets(markets: readonly BoardMarket[]): BoardMarket[] 
 }
 
 /**
- * Whether estimates can be those of one event: outcomes that exclude each other sum to at most 1, and to 1 if they cover
- * everything, each within 0.05. Null if the sum is unknown or the outcomes do not exclude each other.
+ * Whether the estimates of an event are consistent: exclusive outcomes sum to at most 1, and to 1 if they are
+ * exhaustive, each within 0.05. Null if the sum is unknown or the outcomes do not exclude each other.
  */
 export function isSumPossible(
   sum: number | null,

@@ -13,13 +13,13 @@ interface EventAnalysesPorts extends Pick<AreaPorts, "clock"> {
 
 export type EventAnalysesService = ReturnType<typeof createEventAnalysesService>;
 
-/** Analyses all markets of an event, and shows their estimates side by side. */
+/** Analyses the markets of an event and compares their estimates. */
 export function createEventAnalysesService({ clock, markets, analyses }: EventAnalysesPorts) {
   const { service, probabilityOf } = analyses;
   return {
     /**
-     * Starts analyses of the event's open markets, at most 20. They use market data only: research of each outcome would
-     * cost a multiple of one analysis.
+     * Starts analyses of the event's open markets, at most 20. They use market data only: research of each outcome
+     * would cost a multiple of one analysis.
      *
      * @returns  one run per market, and the estimated seconds until all have ended
      * @throws AppError `event_not_found`, `analysis_not_found` if no market is open, `overloaded`, `rate_limited`,

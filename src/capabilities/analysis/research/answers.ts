@@ -12,7 +12,7 @@ const NOTE_CHARACTERS = 200;
 const QUERY_CHARACTERS = 120;
 const LIST_ITEMS_MAX = 12;
 const QUERIES_MAX = 6;
-/** Share of the words of a claim, above three letters, that its document must contain. */
+/** Minimum share of the words of a claim with more than three letters that its document must contain. */
 const GROUNDED_SHARE_MIN = 0.5;
 
 const Text = Type.String({ maxLength: 2_000 });
@@ -40,8 +40,8 @@ const planCheck = Compile(planSchema);
 const beliefCheck = Compile(beliefSchema);
 
 /**
- * Returns the JSON object of an answer that fits the schema; null if there is none. Models often put text or a code fence
- * around the object.
+ * Returns the JSON object of an answer that fits the schema; null if there is none. Models often put text or a code
+ * fence around the object.
  */
 function parseObject<Schema extends TSchema>(
   check: { Check(value: unknown): value is Static<Schema> },
@@ -76,9 +76,9 @@ export function parsePlan(answer: string): ResearchPlan | null {
 }
 
 /**
- * Reads a belief state; null if the answer is outside the schema. The probability is bounded to [0.01, 0.99]. Claims that
- * cite a document that was not in the prompt, that do not use its words, or that contain an instruction, are dropped and
- * counted.
+ * Reads a belief state; null if the answer is outside the schema. The probability is bounded to [0.01, 0.99]. Claims
+ * that cite a document that was not in the prompt, that do not use its words, or that contain an instruction, are
+ * dropped and counted.
  *
  * @param documents  texts of the documents of the prompt by id
  */

@@ -18,11 +18,11 @@ const RETRY_MS = 500;
 const ATTEMPTS = 2;
 const REMINDER = "\n\nYour previous answer was not a JSON object of the schema. Answer with that object only.";
 
-/** deadline: the model did not answer in time, of the call or of the run. */
+/** deadline: the time of the call or of the run ended before the model answered. */
 export type AskFailure = "budget" | "deadline" | "failed" | "invalid";
 export type Asked<Value> = { readonly value: Value } | { readonly failure: AskFailure };
 
-/** Which call this is, for the record. */
+/** Identifies a call in the transcript. */
 export type CallLabel = Pick<CallRecord, "step" | "trial" | "sourceId">;
 
 /** The money that a run has spent, and the money that is reserved for its open calls. */
@@ -43,8 +43,8 @@ export class Spending {
   }
 
   /**
-   * Reserves the largest possible cost of a call. Waits while open calls, which usually cost less than they reserve, may leave
-   * enough; false if the budget does not allow the call. Each reservation must be settled.
+   * Reserves the largest possible cost of a call. Waits while open calls, which usually cost less than they reserve,
+   * may leave enough; false if the budget does not allow the call. Each reservation must be settled.
    */
   async reserve(usd: number): Promise<boolean> {
     while (this.#spentUsd + this.#reservedUsd + usd > this.#budgetUsd) {

@@ -14,12 +14,13 @@ const ENCODED_PASSAGES: readonly RegExp[] = [
   /(?:\b[01]{7,8}\b\s*){4,}/g,
   /(?:(?<![\p{L}\p{N}])[\p{L}\p{N}][^\p{L}\p{N}\n]{1,3}){12,}/gu,
 ];
-/** Input beyond this multiple of the wanted length is not looked at. */
+/** Input beyond this multiple of the maximum length is ignored. */
 const INPUT_FACTOR = 8;
 
 /**
- * Makes text of a third party safe to quote: Unicode compatibility form, without markup comments, control, bidirectional
- * and zero-width characters and encoded passages, white space collapsed, at most `charactersMax` characters.
+ * Makes text of a third party safe to quote: Unicode compatibility form, without markup comments, control,
+ * bidirectional and zero-width characters and encoded passages, white space collapsed, at most `charactersMax`
+ * characters.
  */
 export function cleanText(text: string, charactersMax: number): string {
   let cleaned = text

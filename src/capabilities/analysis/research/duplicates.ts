@@ -5,7 +5,7 @@ const SHINGLE_WORDS = 5;
 const CLAIM_SIMILARITY_MIN = 0.5;
 /** A sentence is a copy if at least this share of its shingles occurs in an earlier document. */
 const COPIED_SENTENCE_SHARE = 0.5;
-/** A document is a copy if less than this share of its words is its own. */
+/** A document is a copy if less than this share of its words remains without the copied sentences. */
 const OWN_SHARE_MIN = 0.4;
 
 /** Returns the words of a text in lower case, without punctuation. Characters of scripts without spaces are words. */
@@ -33,12 +33,12 @@ export function jaccard<Item>(a: ReadonlySet<Item>, b: ReadonlySet<Item>): numbe
   return union === 0 ? 0 : shared / union;
 }
 
-/** Whether two short texts say the same: Jaccard similarity of their words. */
+/** Whether two claims have the same content, by the Jaccard similarity of their words. */
 export function isSameClaim(a: string, b: string): boolean {
   return jaccard(new Set(wordsOf(a)), new Set(wordsOf(b))) >= CLAIM_SIMILARITY_MIN;
 }
 
-/** A text without the sentences of earlier texts. */
+/** A text without the sentences that earlier texts contain. */
 export interface OwnText {
   readonly text: string;
   /** True if too little is left: the text is a copy. */
@@ -46,8 +46,8 @@ export interface OwnText {
 }
 
 /**
- * Removes from each text the sentences that an earlier text has, so that ten copies of a story, or of a passage, count
- * once. Linear in the total length.
+ * Removes from each text the sentences that an earlier text contains, so that ten copies of a story, or of a passage,
+ * count once. Linear in the total length.
  */
 export function removeCopies(texts: readonly string[]): OwnText[] {
   const earlier = new Set<string>();

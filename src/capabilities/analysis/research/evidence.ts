@@ -16,13 +16,15 @@ const RELIABILITY_SHARES: Readonly<Record<Reliability, number>> = { low: 0.3, me
 const DOCUMENT_EFFECT_MAX = Math.log(10);
 const SOURCE_EFFECT_MAX = Math.log(10);
 
-/** Log likelihood ratio of a claim: ± ln(ratio of its class) times the share of its reliability. Positive supports YES. */
+/**
+ * Log likelihood ratio of a claim: ± ln(ratio of its class) times the share of its reliability. Positive supports YES.
+ */
 export function claimEffect({ direction, strength, reliability }: Claim): number {
   const size = Math.log(LIKELIHOOD_RATIOS[strength]) * RELIABILITY_SHARES[reliability];
   return direction === "yes" ? size : -size;
 }
 
-/** Merges claims that say the same in the same direction; the strongest of them remains. */
+/** Merges claims with the same content and direction; the strongest of them remains. */
 export function mergeClaims(claims: readonly Claim[]): Claim[] {
   const merged: Claim[] = [];
   const strongestFirst = [...claims].sort((a, b) => Math.abs(claimEffect(b)) - Math.abs(claimEffect(a)));

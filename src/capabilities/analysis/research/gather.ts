@@ -8,7 +8,7 @@ import type { FoundPage, ResearchDocument, ResearchLimits } from "./model.ts";
 
 const TITLE_CHARACTERS = 300;
 const URL_CHARACTERS = 2_000;
-/** A shorter text has nothing to judge. */
+/** Shorter texts are omitted: they contain no evidence. */
 const TEXT_CHARACTERS_MIN = 150;
 
 /** Host of a URL without a leading `www.`; null unless the URL is http or https without a user. */
@@ -32,7 +32,7 @@ export interface SearchOutcome {
   readonly failedEngines: readonly string[];
 }
 
-/** Asks every engine every query, and merges the hits by rank. Omits pages newer than `asOf`. */
+/** Sends every query to every search engine, and merges the hits by rank. Omits pages newer than `asOf`. */
 export async function searchPages(
   engines: readonly WebSearch[],
   queries: readonly string[],
@@ -103,8 +103,8 @@ export async function readPages(
 }
 
 /**
- * Turns pages into documents: cleaned, without copied passages, grouped by publisher. A page that instructs its reader, and
- * a copy, are excluded. Omits pages newer than `asOf`.
+ * Converts pages to documents: cleaned, without copied passages, grouped by publisher. Excludes copies and pages that
+ * instruct their reader. Omits pages newer than `asOf`.
  *
  * @param requiresDate  true if `asOf` is in the past: a page without a date may then contain what happened later
  */

@@ -14,16 +14,16 @@ const TEMPLATE_MARKS: readonly RegExp[] = [
   /["'](?:probability|confidence|evidence|strength|reliability|documentId|document)["']\s*:/i,
 ];
 
-/** Names of the reader. */
+/** Words for the reader of a prompt. */
 const READER =
   /\b(?:AIs?|LLMs?|GPT\S*|ChatGPT|Claude|Gemini|chat ?bots?|(?:language|AI) models?|assistants?|automated (?:readers?|systems?|agents?|forecasters?)|(?:AI|research|forecasting) (?:agents?|systems?|bots?)|forecasters?)\b|\bIA\b|modelo de (?:lenguaje|linguagem)|modèle de langage|asistente|Sprachmodell|\bKI\b|modello linguistico|языков\S+ модел\S+|ассистент|нейросет\S+|语言模型|人工智能|助手|言語モデル|アシスタント|언어 모델|النموذج|المساعد/iu;
-/** Refers to rules that the reader has. */
+/** References to the rules that the model was given. */
 const EARLIER_RULES =
   /\b(?:previous|prior|earlier|above|preceding|existing|other|all|any|your)\b[^.!?\n]{0,30}\b(?:instructions?|rules|directions|guidelines|prompts?|messages?|context|sources|documents|evidence|pages)\b|\bsystem prompts?\b|instrucciones|instructions précédentes|consignes|Anweisungen|istruzioni|instruções|инструкци\S+|указани\S+|指示|指令|说明|지시|تعليمات/iu;
-/** Tells someone to do something. */
+/** Words of a command. */
 const COMMAND =
   /\b(?:ignore|disregard|forget|override|bypass|set|output|answer|respond|reply|report|assign|return|print|write|give|state|estimate|rate|treat|use|adopt|replace|update|raise|lower|move|increase|decrease|conclude|choose|pick|cite|quote|mark|must|should|have to|need to|required to|instructed to|make sure|ensure|please)\b|ignora|ignore[zr]?|oublie\S*|olvida|responde|réponds|répondez|antworte\S*|ignoriere\S*|vergiss|setze|gib|dimentica|rispondi|imposta|responda|esqueça|defina|игнорир\S+|забуд\S+|ответ\S+|установи\S*|укаж\S+|忽略|无视|忘记|回答|输出|设置|设为|無視|忘れ|答え|出力|設定|무시|대답|설정|تجاهل|أجب|اضبط/iu;
-/** Names fields of the answer. */
+/** Words for fields of the answer. */
 const ANSWER_FIELD =
   /\b(?:probabilit(?:y|ies)|likelihood(?: ratio)?|confidence|forecasts?|estimates?|JSON|belief state|odds|output|answer|response|prediction|decisive)\b|probabilidad\S*|probabilité|Wahrscheinlichkeit|probabilità|probabilidade|вероятност\S+|概率|可能性|確率|확률|احتمال/iu;
 /** Resolution rules use these words too. */
@@ -34,12 +34,12 @@ const IMPERATIVE_START =
 const FIGURE = /\b\d{1,3}(?:\.\d+)?\s?%|\b[01]\.\d+\b/;
 const SECOND_PERSON = /\b(?:you|your)\b/i;
 
-/** Cancels rules that the reader has. */
+/** Words that cancel the rules that the model was given. */
 const CANCEL =
   /\b(?:ignore|disregard|forget|override|bypass|supersede|ignorez|ignoriere|ignora)\b|vergiss|oublie|olvida|dimentica|esque|игнор|забуд|忽略|无视|忘|無視|무시|تجاهل/iu;
 const OBLIGATION = /\b(?:must|should|shall)\b/i;
 
-/** Whether a sentence tells the reader of a prompt what to answer, or imitates the structure of a prompt. */
+/** Whether a sentence instructs the reader of a prompt, or imitates the structure of a prompt. */
 export function isInstruction(sentence: string): boolean {
   if (TEMPLATE_MARKS.some((mark) => mark.test(sentence))) return true;
   if (!COMMAND.test(sentence)) return false;
@@ -59,8 +59,8 @@ const MIXED_SCRIPT_WORD =
 const MIXED_SCRIPT_WORDS_MAX = 2;
 
 /**
- * Returns a passage that instructs the reader, or hides words; null if there is none. A sentence is also read together with
- * the next one.
+ * Returns a passage that instructs the reader or contains words of mixed scripts; null if there is none. Also checks
+ * each sentence together with the next one.
  */
 export function findInstruction(text: string): string | null {
   const hidden = text.match(MIXED_SCRIPT_WORD) ?? [];
@@ -71,7 +71,10 @@ export function findInstruction(text: string): string | null {
   return sentences.find(isFound) ?? null;
 }
 
-/** Removes the sentences that instruct. For texts that must be used, such as the rules of a market. */
+/**
+ * Removes the sentences that instruct the reader from a text that the prompt must contain, such as the rules of a
+ * market.
+ */
 export function removeInstructions(text: string): { readonly text: string; readonly removed: number } {
   const sentences = splitSentences(text);
   const kept = sentences.filter((sentence) => !isInstruction(sentence));

@@ -48,8 +48,8 @@ function trialProbability({ blind, readings }: Trial): number {
 }
 
 /**
- * Source that a trial reads in a round. Each trial begins with another one, so that all sources are read by some trial if
- * the budget ends early.
+ * Source that a trial reads in a round. The trials begin with different sources, so that some trial reads each source
+ * even if the budget ends early.
  */
 const sourceOfRound = (sources: readonly Source[], trialIndex: number, round: number): Source | undefined =>
   sources[(round + trialIndex) % sources.length];
@@ -111,7 +111,7 @@ const hasTried = (trial: Trial, sourceId: string): boolean =>
 const mapAsked = <From, To>(asked: Asked<From>, change: (value: From) => To): Asked<To> =>
   "value" in asked ? { value: change(asked.value) } : asked;
 
-/** Runs one step of all trials side by side. A trial whose step failed stays as it was. */
+/** Runs one step of all trials concurrently. A trial whose step fails is unchanged. */
 async function runRound(
   trials: readonly Trial[],
   step: (trial: Trial, index: number) => Promise<Asked<Trial> | null>,

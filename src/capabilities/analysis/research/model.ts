@@ -125,9 +125,12 @@ export interface ResearchOptions {
   readonly deadlineAt: number;
   /** USD for the whole run, including the costs in the saved state. */
   readonly budgetUsd: number;
-  /** Last state of the run before a restart; null starts from the beginning. Any JSON; an unknown one is not used. */
+  /**
+   * Last state of the run before a restart; null starts from the beginning. Any JSON; a state of another format or
+   * question is ignored.
+   */
   readonly savedState: unknown;
-  /** Stores the state. Called after each step; a step that is in the state is not paid again. */
+  /** Stores the state. Called after each step. A continued run does not repeat the steps that the state contains. */
   readonly onState: (state: ResearchState) => Promise<void> | void;
 }
 
@@ -176,7 +179,7 @@ export const RESEARCH_LIMITS = {
   outputTokens: 800,
   answerCharacters: 1_000,
   callMs: 30_000,
-  /** Share of the time of a run after which no page is fetched any more. */
+  /** Share of the time of a run in which pages are fetched. */
   gatherShare: 0.35,
   budgetUsd: 0.15,
   deadlineMs: 90_000,

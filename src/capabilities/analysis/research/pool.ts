@@ -8,9 +8,10 @@ import { clamp, sigmoid, sumOf } from "../../../lib/numbers.ts";
  *     L_t = b_t + Σ_k clamp(e_tk, -c_k, c_k)        L = L_0 + α (trimmed mean of L_t - L_0)
  *
  * The bound c_k of a source depends only on the other sources: c_k = B (1 + G s_k), where s_k is the number of other
- * sources whose mean effect has the same direction, each counted in proportion up to an effect of B. A trimmed mean does
- * not move further than the furthest of its arguments, so one source, whatever it contains, moves L by at most α c_k: by at
- * most α B if no other source agrees with it. A source that agrees with others also raises their bounds, by B G each.
+ * sources whose mean effect has the same direction, each counted in proportion up to an effect of B. A trimmed mean
+ * does not move further than the furthest of its arguments, so one source, whatever it contains, moves L by at most α
+ * c_k: by at most α B if no other source agrees with it. A source that agrees with others also raises their bounds, by
+ * B G each.
  *
  * α < 1 shrinks the pool towards the prior L_0: trials of one model share its errors (Satopää et al. 2014; Baron et al.
  * 2014 would extremise forecasters who have different information). α, B and G are chosen, not fitted yet.
@@ -31,7 +32,7 @@ export const POOL_COEFFICIENTS = {
 };
 export type PoolCoefficients = Readonly<typeof POOL_COEFFICIENTS>;
 
-/** Largest move of the probability by one source that is not reported. */
+/** If the unbounded effect of one source exceeds this, the outcome reports it. */
 export const INFLUENCE_MAX = 0.15;
 const PROBABILITY_MIN = 0.01;
 

@@ -14,7 +14,7 @@ import type {
 const EXCERPT_CHARACTERS = 500;
 const CALLS_MAX = 200;
 
-/** The state of one run: continued from a saved one, stored after each step, and made into the outcome. */
+/** The state of one run. It starts from the saved state, is stored after each step, and is converted to the outcome. */
 export class RunRecord {
   #state: ResearchState;
   readonly #options: Pick<ResearchOptions, "deadlineAt" | "onState">;
@@ -86,7 +86,10 @@ export class RunRecord {
   }
 }
 
-/** Returns the state if this program stored it for the same question. The run's own job stores it, so its type is trusted. */
+/**
+ * Returns the saved state if it belongs to the same question. Only this program stores states, so the type is not
+ * checked further.
+ */
 function parseSavedState(saved: unknown, key: string): ResearchState | null {
   if (typeof saved !== "object" || saved === null) return null;
   const { version, key: savedKey } = saved as Partial<ResearchState>;

@@ -10,13 +10,13 @@ export interface StatedMove {
 const READINGS_MIN = 3;
 /** Decisive evidence moves the log-odds by this much. */
 const MOVE_MIN = Math.log(10);
-/** Trials that start apart and judge for themselves do not end this close together. */
+/** Independent trials with different beliefs do not state probabilities within this range. */
 const STATED_RANGE_MAX = 0.03;
 
 /**
- * Whether a source seems to have instructed the model: every trial moves further than decisive evidence warrants, all state
- * nearly the same probability, and the other sources together do not point in that direction. A lone report of great news
- * has the same effect. It loses little, because a lone source has little weight.
+ * Whether a source seems to have instructed the model: every trial moves further than decisive evidence warrants, all
+ * state nearly the same probability, and the other sources together do not point in that direction. A lone report of
+ * great news has the same effect. The loss is small, because a lone source has little weight.
  *
  * @param otherEffects  mean effects of the other sources on the log-odds
  */

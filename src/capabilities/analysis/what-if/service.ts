@@ -15,7 +15,7 @@ export interface WhatIfPorts {
   readonly venues: readonly VenueId[];
   readonly probabilityOf: Analyses["probabilityOf"];
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
-  /** Correlation of the log-odds moves of 30 days. Rejects as the correlation endpoint does. */
+  /** Correlation of the log-odds moves of 30 days. Rejects in the same cases as the correlation endpoint. */
   readonly correlate: CorrelationService["correlatePair"];
 }
 
