@@ -23,7 +23,7 @@ test("finds times with the zones of the United States, Europe and Japan in any c
     assert.deepEqual(read(`at 8:30 pm ${zone}`), [`1230 ${expected}`], zone);
 });
 
-test("reads 12 and 24 hours, seconds and noon", () => {
+test("parses 12 and 24 hours, seconds and noon", () => {
   assert.deepEqual(read("5pm, 5 p.m., 12 AM, 12:15 PM, 23:59:59, noon"), [
     "1020 null",
     "1020 null",
@@ -39,6 +39,6 @@ test("leaves the zone null if it is not known or has an offset", () => {
   assert.deepEqual(read("5 PM UTC+8"), ["1020 null"]);
 });
 
-test("numbers, ratios and words are no times", () => {
+test("numbers, ratios and words are not times", () => {
   for (const text of ["13 pm", "25:10", "3.5 pm", "5 am5", "GTA 6", "1:2"]) assert.deepEqual(read(text), [], text);
 });

@@ -152,7 +152,7 @@ test("a date without a year is left out if listing and close are unknown, unless
   assert.deepEqual(days("by June 30, at Eurovision 2027", null), ["2027-01-01 2027-12-31"]);
 });
 
-test("in a text in lower case, may and march are months only where no other word is meant", () => {
+test("in lower-case text, `may` and `march` are months only if they cannot be other words", () => {
   const close = { closeAt: Date.UTC(2026, 4, 20) };
   for (const text of ["it may rain", "may be the last season", "may fed cut rates", "a mar-a-lago visit"])
     assert.deepEqual(days(text, close), [], text);
@@ -169,7 +169,7 @@ test("in a text in lower case, may and march are months only where no other word
   assert.deepEqual(days("will it rain in march?", close), ["2026-03-01 2026-03-31"]);
 });
 
-test("tells a year in a name from a date", () => {
+test("a year in a name is not a date", () => {
   const isName = (text: string) => findTextDates(text, splitSentences(text), null).map((date) => date.isName);
   for (const text of ["before the 2026 midterms", "in 2026 World Cup", "the 2025-26 season", "the June 2026 meeting"])
     assert.deepEqual(isName(text), [true], text);
@@ -188,20 +188,20 @@ test("the preposition starts before a time and a weekday", () => {
   }
 });
 
-test("a preposition at the beginning of a sentence counts", () => {
+test("a preposition at the beginning of a sentence is parsed", () => {
   assert.deepEqual(read("Before 2028, will it happen?"), ["before 2028-01-01T00:00"]);
   assert.deepEqual(read("In 2028, will it happen?"), ["within 2028-12-31T23:59"]);
   assert.deepEqual(read("By July, will it happen?"), ["before 2027-07-01T00:00"]);
 });
 
-test("a range does not reach over the end of a sentence", () => {
+test("a range ends within its sentence", () => {
   assert.deepEqual(read("It starts from May 1, 2027. And June 2, 2027 is a Wednesday."), [
     "start 2027-05-01T00:00",
     "none 2027-06-02T00:00",
   ]);
 });
 
-test("of a text with more dates the first 40 are read", () => {
+test("only the first 40 dates of a text are parsed", () => {
   const text = "by December 31, 2026 or 2027-01-31 or 1 March 2027. ".repeat(20);
   assert.equal(read(text).length, 40);
 });
@@ -243,7 +243,7 @@ test("any text gives at most 40 dates, in order, with finite instants", () => {
 });
 
 // A pattern that backtracks without bound runs into the timeout of the tests.
-test("texts built to slow a parser down are read", () => {
+test("texts that are designed to slow down a parser are parsed quickly", () => {
   const fill = (part: string) => part.repeat(TEXT_LENGTH_MAX / part.length);
   const texts = [
     "May ",

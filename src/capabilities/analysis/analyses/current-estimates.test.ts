@@ -80,7 +80,7 @@ function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardM
   return { clock, board, estimates, quoteMarket, analyseMarket };
 }
 
-test("known value: an estimate moves with the price, and its edge is of one moment", async () => {
+test("known value: an estimate moves with the price, and its edge uses the price of the same time", async () => {
   const { clock, estimates, quoteMarket, analyseMarket } = setUp();
   const stored = await analyseMarket(quoteMarket("m", 0.45), Math.log(1.5));
   await clock.advance(60_000);
@@ -97,7 +97,7 @@ test("known value: an estimate moves with the price, and its edge is of one mome
   assert.deepEqual([original.marketPrice, result.analysis.marketPrice, at], [0.45, 0.5, SAMPLE_AT + 60_000]);
 });
 
-test("an analysis that said nothing recommends nothing after the price has moved", async () => {
+test("an analysis whose estimate equals the price has no recommendation after the price has moved", async () => {
   const { estimates, quoteMarket, analyseMarket } = setUp();
   const stored = await analyseMarket(quoteMarket("m", 0.45));
   for (const price of [0.4, 0.42, 0.48, 0.5]) {
@@ -224,7 +224,7 @@ test("a one-sided quote in an exclusive set does not move or expire the estimate
   assert.ok((estimates.find(bound)?.probability ?? 1) <= 0.7 + 1e-6);
 });
 
-test("the price of a market that is newer than the board's is used, and the board's siblings", async () => {
+test("uses the price of the given market, even if it is newer than the board's, and the board's prices of its siblings", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
   const listed = quoteMarket("a", 0.5, { listing: { eventId: "e" } });
@@ -238,7 +238,7 @@ test("the price of a market that is newer than the board's is used, and the boar
   assertNear(toLogOdds(estimates.find(listed)?.probability ?? 0), toLogOdds(0.5) + 0.1);
 });
 
-test("an event that turns out to be exclusive is read again, also if no market has changed", async () => {
+test("an event that becomes exclusive is recomputed even if no market has changed", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e"));
   const [a, b] = ["a", "b"].map((id) => quoteMarket(id, 0.52, { listing: { eventId: "e" } }));

@@ -58,7 +58,7 @@ test("a quote whose venue clock is ahead of ours is part of the view", async () 
   assert.equal(view.quote?.bid, 0.4);
 });
 
-test("the tracked order book is part of the view, at the time of the view at the latest", async () => {
+test("the tracked order book is part of the view, with a time that is not after that of the view", async () => {
   const book = { bids: [{ price: 0.4, size: 9 }], asks: [], lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT + 5 };
   const { addMarket, views } = setUp({ trackedBookOf: ({ listing }) => (listing.marketId === "m" ? book : null) });
   const bookOf = async (id: string) => (await views.viewOf(addMarket(id), SAMPLE_AT)).book;
@@ -93,7 +93,7 @@ test("an event is exhaustive only if every market of it is open and has a price"
   assert.deepEqual([incomplete?.isExhaustive, incomplete?.legs.map(({ marketId }) => marketId)], [false, ["a", "c"]]);
 });
 
-test("a market whose quote is only a bound is no leg of another market's event, and the event is not exhaustive then", async () => {
+test("a market with a one-sided quote is not a leg of another market's event, and the event is then not exhaustive", async () => {
   const { board, addMarket, views } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true, exhaustive: true, children: sampleChildren(3) }));
   const listing = { eventId: "e" };

@@ -212,23 +212,20 @@ analysisTest("200: the estimate is the 80% quantile of the last runs of the type
   assert.equal(json.estimated_seconds, 8);
 });
 
-analysisTest(
-  "200: where calls are paid for one by one, whoever has the id of a run polls it without a key",
-  async (open) => {
-    const { app, listMarket } = await open();
-    listMarket("m-1");
-    const { service } = app.analyses;
-    const { analysisId } = await service.analyse(VENUE, "m-1", { customerId: "payer-1", isForced: false });
-    for (const acceptsPayments of [true, false]) {
-      const { app: http } = await testServer();
-      const venues = { trading: [VENUE], all: [VENUE] };
-      const unused = () => Promise.reject(new Error("unused"));
-      analysisRoutes(http, { service, venues, acceptsPayments, getMarket: unused, getHistory: unused });
-      for (const path of [`/v1/analyses/${analysisId}/status`, `/v1/markets/${VENUE}/m-1/analyze/${analysisId}/status`])
-        assert.equal((await http.inject(path)).statusCode, acceptsPayments ? 200 : 401);
-      assert.equal((await http.inject("/v1/analyses")).statusCode, 401);
-      const { metering } = http.routeTable.entries.find(({ operationId }) => operationId === "analyze_market") ?? {};
-      assert.deepEqual([metering?.priceTier, metering?.settles], ["INSIGHT", "before"]);
-    }
-  },
-);
+analysisTest("200: if payments are accepted, a caller with the id of a run can poll it without a key", async (open) => {
+  const { app, listMarket } = await open();
+  listMarket("m-1");
+  const { service } = app.analyses;
+  const { analysisId } = await service.analyse(VENUE, "m-1", { customerId: "payer-1", isForced: false });
+  for (const acceptsPayments of [true, false]) {
+    const { app: http } = await testServer();
+    const venues = { trading: [VENUE], all: [VENUE] };
+    const unused = () => Promise.reject(new Error("unused"));
+    analysisRoutes(http, { service, venues, acceptsPayments, getMarket: unused, getHistory: unused });
+    for (const path of [`/v1/analyses/${analysisId}/status`, `/v1/markets/${VENUE}/m-1/analyze/${analysisId}/status`])
+      assert.equal((await http.inject(path)).statusCode, acceptsPayments ? 200 : 401);
+    assert.equal((await http.inject("/v1/analyses")).statusCode, 401);
+    const { metering } = http.routeTable.entries.find(({ operationId }) => operationId === "analyze_market") ?? {};
+    assert.deepEqual([metering?.priceTier, metering?.settles], ["INSIGHT", "before"]);
+  }
+});

@@ -25,7 +25,7 @@ const readEvents = (database: Database) =>
      where type = 'analysis_complete' order by id`,
   );
 
-analysisTest("many runs on several nodes all end, each with one event", async (open, database) => {
+analysisTest("every run of many on several nodes ends with one event", async (open, database) => {
   const researchRunner = slowResearch(100);
   const nodes = [await open({ analyses: { researchRunner, concurrency: 8 } })];
   nodes.push(await open({ analyses: { researchRunner, concurrency: 8 } }));
@@ -117,7 +117,7 @@ analysisTest(
   },
 );
 
-analysisTest("a run that fails again and again, and one that is too old, end with an error", async (open, database) => {
+analysisTest("a run that fails repeatedly, and one that is too old, end with an error", async (open, database) => {
   const researchRunner = new ScriptedResearch(async () => {
     throw new Error("The model is broken.");
   });
@@ -216,47 +216,50 @@ analysisTest("research that fails or exceeds the budget of the day does not repl
   assert.equal(call, 2);
 });
 
-analysisTest("one customer uses at most half of the daily budget, and others keep the rest", async (open, database) => {
-  const researchRunner = new ScriptedResearch(async ({ asOf }) => sampleOutcome(asOf, { costUsd: 0.1 }));
-  researchRunner.dailyBudgetUsd = 0.4;
-  const { app, listMarket, ended } = await open({ analyses: { researchRunner } });
-  const { service } = app.analyses;
-  let count = 0;
-  const request = async (customerId: string) => {
-    count += 1;
-    const marketId = `m-${count}`;
-    listMarket(marketId);
-    return { marketId, ...(await service.analyse("venue_a", marketId, { customerId, isForced: false })) };
-  };
-  const missingReason = async ({
-    marketId,
-    analysisId,
-  }: {
-    readonly marketId: string;
-    readonly analysisId: string;
-  }) => {
-    await ended(analysisId);
-    return (await service.latest("venue_a", marketId))?.result.research.missingReason;
-  };
-  // The service's own run becomes the customer's when the customer asks for research.
-  const joined = await request("cus-1");
-  await database.query("update analysis_runs set analysis_type = 'light', customer_id = null");
-  await service.analyse("venue_a", joined.marketId, { customerId: "cus-1", isForced: false });
-  app.analyses.start();
-  assert.equal(await missingReason(joined), null);
-  assert.equal(await missingReason(await request("cus-1")), null);
-  const customerSpent = /^Your share of the operator's budget for research in 24 hours is spent/;
-  assert.match((await missingReason(await request("cus-1"))) ?? "", customerSpent);
-  assert.equal(await missingReason(await request("cus-2")), null);
-  // The research of a deleted customer counts towards the whole budget, but towards nobody's share.
-  await database.query("update analysis_runs set customer_id = null where customer_id = 'cus-1'");
-  assert.equal(await missingReason(await request("cus-3")), null);
-  const daySpent = /^The operator's budget for research in 24 hours is spent/;
-  assert.match((await missingReason(await request("cus-4"))) ?? "", daySpent);
-  assert.equal(researchRunner.calls.length, 4);
-});
+analysisTest(
+  "one customer uses at most half of the daily budget, so that others can use the rest",
+  async (open, database) => {
+    const researchRunner = new ScriptedResearch(async ({ asOf }) => sampleOutcome(asOf, { costUsd: 0.1 }));
+    researchRunner.dailyBudgetUsd = 0.4;
+    const { app, listMarket, ended } = await open({ analyses: { researchRunner } });
+    const { service } = app.analyses;
+    let count = 0;
+    const request = async (customerId: string) => {
+      count += 1;
+      const marketId = `m-${count}`;
+      listMarket(marketId);
+      return { marketId, ...(await service.analyse("venue_a", marketId, { customerId, isForced: false })) };
+    };
+    const missingReason = async ({
+      marketId,
+      analysisId,
+    }: {
+      readonly marketId: string;
+      readonly analysisId: string;
+    }) => {
+      await ended(analysisId);
+      return (await service.latest("venue_a", marketId))?.result.research.missingReason;
+    };
+    // The service's own run becomes the customer's when the customer asks for research.
+    const joined = await request("cus-1");
+    await database.query("update analysis_runs set analysis_type = 'light', customer_id = null");
+    await service.analyse("venue_a", joined.marketId, { customerId: "cus-1", isForced: false });
+    app.analyses.start();
+    assert.equal(await missingReason(joined), null);
+    assert.equal(await missingReason(await request("cus-1")), null);
+    const customerSpent = /^Your share of the operator's budget for research in 24 hours is spent/;
+    assert.match((await missingReason(await request("cus-1"))) ?? "", customerSpent);
+    assert.equal(await missingReason(await request("cus-2")), null);
+    // The research of a deleted customer counts towards the whole budget, but towards nobody's share.
+    await database.query("update analysis_runs set customer_id = null where customer_id = 'cus-1'");
+    assert.equal(await missingReason(await request("cus-3")), null);
+    const daySpent = /^The operator's budget for research in 24 hours is spent/;
+    assert.match((await missingReason(await request("cus-4"))) ?? "", daySpent);
+    assert.equal(researchRunner.calls.length, 4);
+  },
+);
 
-analysisTest("a shutdown gives active runs back without counting their attempt", async (open, database) => {
+analysisTest("a shutdown returns active runs to the queue without counting their attempts", async (open, database) => {
   const isRunning = Promise.withResolvers<void>();
   const researchRunner = new ScriptedResearch(async ({ asOf }, { signal }) => {
     isRunning.resolve();

@@ -41,7 +41,7 @@ test("the most traded markets of each venue are selected, by volume and open int
   assert.deepEqual(select(100), ["alpha/a3", "beta/b1", "gamma/c1", "alpha/a2", "beta/b2", "alpha/a1", "alpha/a4"]);
 });
 
-test("half of the places are shared equally and half by numbers of markets, and unused places are given on", () => {
+test("half of the places are shared equally and half by numbers of markets, and other venues get unused places", () => {
   const many = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index, null] as const);
   const countOf = (board: MarketBoard) => {

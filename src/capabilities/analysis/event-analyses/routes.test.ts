@@ -64,7 +64,7 @@ analysisTest("202, then 200: an event's markets are analysed, listed and compare
   assert.equal(map.probability_sum_valid, true);
 });
 
-analysisTest("a probability map says why its outcomes do not cover every possibility", async (open) => {
+analysisTest("a probability map has the reason why its outcomes are not exhaustive", async (open) => {
   const harness = await open();
   listEvent(harness);
   const { get } = await harness.createCaller();

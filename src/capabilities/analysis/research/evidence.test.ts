@@ -20,7 +20,7 @@ const belief = (probability: number, evidence: readonly Claim[]): BeliefState =>
   openQuestions: [],
 });
 
-test("a claim adds the logarithm of its class, reduced by the reliability of the source", () => {
+test("the effect of a claim is the logarithm of its likelihood ratio, reduced by the reliability of the source", () => {
   assert.equal(claimEffect(claim({})), Math.log(2));
   assert.equal(claimEffect(claim({ direction: "no", strength: "decisive" })), -Math.log(10));
   assert.equal(claimEffect(claim({ reliability: "low" })), 0.3 * Math.log(2));
@@ -33,7 +33,7 @@ test("the same claim counts once, and the strongest version of it remains", () =
   assert.ok(Math.abs(sourceEffect(belief(0.99, different), 0.5) - Math.log(4)) < 1e-12);
 });
 
-test("a source counts only as far as claims and the model's own move agree, and at most as decisive evidence", () => {
+test("the effect of a source is bounded by its claims, by the model's own move and by decisive evidence", () => {
   const many = Array.from({ length: 12 }, (_, index) =>
     claim({ strength: "decisive", documentId: `d${index % 2}`, text: `fact${index} word${index} item${index}` }),
   );
@@ -60,7 +60,7 @@ test("Jaccard similarity is symmetric, 1 for equal sets, 0 for disjoint or empty
   assert.ok(!isSameClaim("The bill passed on Tuesday.", "The minister resigned over costs"));
 });
 
-test("of ten copies of a story one counts, and a copied passage is in one text only", () => {
+test("counts one of ten copies of a story, and keeps a copied passage in one text only", () => {
   const story =
     "The chamber passed the harbour bill on Tuesday evening after a long debate. Thirty members voted against it in the end.";
   const own = "The dockers plan a protest at the northern gate because the tariff of the old quay doubles next year.";

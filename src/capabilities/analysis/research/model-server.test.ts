@@ -35,7 +35,7 @@ async function researchWith(next: Script) {
   return outcome;
 }
 
-test("every kind of bad answer of a model server ends the run with the right reason in words", async () => {
+test("after every kind of invalid response of a model server, the run ends with its reason as a sentence", async () => {
   const good = await researchWith("good");
   assert.deepEqual([good.reason, good.research?.trials, good.sourceCount], [null, 5, 3]);
   const expected: readonly [Script, string][] = [
@@ -54,7 +54,7 @@ test("every kind of bad answer of a model server ends the run with the right rea
   }
 });
 
-test("a server that always answers with certainty and invented sources is held to its blind belief", async () => {
+test("a model that is always certain and invents sources does not move the estimate from its blind belief", async () => {
   const { research, transcript } = await researchWith("hostile");
   assert.deepEqual(research?.evidence, []);
   assert.ok(transcript.trials.every(({ readings }) => readings.every(({ belief }) => belief.evidence.length === 0)));

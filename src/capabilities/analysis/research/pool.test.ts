@@ -15,7 +15,7 @@ const trials = (sources: number) =>
     { minLength: 3, maxLength: 5 },
   );
 
-test("the trimmed mean leaves out the extremes, fewer of them for few values, and requires a value", () => {
+test("the trimmed mean omits the extremes, fewer of them for few values, and throws without values", () => {
   assert.equal(trimmedMean([100, 0, 1, 2, 3], 1), 2);
   assert.equal(trimmedMean([1, 5], 1), 3);
   assert.equal(trimmedMean([7], 2), 7);
@@ -32,14 +32,14 @@ test("without documents the pool is the shrunk trimmed mean of the blind log-odd
   assert.ok(Math.abs(logit(poolTrials(blind, prior).probability) - (-2 + 0.5 * (0.4 + 2))) < 1e-12);
 });
 
-test("agreeing sources have wider bounds than a lone one or one with an opposite neighbour", () => {
+test("sources that agree have wider bounds than a single source or sources that disagree", () => {
   assert.deepEqual(effectBounds([2], POOL_COEFFICIENTS), [loneSourceEffect]);
   assert.deepEqual(effectBounds([2, -2], POOL_COEFFICIENTS), [loneSourceEffect, loneSourceEffect]);
   const [bound] = effectBounds([2, 1, 1, -1], POOL_COEFFICIENTS);
   assert.ok(Math.abs((bound ?? 0) - loneSourceEffect * (1 + 2 * corroboration)) < 1e-12);
 });
 
-test("what one source says changes the log-odds by no more than the bounds allow, in every trial at once", () => {
+test("one source changes the log-odds by no more than its bounds, even if it changes every trial", () => {
   fc.assert(
     fc.property(trials(6), fc.array(effect, { minLength: 5, maxLength: 5 }), fc.nat(5), (sample, replaced, source) => {
       const changed = sample.map((trial, index) => ({
@@ -54,7 +54,7 @@ test("what one source says changes the log-odds by no more than the bounds allow
   );
 });
 
-test("a source that no other one supports moves the log-odds by at most the lone bound", () => {
+test("a source without the support of another one moves the log-odds by at most `loneSourceEffect`", () => {
   fc.assert(
     fc.property(trials(1), (sample) => {
       const silent = sample.map(({ blind }) => ({ blind, effects: [] }));
@@ -72,7 +72,7 @@ test("among up to 8 sources none moves the published probability by more than 0.
   );
 });
 
-test("the pool ignores the order of the trials, mirrors with the question, and widens with disagreement", () => {
+test("the pool does not depend on the order of trials, is symmetric in YES and NO, and is less certain if trials disagree", () => {
   fc.assert(
     fc.property(trials(4), (sample) => {
       const pool = poolTrials(sample);

@@ -121,7 +121,7 @@ test("without a model there is no research, and no request", async () => {
   assert.deepEqual([web.queries, web.requested], [[], []]);
 });
 
-test("a model that is down, refuses, or answers nonsense gives a reason in words", async () => {
+test("if the model is unavailable, refuses or gives an invalid answer, the outcome has the reason as a sentence", async () => {
   const failing = (failure: "unavailable" | "unauthorized"): LanguageModel => ({
     name: "down",
     price: { input: 1, output: 5 },
@@ -148,7 +148,7 @@ test("a model that is down, refuses, or answers nonsense gives a reason in words
   assert.equal((await start({ model: refusing }).outcome).reason, "invalid_answers");
 });
 
-test("an answer outside the schema is retried once, then that reading is dropped", async () => {
+test("an answer outside the schema is requested once more; then the reading is omitted", async () => {
   const reads = new Map<string, number>();
   const model = scriptedModel((call) => {
     const isFirstPaper = /Host: paper0\.example/.test(call.prompt);
@@ -166,7 +166,7 @@ test("an answer outside the schema is retried once, then that reading is dropped
   assert.deepEqual(risks, ["Partial evidence: 5 answers of the language model were not usable."]);
 });
 
-test("the budget is never passed: the run ends with the evidence it could pay, and says so", async () => {
+test("the budget is never exceeded: the run ends with the evidence so far, and reports it", async () => {
   for (const budgetUsd of [0.02, 0.03, 0.04]) {
     const { research, reason, costUsd, risks } = await start({ options: { budgetUsd } }).outcome;
     assert.ok(costUsd <= budgetUsd, `${costUsd} of ${budgetUsd}`);
@@ -177,7 +177,7 @@ test("the budget is never passed: the run ends with the evidence it could pay, a
   assert.deepEqual([none.research, none.reason, none.costUsd], [null, "budget", 0]);
 });
 
-test("calls wait for the budget that open calls reserve and do not spend", async () => {
+test("a call waits while open calls reserve more of the budget than they spend", async () => {
   // One call reserves 0.006 USD, so that the budget covers two at once. All 36 cost less than the budget.
   const open = { now: 0, most: 0 };
   const model = scriptedModel(answerHonestly);
@@ -198,14 +198,14 @@ test("calls wait for the budget that open calls reserve and do not spend", async
   assert.ok(costUsd > 0 && costUsd <= 0.0145);
 });
 
-test("at the default price and budget of a dear model, trials still read several sources", async () => {
+test("with the default price and budget of an expensive model, trials read several sources", async () => {
   const dear = { ...scriptedModel(answerHonestly), price: { input: 5, output: 25 } };
   const { research, costUsd, sourceCount } = await start({ model: dear, options: { budgetUsd: 0.15 } }).outcome;
   assert.deepEqual([research?.trials, sourceCount], [5, PAGES]);
   assert.ok(costUsd > 0.1 && costUsd <= 0.15);
 });
 
-test("a slow model ends at the deadline: with partial evidence if beliefs exist, else with a reason", async () => {
+test("with a slow model, the run ends at the deadline: with partial evidence if there are beliefs, else with a reason", async () => {
   const slow = (clock: FakeClock, delayMs: number, isSlow: (call: LanguageModelCall) => boolean): LanguageModel => ({
     name: "slow",
     price: { input: 1, output: 5 },
@@ -231,7 +231,7 @@ test("a slow model ends at the deadline: with partial evidence if beliefs exist,
   assert.deepEqual([research, reason], [null, "deadline"]);
 });
 
-test("slow pages end with the time for reading, and failed searches are reported", async () => {
+test("pages that do not load in time are omitted, and failed searches are reported", async () => {
   const clock = new FakeClock();
   const web = sampleWeb(samplePages());
   const pages: WebPages = {
@@ -249,7 +249,7 @@ test("slow pages end with the time for reading, and failed searches are reported
   ]);
 });
 
-test("without any page the research says that it rests on the model alone", async () => {
+test("without pages, the outcome reports that it depends on the model alone", async () => {
   const { research, sourceCount, risks } = await start({ search: [] }).outcome;
   assert.deepEqual([research?.evidence, sourceCount], [[], 0]);
   assert.match(risks.join(), /No source could be read/);

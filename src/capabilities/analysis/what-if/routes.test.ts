@@ -106,7 +106,7 @@ test("200: a dependence that follows from the questions needs no price history",
   }
 });
 
-test("200: a pair of markets that is not certain is no dependence, and probabilities that contradict one are named", async () => {
+test("200: an uncertain pair of markets is not a dependence, and probabilities that contradict a dependence are reported", async () => {
   const uncertain = await openApi({ pairsOf: () => [pair("identical", 0.89)] });
   assert.equal((await uncertain.ask()).json().dependence, "correlation");
   const certain = await openApi({ pairsOf: () => [pair("identical")] });
@@ -175,7 +175,7 @@ test("200: without enough price moves the conditional probabilities are null", a
   assert.match(rationale, /too few of 12 hours/);
 });
 
-test("200: the inputs are read from the query string, and those of the body win", async () => {
+test("200: the inputs are read from the query string, and those of the body take precedence", async () => {
   const { askInQuery } = await openApi();
   const wanted = ["fed", "jobs"];
   const wrong = { market_query: "purple elephants", hypothesis: "purple elephants", platform: "beta" };
@@ -192,7 +192,7 @@ test("200: the inputs are read from the query string, and those of the body win"
   assert.equal((await askInQuery({ ...REQUEST, platform: "beta" })).statusCode, 404);
 });
 
-test("409: a question or hypothesis that fits several markets names them", async () => {
+test("409: the error of a question or hypothesis that fits several markets names them", async () => {
   const { ask, addMarket } = await openApi();
   addMarket("fed-june", "Will the Fed cut rates in June?");
   for (const body of [
@@ -241,7 +241,7 @@ test("422: missing, empty and too long texts, and an unknown venue", async () =>
   assert.deepEqual(describeErrors(await ask({})), ["missing at body.market_query", "missing at body.hypothesis"]);
 });
 
-test("422: invalid texts in the query string, and a text that is in neither place", async () => {
+test("422: invalid texts in the query string, and a text that is missing in both places", async () => {
   const { askInQuery } = await openApi();
   assert.deepEqual(describeErrors(await askInQuery({ market_query: "", platform: "gamma" })), [
     "string_too_short at query.market_query",

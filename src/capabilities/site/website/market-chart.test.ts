@@ -47,7 +47,7 @@ test("a chart covers the chosen period and ends now, although the last interval 
   }
 });
 
-test("the chart of a settled market stops at the settlement, and its text claims no longer period", async () => {
+test("the chart of a settled market ends at the settlement, and its text names the shorter period", async () => {
   const resolvedAt = SAMPLE_AT - 5 * DAY_MS;
   const settled = { status: "finalized", outcome: { kind: "yes" }, resolvedAt } as const;
   const { labels, caption } = await showChart(settled, "7d");

@@ -69,7 +69,7 @@ test("200: the form filters by words, venue and category, sorts, and keeps the s
     assert.match(body, new RegExp(`<option value="${selected}" selected>`));
 });
 
-test("200: a category selects markets by the venue's name for it, also if only their event has one", async () => {
+test("200: a category selects markets by the venue's name for it, even if only their event has one", async () => {
   const website = await openWebsite();
   website.board.applyEvent(sampleEvent("e", { category: "Climate and Weather" }));
   addMarket(website, "rain", 1, { listing: { eventId: "e", title: "Rain" } });
