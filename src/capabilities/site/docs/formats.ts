@@ -1,44 +1,13 @@
-import {
-  PLAN_ALLOWANCES,
-  PLAN_PRICES_USD_MONTH,
-  PLANS,
-  type Plan,
-  TIER_PRICES_USD,
-  TIERS,
-} from "../../../domain/plan.ts";
+import { PLANS, TIER_PRICES_USD, TIERS } from "../../../domain/plan.ts";
+import { listPlanRows } from "../plan-table.ts";
 import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import type { ApiDescription, DocumentedCode, Operation } from "./model.ts";
-
-/** Shown instead of the limits of a plan without a list price. */
-const NEGOTIATED = "by agreement";
 
 /** Formats an amount of US dollars: $0.01, $2. */
 const formatUsd = (dollars: number): string => `$${Number.isInteger(dollars) ? dollars : dollars.toFixed(2)}`;
 
-const formatInteger = (value: number): string => value.toLocaleString("en-US");
-
 /** Writes the price and the limits of each plan as a Markdown table. */
-export function writePlansTable(): string {
-  const row = (name: string, cell: (plan: Plan) => string) => [name, ...PLANS.map(cell)];
-  const limit = (plan: Plan, value: number) => {
-    if (PLAN_PRICES_USD_MONTH[plan] === null) return NEGOTIATED;
-    return value === 0 ? "not included" : formatInteger(value);
-  };
-  return writeTable(
-    ["Limit", ...PLANS],
-    [
-      row("Price per month", (plan) => formatPlanPrice(plan)),
-      row("Requests per minute", (plan) => limit(plan, PLAN_ALLOWANCES[plan].rateLimits.general)),
-      row("Strategy requests per minute", (plan) => limit(plan, PLAN_ALLOWANCES[plan].rateLimits.strategy)),
-      ...TIERS.map((tier) => row(`${tier} calls per month`, (plan) => limit(plan, PLAN_ALLOWANCES[plan].quotas[tier]))),
-    ],
-  );
-}
-
-function formatPlanPrice(plan: Plan): string {
-  const dollars = PLAN_PRICES_USD_MONTH[plan];
-  return dollars === null ? NEGOTIATED : formatUsd(dollars);
-}
+export const writePlansTable = (): string => writeTable(["Limit", ...PLANS], listPlanRows());
 
 /** Writes the operations of each tier's quota, and the price of a request. An operation with another price names it. */
 export function writeTiersTable(operations: readonly Operation[]): string {
@@ -49,7 +18,7 @@ export function writeTiersTable(operations: readonly Operation[]): string {
         const note = operation.priceTier === tier ? "" : ` (${formatRequestPrice(operation)})`;
         return `[${operation.summary}](/docs/api/${operation.slug})${note}`;
       });
-    return [tier, formatUsd(TIER_PRICES_USD[tier]), links.length === 0 ? "no endpoints yet" : links.join(", ")];
+    return [tier, formatUsd(TIER_PRICES_USD[tier]), links.join(", ")];
   });
   return writeTable(["Tier", "Price per request", "Endpoints of the quota"], rows);
 }

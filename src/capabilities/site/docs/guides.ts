@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { PLAN_ALLOWANCES } from "../../../domain/plan.ts";
 import { ENGINE_COEFFICIENTS } from "../../../engine/index.ts";
-import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
+import { createErrorBody } from "./error-descriptions.ts";
 import { writeErrorTable, writeOperationList, writePlansTable, writeTiersTable } from "./formats.ts";
 import type { ApiDescription, DocumentedCode, Example, Operation, Site } from "./model.ts";
 import { writeSamples } from "./operation-markdown.ts";
@@ -71,7 +71,7 @@ const PLACEHOLDERS: Readonly<Record<string, Placeholder>> = {
   free_rate: () => String(PLAN_ALLOWANCES.free.rateLimits.general),
   tiers: ({ api }) => writeTiersTable(api.operations),
   errors: ({ statusOf }) => writeErrorTable(statusOf),
-  error: (_context, code = "") => writeBody(ERROR_DESCRIPTIONS[code as DocumentedCode].body),
+  error: (_context, code = "") => writeBody(createErrorBody(code as DocumentedCode)),
   operations: ({ api }) => writeOperationList(api),
   public_operations: ({ api }) =>
     api.operations

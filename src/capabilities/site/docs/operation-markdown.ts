@@ -1,6 +1,6 @@
 import { ACCOUNT_READS_PER_MINUTE } from "../../../domain/metering.ts";
 import { PLAN_ALLOWANCES, PLANS } from "../../../domain/plan.ts";
-import { ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
+import { createErrorBody, ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import { formatRequestPrice } from "./formats.ts";
 import type { ApiDescription, DocumentedCode, Example, Operation, Parameter, Site } from "./model.ts";
 import { LANGUAGES, writeSample } from "./samples.ts";
@@ -130,7 +130,7 @@ function writeErrors({ errors }: Operation): readonly string[] {
 }
 
 function writeError(status: number, code: DocumentedCode): string {
-  const { meaning, action, body } = ERROR_DESCRIPTIONS[code];
-  const example = writeJson(body).replaceAll("\n", "\n  ");
+  const { meaning, action } = ERROR_DESCRIPTIONS[code];
+  const example = writeJson(createErrorBody(code)).replaceAll("\n", "\n  ");
   return `- \`${status} ${code}\` ${meaning} ${action}\n\n  ${example}\n`;
 }

@@ -10,6 +10,7 @@ import {
 } from "../../../domain/plan.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode, renderTable } from "../../../http/html/index.ts";
 import { PLANS_PATH } from "../../accounts/account-pages/index.ts";
+import { formatPlanPrice, listPlanRows } from "../plan-table.ts";
 import { formatInteger } from "./format.ts";
 import { WEBSITE_STYLES } from "./styles.ts";
 
@@ -28,15 +29,13 @@ const PLAN_AUDIENCES: Readonly<Record<Plan, string>> = {
   pro: "For applications, dashboards and bots in production.",
   enterprise: "For teams that need their own limits.",
 };
-/** Displayed instead of price and limits for plans without a list price. */
-const NEGOTIATED_VALUE = "by agreement";
 
 /** Creates the page with the plans, the prices and the endpoints of each tier. */
 export function createPricingPage(view: PricingView): Page {
   const { routes, acceptsPayments } = view;
   return {
     title: "Pricing",
-    description: `Plans of the Parallax API: a free plan with ${formatInteger(PLAN_ALLOWANCES.free.quotas.LISTING)} calls per month, ${PLAN_NAMES.pro} for ${formatPrice("pro")} per month, and ${PLAN_NAMES.enterprise}.`,
+    description: `Plans of the Parallax API: a free plan with ${formatInteger(PLAN_ALLOWANCES.free.quotas.LISTING)} calls per month, ${PLAN_NAMES.pro} for ${formatPlanPrice("pro")} per month, and ${PLAN_NAMES.enterprise}.`,
     path: PLANS_PATH,
     section: "pricing",
     head: WEBSITE_STYLES,
@@ -47,7 +46,7 @@ ${PLANS.map((plan) => renderPlan(plan, view))}
 </div>
 <section>
 <h2>Compare plans</h2>
-${renderComparison(routes)}
+${renderComparison()}
 </section>
 <section>
 <h2>Endpoints by tier</h2>
@@ -68,7 +67,7 @@ function renderPlan(plan: Plan, view: PricingView): Html {
     ? ["Requests per minute by agreement", "Monthly quotas by agreement", "All endpoints"]
     : [
         `${formatInteger(rateLimits.general)} requests per minute`,
-        ...findTiersInUse(view.routes).map((tier) =>
+        ...TIERS.map((tier) =>
           quotas[tier] === 0
             ? `${tier} endpoints not included`
             : `${formatInteger(quotas[tier])} ${tier} calls per month`,
@@ -76,7 +75,7 @@ function renderPlan(plan: Plan, view: PricingView): Html {
       ];
   return html`<section class="plan" aria-labelledby="plan-${plan}">
 <h2 id="plan-${plan}">${PLAN_NAMES[plan]}</h2>
-<p class="amount">${isNegotiated ? html`<strong>Custom</strong>` : html`<strong>${formatPrice(plan)}</strong> <span class="faint">per month</span>`}</p>
+<p class="amount">${isNegotiated ? html`<strong>Custom</strong>` : html`<strong>${formatPlanPrice(plan)}</strong> <span class="faint">per month</span>`}</p>
 <p class="faint">${PLAN_AUDIENCES[plan]}</p>
 <ul>
 ${limits.map((limit) => html`<li>${limit}</li>`)}
@@ -90,52 +89,14 @@ function renderPlanAction(plan: Plan, { upgradeUrl }: PricingView): Html {
   return html`<a class="button quiet" href="${upgradeUrl ?? "#upgrade"}">${plan === "pro" ? "Upgrade to Pro" : "Ask for Enterprise"}</a>`;
 }
 
-function renderComparison(routes: readonly RouteEntry[]): Html {
-  const tiersInUse = findTiersInUse(routes);
-  return renderTable(
+const renderComparison = (): Html =>
+  renderTable(
     ["Limit", ...PLANS.map((plan) => PLAN_NAMES[plan])],
-    [
-      createRow("Price per month", formatPrice),
-      createRow("Requests per minute", (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].rateLimits.general)),
-      createRow("Strategy requests per minute", (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].rateLimits.strategy)),
-      ...TIERS.map((tier) =>
-        createRow(
-          `${tier} calls per month`,
-          (plan) => formatLimit(plan, PLAN_ALLOWANCES[plan].quotas[tier]),
-          tiersInUse.includes(tier) ? null : "No endpoints in this version",
-        ),
-      ),
-    ],
+    listPlanRows().map(([name, ...values]) => ({ cells: [html`<strong>${name}</strong>`, ...values] })),
   );
-}
-
-const createRow = (name: string, cell: (plan: Plan) => string, note: string | null = null) => ({
-  cells: [
-    html`<strong>${name}</strong>${note === null ? null : html`<br><span class="faint small">${note}</span>`}`,
-    ...PLANS.map(cell),
-  ],
-});
-
-function formatPrice(plan: Plan): string {
-  const dollars = PLAN_PRICES_USD_MONTH[plan];
-  return dollars === null ? NEGOTIATED_VALUE : `$${formatInteger(dollars)}`;
-}
-
-function formatLimit(plan: Plan, limit: number): string {
-  if (PLAN_PRICES_USD_MONTH[plan] === null) return NEGOTIATED_VALUE;
-  return limit === 0 ? "not included" : formatInteger(limit);
-}
-
-const findEndpoints = (tier: Tier, routes: readonly RouteEntry[]) =>
-  routes.filter(({ metering }) => metering.quotaTier === tier);
-
-/** The tiers that have endpoints in this version. */
-const findTiersInUse = (routes: readonly RouteEntry[]): Tier[] =>
-  TIERS.filter((tier) => findEndpoints(tier, routes).length > 0);
 
 function renderEndpointList(tier: Tier, { routes, acceptsPayments }: PricingView): Html {
-  const endpoints = findEndpoints(tier, routes);
-  if (endpoints.length === 0) return html`<span class="faint">No endpoints in this version.</span>`;
+  const endpoints = routes.filter(({ metering }) => metering.quotaTier === tier);
   const renderPriceNote = ({ priceTier }: RouteEntry["metering"]) =>
     !acceptsPayments || priceTier === tier ? null : html` <span class="faint small">${describePrice(priceTier)}</span>`;
   return html`<ul class="plain">
