@@ -3,7 +3,6 @@
  * contains its child markets. Some single markets are AMMs with a contract address as id. A 15-minute round leaves the
  * active list when it closes. No endpoint lists resolved markets.
  */
-import { allowCrossOriginRequests } from "../cross-origin.ts";
 import { installErrorHandlers } from "../errors.ts";
 import type { ExchangeFactory, ExchangeService } from "../exchange.ts";
 import { createCatalogue } from "./catalogue.ts";
@@ -26,7 +25,6 @@ export const limitlessExchange: ExchangeFactory = (context) => {
     scheme: "http",
     listener: "limitless",
     install(app) {
-      allowCrossOriginRequests(app);
       installErrorHandlers(app, ERROR_FORMAT);
       installRateLimit(app, context);
       installMarketRoutes(app, context, catalogue);

@@ -47,12 +47,6 @@ async function get(path: string): Promise<{ status: number; json: Record<string,
 }
 
 describe("REST", () => {
-  test("allows cross-origin requests and responds to a CORS preflight request with 204", async () => {
-    const preflight = await app.inject({ method: "OPTIONS", url: "/markets/active" });
-    assert.equal(preflight.statusCode, 204);
-    assert.equal(preflight.headers["access-control-allow-origin"], "*");
-  });
-
   test("400: rejects unknown sort orders and invalid page numbers", async () => {
     for (const query of ["sortBy=best", "page=0", "page=two", "limit=0"]) {
       assert.equal((await get(`/markets/active?${query}`)).status, 400, query);

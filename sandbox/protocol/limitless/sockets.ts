@@ -18,7 +18,6 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     maxHttpBufferSize: FRAME_BYTES_MAX,
     pingTimeout: PING_TIMEOUT_MS,
     serveClient: false,
-    cors: { origin: true },
   });
   const namespace = socketServer.of(NAMESPACE);
   const publisher = new Publisher(context, namespace);

@@ -1,5 +1,4 @@
 /** Simulated Manifold Markets: the public REST interface and the WebSocket. */
-import { allowCrossOriginRequests } from "../cross-origin.ts";
 import { installErrorHandlers } from "../errors.ts";
 import type { ExchangeFactory } from "../exchange.ts";
 import { Contracts } from "./contracts.ts";
@@ -19,7 +18,6 @@ export const manifoldExchange: ExchangeFactory = (context) => {
       scheme: "http",
       listener: "manifold",
       install(app) {
-        allowCrossOriginRequests(app);
         installErrorHandlers(app, {
           toBody: ({ message, details }) => ({ message, details }),
           invalidRequest: "Error validating request.",

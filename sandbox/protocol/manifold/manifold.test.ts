@@ -87,12 +87,6 @@ test("429: the 501st request of a client within a minute is rejected, and a diff
   assert.equal(await status("limited/1.0"), 200);
 });
 
-test("allows cross-origin requests and responds to a CORS preflight request with 204", async () => {
-  assert.equal((await request("/search-markets?limit=1")).headers.get("access-control-allow-origin"), "*");
-  const preflight = await fetch(`${served.urls.manifold?.rest}/search-markets`, { method: "OPTIONS" });
-  assert.equal(preflight.status, 204);
-});
-
 test("the socket acknowledges valid commands and rejects invalid ones", async () => {
   const socket = new WebSocket(served.urls.manifold?.ws ?? "");
   await once(socket, "open");

@@ -85,14 +85,6 @@ test("accepts `true`, `True`, `t` and `1` as true, and `false`, `False`, `f` and
   assert.ok(expected.markets.length > 0 && expected.markets.every((row) => !row.closed));
 });
 
-test("allows cross-origin requests and answers preflight requests with 204", async () => {
-  const headers = { origin: "https://example.com" };
-  const preflight = await gamma.inject({ method: "OPTIONS", url: "/markets/keyset", headers });
-  assert.equal(preflight.statusCode, 204);
-  const response = await get(gamma, "/markets/keyset?limit=1", headers);
-  assert.equal(response.headers["access-control-allow-origin"], "*");
-});
-
 test("finds a market by id", async () => {
   const [market] = markets;
   assert.ok(market !== undefined);

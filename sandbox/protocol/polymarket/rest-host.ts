@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { allowCrossOriginRequests } from "../cross-origin.ts";
 import { type ErrorFormat, installErrorHandlers } from "../errors.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { enforceRequestLimits, type RequestLimits } from "./limits.ts";
@@ -26,7 +25,6 @@ export function createRestHost(
     scheme: "http",
     listener: `polymarket-${name}`,
     install(app) {
-      allowCrossOriginRequests(app);
       if (enforceLimits) enforceRequestLimits(app, limits, now);
       installErrorHandlers(app, { ...ERROR_FORMAT, ...errorFormat });
       installRoutes(app);
