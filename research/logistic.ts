@@ -51,7 +51,7 @@ export function fitLogistic(
       const variance = Math.max(probability * (1 - probability), 1e-9);
       addExample(x, (outcomes[example] ?? 0) - probability, variance, gradient, hessian);
     }
-    const step = solve(hessian, gradient).map((value) => clamp(value, -STEP_MAX, STEP_MAX));
+    const step = solveLinearSystem(hessian, gradient).map((value) => clamp(value, -STEP_MAX, STEP_MAX));
     weights = weights.map((weight, index) => weight + (step[index] ?? 0));
     if (step.every((value) => Math.abs(value) < CONVERGED)) break;
   }
@@ -75,7 +75,7 @@ function addExample(
 }
 
 /** Solves A x = b by Gaussian elimination with partial pivoting. A must not be singular. */
-export function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
+export function solveLinearSystem(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
   const rows = matrix.map((row, index) => [...row, vector[index] ?? 0]);
   const size = rows.length;
   const at = (row: number, column: number): number => rows[row]?.[column] ?? 0;

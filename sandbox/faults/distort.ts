@@ -160,7 +160,7 @@ function shiftTime(value: unknown, byMs: number): unknown {
 }
 
 /** Returns whether the value contains a list of at least two rows. */
-export function isPage(value: unknown): boolean {
+export function hasRows(value: unknown): boolean {
   const lists = isObject(value) ? Object.values(value) : [value];
   return lists.some((list) => Array.isArray(list) && list.length > 1);
 }

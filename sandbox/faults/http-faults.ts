@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { canDistort, corruptPage, distort, isPage } from "./distort.ts";
+import { canDistort, corruptPage, distort, hasRows } from "./distort.ts";
 import type { FaultName } from "./switches.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
@@ -142,7 +142,7 @@ function distortJson(
 ): string {
   if (!faults.isOn("half_page") && !canDistort(faults)) return body;
   let value: unknown = JSON.parse(body);
-  const halfPage = isPage(value) ? faults.draw("half_page") : null;
+  const halfPage = hasRows(value) ? faults.draw("half_page") : null;
   if (halfPage !== null) {
     const params = new URL(request.url, "http://sandbox").searchParams;
     value = corruptPage(

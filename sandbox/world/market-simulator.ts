@@ -6,7 +6,7 @@ import { type Order, OrderFlow, type SimulationOptions, type Volume } from "./or
 import { gaussian, uniform } from "./random.ts";
 import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, WorldTrade } from "./types.ts";
-import { slotPhase } from "./universe.ts";
+import { quoteSlotOffset } from "./universe.ts";
 
 const CACHED_SLOTS_MAX = 4;
 const TRADER_COUNT = 5_000;
@@ -51,7 +51,7 @@ export class MarketSimulator {
     // slot.
     const tempo = gaussian(seed, market.event.index, Draw.tempo);
     this.#slotMs = (tempo > 0.9 ? 5 : tempo > 0 ? 10 : tempo > -0.9 ? 20 : 30) * MINUTE_MS;
-    this.#slotOffsetMs = slotPhase(seed, market.event) * HOUR_MS;
+    this.#slotOffsetMs = quoteSlotOffset(seed, market.event) * HOUR_MS;
     const activity = gaussian(seed, market.index, Draw.activity);
     const depth = clamp(180 * Math.exp(1.1 * activity), 20, 20_000);
     const halfSpread = Math.min(0.04, 0.007 * Math.exp(-0.6 * activity));

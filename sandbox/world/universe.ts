@@ -89,7 +89,7 @@ const Draw = {
   age: 2,
   listed: 3,
   horizonKind: 10,
-  slotPhase: 11,
+  quoteSlotOffset: 11,
   hasTrap: 12,
   trapKind: 13,
   trapVenue: 14,
@@ -388,6 +388,6 @@ function roundToHour(at: number): number {
 }
 
 /** Returns the offset of the quote slots of an event's markets, as a share of an hour; in [0, 1). */
-export function slotPhase(seed: number, event: ListedEvent): number {
-  return hashKeys(seed, event.index, Draw.slotPhase) / 4294967296;
+export function quoteSlotOffset(seed: number, event: ListedEvent): number {
+  return hashKeys(seed, event.index, Draw.quoteSlotOffset) / 4294967296;
 }

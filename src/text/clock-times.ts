@@ -56,7 +56,7 @@ function parseClock(match: RegExpMatchArray): ClockTime | null {
 }
 
 /** Returns the time directly after `end` (", 11:59 PM ET"); null if there is none or its zone is not known. */
-export function clockAfter(text: string, end: number): ClockTime | null {
+export function findTimeAfter(text: string, end: number): ClockTime | null {
   const after = text.slice(end, end + REACH);
   const match = CLOCK_AFTER.exec(after);
   return match === null || OTHER_ZONE_AFTER.test(after.slice(match[0].length)) ? null : parseClock(match);
@@ -66,7 +66,7 @@ export function clockAfter(text: string, end: number): ClockTime | null {
  * Returns the time directly before `start` ("11:59 PM ET on ") and its position, or null. `time` is null if its zone is not
  * known.
  */
-export function clockBefore(
+export function findTimeBefore(
   text: string,
   start: number,
 ): { readonly time: ClockTime | null; readonly start: number } | null {

@@ -1,6 +1,6 @@
 import { lastDayOfMonth, partsOf } from "../lib/dates/civil-date.ts";
 import { type ClockTime, zoneOf } from "./clock-times.ts";
-import { MONTH, monthNumber } from "./months.ts";
+import { MONTH_PATTERN, monthNumber } from "./months.ts";
 
 /** Maximum number of dates read from one text. */
 const DATES_MAX = 40;
@@ -11,7 +11,7 @@ const ORDINAL = "(\\d{1,2})(?:st|nd|rd|th)?";
 /** Not the month of a day that does not exist ("31 April"). */
 const NO_DAY = "(?<!\\b\\d{1,2}(?:st|nd|rd|th)? (?:of )?)";
 /** A text without any of these has no date. */
-const DATE_HINT = new RegExp(`\\d|${MONTH}|\\byear\\b|\\bEOY`, "i");
+const DATE_HINT = new RegExp(`\\d|${MONTH_PATTERN}|\\byear\\b|\\bEOY`, "i");
 
 export type DateUnit = "day" | "month" | "quarter" | "half" | "year" | "season";
 
@@ -63,7 +63,7 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
   ],
   [
     new RegExp(
-      `\\b${MONTH} ${ORDINAL}(?![\\w:])(?: ?(?:-|–|—|to|and|or) ?${ORDINAL}(?![\\w:]|\\.\\d| ?(?:[ap]\\.?m|${MONTH})))?(?:,? ${YEAR}(?!\\d))?`,
+      `\\b${MONTH_PATTERN} ${ORDINAL}(?![\\w:])(?: ?(?:-|–|—|to|and|or) ?${ORDINAL}(?![\\w:]|\\.\\d| ?(?:[ap]\\.?m|${MONTH_PATTERN})))?(?:,? ${YEAR}(?!\\d))?`,
       "gi",
     ),
     ([, month = "", day, lastDay, , year]) => ({
@@ -73,18 +73,18 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
     }),
   ],
   [
-    new RegExp(`(?<![\\d:.])\\b${ORDINAL}(?: of)? ${MONTH}(?![\\w-])(?:,? ${YEAR}(?!\\d))?`, "gi"),
+    new RegExp(`(?<![\\d:.])\\b${ORDINAL}(?: of)? ${MONTH_PATTERN}(?![\\w-])(?:,? ${YEAR}(?!\\d))?`, "gi"),
     ([, day, month = "", year]) => ({
       first: { year: numberOrNull(year), month: monthNumber(month), day: Number(day) },
       unit: "day",
     }),
   ],
   [
-    new RegExp(`${NO_DAY}\\b${MONTH},? (?:of )?${YEAR}(?!\\d)`, "gi"),
+    new RegExp(`${NO_DAY}\\b${MONTH_PATTERN},? (?:of )?${YEAR}(?!\\d)`, "gi"),
     ([, month = "", year]) => ({ first: { year: Number(year), month: monthNumber(month), day: 1 }, unit: "month" }),
   ],
   [
-    new RegExp(`${NO_DAY}\\b${MONTH}(?!\\w|-(?!${MONTH})| \\d)`, "gi"),
+    new RegExp(`${NO_DAY}\\b${MONTH_PATTERN}(?!\\w|-(?!${MONTH_PATTERN})| \\d)`, "gi"),
     ([, month = ""]) => ({ first: { year: null, month: monthNumber(month), day: 1 }, unit: "month" }),
   ],
   [

@@ -1,7 +1,7 @@
 import { MONTH_NAMES as CAPITALISED_NAMES } from "../lib/dates/month-names.ts";
 
 /** Pattern of an English name or abbreviation of a month, in one group; use it with the flag `i`. */
-export const MONTH =
+export const MONTH_PATTERN =
   "(Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\\.?";
 
 /** English names of the months in lower case, January first. Three letters identify each. */

@@ -1,7 +1,7 @@
 import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../lib/dates/civil-date.ts";
 import { type TimeZone, zonedInstant } from "../lib/dates/zoned-time.ts";
 import { DAY_MS } from "../lib/durations.ts";
-import { type ClockTime, clockAfter, clockBefore } from "./clock-times.ts";
+import { type ClockTime, findTimeAfter, findTimeBefore } from "./clock-times.ts";
 import { type DateMention, type DateUnit, findDateMentions } from "./date-mentions.ts";
 
 /** A part of a text: offsets of UTF-16 units, from `start` up to, not including, `end`. */
@@ -92,7 +92,7 @@ const relationOfFor = (unit: DateUnit): DateRelation => (unit === "day" ? "on" :
 function parseLead(text: string, mention: DateMention, previous: DateRelation | null): Lead {
   const { start, unit, implies } = mention;
   const weekdayStart = start - (WEEKDAY.exec(text.slice(Math.max(0, start - 12), start))?.[0].length ?? 0);
-  const clock = clockBefore(text, weekdayStart);
+  const clock = findTimeBefore(text, weekdayStart);
   const prefixEnd = clock?.start ?? weekdayStart;
   const prefixStart = Math.max(0, prefixEnd - 80);
   const bare = text.slice(prefixStart, prefixEnd);
@@ -201,7 +201,7 @@ export function findTextDates(
       isYearInferred: first.year === null && next === undefined,
       firstDay: civilDate(year, first.month, first.day),
       lastDay: lastDayOf(mention, year),
-      time: mention.time ?? (unit === "day" ? (clockAfter(text, end) ?? parsed.time) : null),
+      time: mention.time ?? (unit === "day" ? (findTimeAfter(text, end) ?? parsed.time) : null),
     });
   }
   return dates;

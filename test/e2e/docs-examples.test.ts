@@ -45,7 +45,7 @@ const EXIT_MARK = "@exit ";
  * Each language uses another account, because two calls cannot create the same key. A runner executes the files that its
  * arguments name, and prints the exit code of each.
  */
-const LANGUAGES = [
+const SAMPLE_LANGUAGES = [
   {
     name: "sh",
     command: "sh",
@@ -76,7 +76,7 @@ for file in sys.argv[1:]:
     print("\\n${EXIT_MARK}%d" % code)`,
   },
 ] as const;
-type Language = (typeof LANGUAGES)[number];
+type Language = (typeof SAMPLE_LANGUAGES)[number];
 type Plan = Language["plan"];
 
 const skipReason = ({ name }: Language) =>
@@ -296,7 +296,7 @@ async function deleteWebhooks(): Promise<void> {
     await fetch(`${service.url}/v1/webhooks/${id}`, { method: "DELETE", headers });
 }
 
-for (const language of LANGUAGES)
+for (const language of SAMPLE_LANGUAGES)
   test(`the ${language.name} sample of the stream prints an event as it arrives`, {
     skip: skipReason(language),
   }, async () => {
@@ -322,7 +322,7 @@ for (const language of LANGUAGES)
     }
   });
 
-for (const language of LANGUAGES)
+for (const language of SAMPLE_LANGUAGES)
   test(`every ${language.name} sample gets the documented status from a sandbox`, {
     skip: skipReason(language),
   }, async () => {

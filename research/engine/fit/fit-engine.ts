@@ -8,7 +8,7 @@ import { createSamples, type Sample, scoreSamples } from "../samples.ts";
 import { type Comparison, compare } from "../scores.ts";
 import { toHistories } from "../views.ts";
 import { exposureOf } from "./exposures.ts";
-import { fitDepth, tryCrossVenue, tryFactor } from "./fit-recordings.ts";
+import { fitDepth, testCrossVenue, testFactor } from "./fit-recordings.ts";
 import { FOLDS, foldOf, splitByTime } from "./folds.ts";
 import { fitLeadership } from "./recording-slopes.ts";
 import { fitWeights, toFitRows } from "./train.ts";
@@ -32,8 +32,8 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
   const samples = createSamples(toHistories(resolved.rows));
   const { microprice, orderFlow, coefficients: start } = fitDepth(depthCases, base);
   const leadership = fitLeadership(quotesCases, start);
-  const crossVenue = tryCrossVenue(quotesCases, start);
-  const momentum = tryFactor("momentum", quotesCases, start);
+  const crossVenue = testCrossVenue(quotesCases, start);
+  const momentum = testFactor("momentum", quotesCases, start);
   const fitted = fitWeights(toFitRows(samples, start), CANDIDATES);
   const error = Math.min(0.3, leadership.pooled.error / Math.max(leadership.pooled.value, 1e-9));
   const coefficients: EngineCoefficients = {

@@ -32,12 +32,12 @@ export function fitDepth(cases: readonly LaterCase[], base: EngineCoefficients) 
   const points = atHorizons((hours) => micropricePoints(byEvent(cases), hours, base));
   const microprice = toTrial("microprice", points, atBothTimes, "hour");
   const moved = { ...base, micropriceShare: microprice.shipped };
-  const orderFlow = tryFactor("order_flow", cases, moved);
+  const orderFlow = testFactor("order_flow", cases, moved);
   const weights = { ...base.weights, order_flow: orderFlow.shipped };
   return { microprice, orderFlow, coefficients: { ...moved, weights } };
 }
 
-export function tryFactor(
+export function testFactor(
   name: "order_flow" | "momentum",
   cases: readonly LaterCase[],
   base: EngineCoefficients,
@@ -47,7 +47,7 @@ export function tryFactor(
 }
 
 /** The weight is 1 or 0: `fitLeadership` fits the shares, and this tests whether they predict the price a day later. */
-export function tryCrossVenue(cases: readonly LaterCase[], base: EngineCoefficients): RecordingTrial {
+export function testCrossVenue(cases: readonly LaterCase[], base: EngineCoefficients): RecordingTrial {
   const whole = { ...base, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
   const points = atHorizons((hours) => factorPoints(byEvent(cases), hours, "cross_venue", whole));
   const trial = toTrial("cross_venue", points, ({ day }) => slopeLowerBound(day), "day");

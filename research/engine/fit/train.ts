@@ -3,7 +3,7 @@ import type { EngineCoefficients, FactorName } from "../../../src/engine/model.t
 import { clamp } from "../../../src/lib/numbers.ts";
 import { squaredError } from "../../../src/quant/calibration.ts";
 import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
-import { solve } from "../../logistic.ts";
+import { solveLinearSystem } from "../../logistic.ts";
 import type { Sample } from "../samples.ts";
 import { logLoss } from "../scores.ts";
 import { type Exposure, exposureOf } from "./exposures.ts";
@@ -75,12 +75,12 @@ export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorN
   const trials = candidates.flatMap((name) => {
     const applied = rows.filter(({ exposures }) => (exposures[name] ?? 0) !== 0);
     const groups = new Set(applied.map(({ group }) => group)).size;
-    return groups < GROUPS_MIN ? [] : [{ ...tryFactor(name, [], rows, folds), rows: applied.length, groups }];
+    return groups < GROUPS_MIN ? [] : [{ ...testFactor(name, [], rows, folds), rows: applied.length, groups }];
   });
   let kept = trials.filter(({ isKept }) => isKept).map(({ name }) => name);
   while (kept.length > 1) {
     const failed = kept
-      .map((name) => tryFactor(name, without(kept, name), rows, folds))
+      .map((name) => testFactor(name, without(kept, name), rows, folds))
       .filter(({ isKept }) => !isKept)
       .sort((a, b) => a.byGroup.logLoss - b.byGroup.logLoss)[0];
     if (failed === undefined) break;
@@ -98,7 +98,7 @@ const without = (names: readonly FactorName[], name: FactorName) => names.filter
 
 type Folds = Readonly<Record<"byGroup" | "byTime", readonly Split<FitRow>[]>>;
 
-function tryFactor(
+function testFactor(
   name: FactorName,
   others: readonly FactorName[],
   rows: readonly FitRow[],
@@ -175,12 +175,12 @@ function covarianceOf(
     }
   }
   const inverse = names.map((_, index) =>
-    solve(
+    solveLinearSystem(
       hessian,
       names.map((_, other) => (other === index ? 1 : 0)),
     ),
   );
-  const steps = [...scores.values()].map((score) => solve(hessian, score));
+  const steps = [...scores.values()].map((score) => solveLinearSystem(hessian, score));
   const scales = names.map((_, index) => {
     const robust = steps.reduce((sum, step) => sum + (step[index] ?? 0) ** 2, 0);
     const variance = inverse[index]?.[index] ?? 1;

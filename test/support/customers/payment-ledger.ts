@@ -12,7 +12,7 @@ import {
   type StoredResponse,
 } from "../../../src/capabilities/accounts/payments/model.ts";
 import { createPaymentReconciler } from "../../../src/capabilities/accounts/payments/reconciler.ts";
-import { requirementsFor } from "../../../src/capabilities/accounts/payments/requirements.ts";
+import { createRouteRequirements } from "../../../src/capabilities/accounts/payments/requirements.ts";
 import { createPaymentService, type PaymentService } from "../../../src/capabilities/accounts/payments/service.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import type { Log } from "../../../src/ports/log.ts";
@@ -105,7 +105,7 @@ export function openLedger(database: Database, options: { readonly hasChain?: bo
       version: 2,
       scheme: "exact",
       network: ASSET.network,
-      accepted: requirementsFor(ASSET, AFTER),
+      accepted: createRouteRequirements(ASSET, AFTER),
       signature: `0x${"1".repeat(130)}`,
       authorization: {
         from: `0x${"a".repeat(40)}`,

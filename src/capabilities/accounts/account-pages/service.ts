@@ -10,13 +10,13 @@ import {
   type AttemptRule,
   type CustomerPorts,
   type Customers,
+  createInvalidEmailError,
   createLinkEmail,
   createMailQueue,
   createMailUnavailableError,
   EMAIL_RULES,
   type IssuedKey,
   insertAudit,
-  invalidEmail,
   isPlainName,
   KEY_NAME_LENGTH_MAX,
   NETWORK_RULES,
@@ -105,7 +105,7 @@ export function createAccountPage(
      */
     async requestLink(text: string, address: string): Promise<{ readonly displayedToken: string | null }> {
       const email = parseEmail(text);
-      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+      if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
       assertLinksAvailable("Sign-in is");
       // A sandbox does not limit requests from the same machine.
       if (data === "live" || !isLoopbackAddress(address)) {

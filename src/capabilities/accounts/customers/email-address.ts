@@ -52,7 +52,7 @@ export function isDisposable(domain: string, disposableDomains: ReadonlySet<stri
 }
 
 /** A validation error (422) for the body field `email`. */
-export function invalidEmail(message: string, input: string): InvalidRequestError {
+export function createInvalidEmailError(message: string, input: string): InvalidRequestError {
   return new InvalidRequestError([
     { type: "value_error", loc: ["body", "email"], msg: `Value error, ${message}`, input, ctx: { error: {} } },
   ]);

@@ -4,7 +4,7 @@ import type { Transaction } from "../../../ports/database.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { endOtherSessions, type Session } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { invalidEmail, parseEmail } from "./email-address.ts";
+import { createInvalidEmailError, parseEmail } from "./email-address.ts";
 import { createAddressTakenEmail, createEmailChangedEmail, createEmailChangeEmail } from "./emails.ts";
 import { createMailQueue } from "./mail-queue.ts";
 import { type CustomerPorts, EMAIL_CHANGE_MS, type EmailDelivery } from "./model.ts";
@@ -16,7 +16,7 @@ import {
   takeEmailChange,
   upsertEmailChange,
 } from "./queries.ts";
-import { createMailUnavailableError, EMAIL_RULES, rejectDisposable } from "./sign-ups.ts";
+import { assertNotDisposable, createMailUnavailableError, EMAIL_RULES } from "./sign-ups.ts";
 
 /** Limits the changes that one customer requests. */
 const REQUEST_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: HOUR_MS }];
@@ -48,7 +48,8 @@ export function createEmailChanges(
     const waitMs = await takeAttempt(transaction, `email-change:${customerId}`, REQUEST_RULES, now);
     if (waitMs > 0) throw rateLimited("Too many e-mail changes", waitMs);
     const row = await lockCustomer(transaction, customerId);
-    if (row === null || row.email === email) throw invalidEmail("this is already your e-mail address", email);
+    if (row === null || row.email === email)
+      throw createInvalidEmailError("this is already your e-mail address", email);
     const isSuppressed =
       emailDelivery !== null && (await takeAttempt(transaction, `change-mail:${email}`, EMAIL_RULES, now)) > 0;
     if (isSuppressed) return { token: null, isTaken: false };
@@ -86,8 +87,8 @@ export function createEmailChanges(
      */
     async request(customerId: string, text: string): Promise<{ readonly displayedToken: string | null }> {
       const email = parseEmail(text);
-      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
-      rejectDisposable(email, disposableDomains, text);
+      if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
+      assertNotDisposable(email, disposableDomains, text);
       const slot = reserveSlot();
       try {
         const { token, isTaken } = await database.transaction(

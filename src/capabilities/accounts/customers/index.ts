@@ -2,7 +2,7 @@
 export { type Accounts, createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export type { CustomerData } from "./customer-data.ts";
-export { invalidEmail, parseDomain, parseEmail } from "./email-address.ts";
+export { createInvalidEmailError, parseDomain, parseEmail } from "./email-address.ts";
 export { createLinkEmail, maskEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
 export {

@@ -6,7 +6,7 @@ import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { SlidingLog } from "../metering/index.ts";
 import { createAccount, createEmailTakenError, newCustomerId } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { type EmailAddress, invalidEmail, isDisposable, parseEmail } from "./email-address.ts";
+import { createInvalidEmailError, type EmailAddress, isDisposable, parseEmail } from "./email-address.ts";
 import { createVerificationEmail } from "./emails.ts";
 import { createMailQueue } from "./mail-queue.ts";
 import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult } from "./model.ts";
@@ -171,7 +171,7 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
      */
     async resend(text: string, address: string): Promise<void> {
       const email = parseEmail(text);
-      if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
+      if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
       const waitMs = await takeAttempt(database, `resend:${addressBlock(address)}`, NETWORK_RULES, clock.now());
       if (waitMs > 0) throw rateLimited("Too many e-mails requested from this address", waitMs);
       if (emailDelivery !== null) await resendVerification(email.address, emailDelivery.publicUrl);
@@ -182,14 +182,19 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
 
 function parseAcceptedEmail(text: string, disposableDomains: ReadonlySet<string>): EmailAddress {
   const email = parseEmail(text);
-  if (email === null) throw invalidEmail("this is not a valid e-mail address", text);
-  rejectDisposable(email, disposableDomains, text);
+  if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
+  assertNotDisposable(email, disposableDomains, text);
   return email;
 }
 
 /** @throws InvalidRequestError if the domain is disposable */
-export function rejectDisposable({ domain }: EmailAddress, disposableDomains: ReadonlySet<string>, text: string): void {
-  if (isDisposable(domain, disposableDomains)) throw invalidEmail("disposable e-mail addresses are not accepted", text);
+export function assertNotDisposable(
+  { domain }: EmailAddress,
+  disposableDomains: ReadonlySet<string>,
+  text: string,
+): void {
+  if (isDisposable(domain, disposableDomains))
+    throw createInvalidEmailError("disposable e-mail addresses are not accepted", text);
 }
 
 /** The mail queue is full or stopping. */

@@ -9,7 +9,7 @@ import { createUndiciHttp } from "../../../adapters/network/undici-http.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
 import { createChainReader } from "./chain.ts";
 import type { Hex, Payment, PaymentAsset } from "./model.ts";
-import { requirementsFor } from "./requirements.ts";
+import { createRouteRequirements } from "./requirements.ts";
 import { parsePaymentHeader } from "./schema.ts";
 import { createSignatureCheck, findInvalidChecksum } from "./validate-payment.ts";
 
@@ -27,7 +27,7 @@ const asset: PaymentAsset = { network, chainId, asset: token, name, version, pay
 const reader = createChainReader({ http, url: chain.rpcUrl, asset });
 
 async function sign(changes: Parameters<typeof signPayment>[3] = {}): Promise<Payment> {
-  const accepts = [requirementsFor(asset, { tier: "LISTING", settles: "after" })];
+  const accepts = [createRouteRequirements(asset, { tier: "LISTING", settles: "after" })];
   const { header } = await signPayment(payer, chain, { accepts } as never, changes);
   return parsePaymentHeader(header);
 }

@@ -7,9 +7,9 @@ import { ScriptedHttp, type ScriptedResponse } from "../../../../test/support/ve
 import { CONNECTIONS_PER_HOST_MAX } from "../../../ports/http-out.ts";
 import { createFacilitator } from "./facilitator.ts";
 import type { SignedAuthorization } from "./model.ts";
-import { requirementsFor } from "./requirements.ts";
+import { createRouteRequirements } from "./requirements.ts";
 
-const REQUIREMENTS = requirementsFor(ASSET, AFTER);
+const REQUIREMENTS = createRouteRequirements(ASSET, AFTER);
 const SIGNED: SignedAuthorization = {
   signature: `0x${"1".repeat(130)}`,
   authorization: {

@@ -88,11 +88,11 @@ export interface PaymentRequirements {
 }
 
 /** When a payment is settled: after the handler and before the response, or before a long or streaming handler. */
-export type Settles = "after" | "before";
+export type SettlementTiming = "after" | "before";
 
 export interface RoutePrice {
   readonly tier: Tier;
-  readonly settles: Settles;
+  readonly settles: SettlementTiming;
 }
 
 /** A confirmed charge. */

@@ -28,7 +28,7 @@ const PAYMENT = {
 test("429: each payment counts as an anonymous request; above the limit, no signature is checked", async () => {
   let checks = 0;
   const service = {
-    requirementsFor: () => ({}),
+    createRouteRequirements: () => ({}),
     async check() {
       checks += 1;
     },

@@ -83,7 +83,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       addresses.takePayment(request.ip);
       const payment = parsePaymentHeader(header);
       const call = { payment, price, run: null };
-      await mapRejection(request, call, service.check(payment, service.requirementsFor(price)));
+      await mapRejection(request, call, service.check(payment, service.createRouteRequirements(price)));
       calls.set(request, call);
       const customerId = payerName(payment.authorization.from);
       return { kind: "payer", customerId, plan: "pro", allowance: PLAN_ALLOWANCES.pro };
@@ -157,7 +157,11 @@ function createPaymentRequiredError(
     url: `${publicUrl}${path.slice(0, RESOURCE_LENGTH_MAX)}`,
     description: request.routeOptions.schema?.summary ?? "",
   };
-  const { header, body } = formatRequirements(service.requirementsFor(price), resource, rejection?.reason ?? null);
+  const { header, body } = formatRequirements(
+    service.createRouteRequirements(price),
+    resource,
+    rejection?.reason ?? null,
+  );
   const headers: Record<string, string> = { "payment-required": header };
   if (rejection === null)
     return new AppError("payment_required", "Send an API key, or pay for this call.", { details: { headers, body } });

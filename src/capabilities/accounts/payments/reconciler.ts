@@ -9,7 +9,7 @@ import {
   sweepPayments,
   UNKNOWN_BATCH_SIZE,
 } from "./queries.ts";
-import { requirementsOf } from "./requirements.ts";
+import { createRequirements } from "./requirements.ts";
 import type { PaymentService, PaymentServiceOptions } from "./service.ts";
 
 const RECONCILE_INTERVAL_MS = 5_000;
@@ -40,7 +40,7 @@ export function createPaymentReconciler(
     const signal = AbortSignal.any([stopping.signal, timeout.signal]);
     const resolutions = leasedPayments.map(({ paymentId, tries, signed }) => {
       if (tries === TRIES_BEFORE_ERROR) log.error({ paymentId }, "a settlement is still unknown; see docs/payments.md");
-      const requirements = requirementsOf(asset, signed.authorization.value);
+      const requirements = createRequirements(asset, signed.authorization.value);
       return service.resolveUnknown({ paymentId, attempt }, signed, requirements, undefined, signal);
     });
     const outcomes = await Promise.allSettled(resolutions);

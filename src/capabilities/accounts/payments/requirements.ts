@@ -18,12 +18,12 @@ export const KNOWN_ASSETS: Readonly<Record<string, Pick<PaymentAsset, "asset" | 
 };
 
 /** Returns the payment requirements of a route, derived from the price table and the configuration. */
-export function requirementsFor(asset: PaymentAsset, { tier }: RoutePrice): PaymentRequirements {
-  return requirementsOf(asset, String(Math.round(TIER_PRICES_USD[tier] * UNITS_PER_DOLLAR)));
+export function createRouteRequirements(asset: PaymentAsset, { tier }: RoutePrice): PaymentRequirements {
+  return createRequirements(asset, String(Math.round(TIER_PRICES_USD[tier] * UNITS_PER_DOLLAR)));
 }
 
 /** @param amount  atomic units */
-export function requirementsOf(asset: PaymentAsset, amount: string): PaymentRequirements {
+export function createRequirements(asset: PaymentAsset, amount: string): PaymentRequirements {
   return {
     scheme: "exact",
     network: asset.network,

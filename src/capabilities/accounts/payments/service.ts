@@ -13,11 +13,11 @@ import {
   payerName,
   type RoutePrice,
   type Settlement,
-  type Settles,
+  type SettlementTiming,
   type StoredResponse,
   throwSettlementUnknown,
 } from "./model.ts";
-import { requirementsFor } from "./requirements.ts";
+import { createRouteRequirements } from "./requirements.ts";
 import { createSettlement, type PaidRun, SETTLE_LEASE_MS, type SettlementOptions } from "./settlement.ts";
 import { type SignatureCheck, validateAuthorizationTime, validatePayment } from "./validate-payment.ts";
 
@@ -25,7 +25,7 @@ import { type SignatureCheck, validateAuthorizationTime, validatePayment } from 
  * Maximum time of a handler, plus both facilitator requests if the route settles after the handler. Afterwards the
  * lease expires.
  */
-const RUN_LEASE_MS: Readonly<Record<Settles, number>> = { after: 90_000, before: 360_000 };
+const RUN_LEASE_MS: Readonly<Record<SettlementTiming, number>> = { after: 90_000, before: 360_000 };
 /** Maximum size of stored responses. The call of a larger one runs again if its client sends the payment again. */
 const STORED_BYTES_MAX = 256 * 1024;
 
@@ -111,7 +111,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
     asset,
     /** Number of transitions into each state made by this process. */
     counts: ledger.counts as Readonly<Record<PaymentState, number>>,
-    requirementsFor: (price: RoutePrice): PaymentRequirements => requirementsFor(asset, price),
+    createRouteRequirements: (price: RoutePrice): PaymentRequirements => createRouteRequirements(asset, price),
     /**
      * Checks that the payment meets the requirements and is signed by its payer. Makes no network request.
      *
@@ -130,7 +130,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
      */
     async begin(payment: Payment, price: RoutePrice, request: PaidRequest): Promise<BeginResult> {
       const row = newPaymentOf(asset, payment, request);
-      const requirements = requirementsFor(asset, price);
+      const requirements = createRouteRequirements(asset, price);
       const validityError = validateAuthorizationTime(payment, price.settles, clock.now());
       const lease = validityError === null ? await ledger.reserve(row, RUN_LEASE_MS[price.settles]) : null;
       if (lease !== null) {

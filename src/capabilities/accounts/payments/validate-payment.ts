@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Payment, PaymentAsset, PaymentRequirements, Settles, SignedAuthorization } from "./model.ts";
+import type { Payment, PaymentAsset, PaymentRequirements, SettlementTiming, SignedAuthorization } from "./model.ts";
 import { networkNameV1 } from "./requirements.ts";
 
 /**
  * Minimum remaining validity of an authorization when its call begins, in seconds. Settling takes up to 30 s; a handler
  * that runs before settlement may take another 30 s.
  */
-const REMAINING_SECONDS_MIN: Readonly<Record<Settles, number>> = { after: 90, before: 45 };
+const REMAINING_SECONDS_MIN: Readonly<Record<SettlementTiming, number>> = { after: 90, before: 45 };
 /** Maximum remaining validity: an expired unused authorization can certainly not be charged, so it should expire soon. */
 const REMAINING_SECONDS_MAX = 86_400;
 const SIGNED_TYPES = {
@@ -52,7 +52,7 @@ export function validatePayment(payment: Payment, requirements: PaymentRequireme
  */
 export function validateAuthorizationTime(
   { authorization }: SignedAuthorization,
-  settles: Settles,
+  settles: SettlementTiming,
   now: number,
 ): string | null {
   const seconds = BigInt(Math.floor(now / 1_000));

@@ -116,7 +116,7 @@ export async function selectSessions(database: QueryDatabase, customerId: string
   );
 }
 
-export async function touchSession(queryRunner: QueryRunner, sessionId: string, now: number): Promise<void> {
+export async function updateLastSeen(queryRunner: QueryRunner, sessionId: string, now: number): Promise<void> {
   await queryRunner.query(
     `update sessions set last_seen_at = ${toTimestampSql("$2")} where session_id = $1 and last_seen_at < ${toTimestampSql("$2")}`,
     [sessionId, now],

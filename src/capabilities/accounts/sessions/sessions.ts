@@ -13,7 +13,7 @@ import {
   selectSession,
   selectSessions,
   takeLink,
-  touchSession,
+  updateLastSeen,
   upsertLink,
 } from "./queries.ts";
 
@@ -135,7 +135,7 @@ export function createSessions({
       const row = await selectSession(database, hashToken(token), activeSessionBounds(now));
       if (row === null) return null;
       const { sessionId, customerId, provenAt, lastSeenAt } = row;
-      if (now - lastSeenAt.getTime() >= TOUCH_INTERVAL_MS) await touchSession(database, sessionId, now);
+      if (now - lastSeenAt.getTime() >= TOUCH_INTERVAL_MS) await updateLastSeen(database, sessionId, now);
       return { sessionId, customerId, isProven: now - provenAt.getTime() < PROOF_MS };
     },
     /** Records a reauthentication of the session. */

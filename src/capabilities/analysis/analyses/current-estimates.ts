@@ -21,7 +21,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import { type Agreement, EventEstimates } from "./event-estimates.ts";
 import { freshnessOf } from "./freshness.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
-import { type MarketViews, viewActivity, viewQuote } from "./market-views.ts";
+import { type MarketViews, toActivityView, toQuoteView } from "./market-views.ts";
 import type { CurrentAnalysis, CurrentEstimate, Freshness, LatestEstimate, StoredAnalysis } from "./model.ts";
 
 interface CurrentEstimatesPorts {
@@ -142,14 +142,14 @@ export class CurrentEstimates {
   #offerOf(market: BoardMarket, now: number) {
     const { listing } = market;
     const kind = this.#ports.views.traitsOf(listing.venue).isPlayMoney ? ("play_money" as const) : ("money" as const);
-    return { asOf: now, quote: viewQuote(market, now), takerFee: listing.takerFee, kind };
+    return { asOf: now, quote: toQuoteView(market, now), takerFee: listing.takerFee, kind };
   }
 }
 
 const priceView = (market: BoardMarket, now: number) => ({
   asOf: now,
-  quote: viewQuote(market, now),
-  activity: viewActivity(market, now),
+  quote: toQuoteView(market, now),
+  activity: toActivityView(market, now),
   prices: [],
 });
 

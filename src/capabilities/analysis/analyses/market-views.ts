@@ -89,11 +89,11 @@ export function createMarketViews(ports: MarketViewPorts) {
         closeAt: openCloseTime(listing, asOf),
         deadlineAt: findEventDeadline(listing, event?.listing.title ?? null, asOf),
         takerFee: listing.takerFee,
-        quote: viewQuote(market, asOf),
+        quote: toQuoteView(market, asOf),
         prices: [],
         book: viewBook(ports.trackedBookOf(market), asOf),
         trades: [],
-        activity: viewActivity(market, asOf),
+        activity: toActivityView(market, asOf),
         peers: listPeers(market, asOf),
         event: event === null ? null : viewEvent(event.slug, event.listing, marketId, asOf),
         consensus: null,
@@ -149,13 +149,16 @@ export function createMarketViews(ports: MarketViewPorts) {
 }
 
 /** The current quote, as the engine reads it. */
-export function viewQuote({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint {
+export function toQuoteView({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint {
   const { bid, ask, bidSize, askSize, lastPrice, indicativePrice } = quote;
   return { at: confirmedBy(asOf, updatedAt), bid, ask, bidSize, askSize, lastPrice, indicativePrice };
 }
 
 /** The current activity, as the engine reads it. */
-export function viewActivity({ activity, updatedAt }: BoardMarket, asOf: number): NonNullable<MarketView["activity"]> {
+export function toActivityView(
+  { activity, updatedAt }: BoardMarket,
+  asOf: number,
+): NonNullable<MarketView["activity"]> {
   const { volume24hUsd, liquidityUsd } = activity;
   return { at: confirmedBy(asOf, updatedAt), volume24hUsd, liquidityUsd };
 }

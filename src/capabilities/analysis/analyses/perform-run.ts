@@ -13,7 +13,7 @@ import type { AnalysisRun, StartedRun, StoredAnalysis } from "./model.ts";
 import type { AnalysesPorts } from "./ports.ts";
 import { LeaseLostError, RunFailure } from "./run-errors.ts";
 import { failRun, releaseFollower, startRun, undoStart } from "./run-queries.ts";
-import { research } from "./run-research.ts";
+import { researchRun } from "./run-research.ts";
 import { enqueueRun } from "./runs.ts";
 
 /** Starts of a run after which it ends with an error. */
@@ -97,7 +97,7 @@ export function createRunPerformer(ports: PerformPorts) {
     });
 
   const analyseAndStore = async (run: StartedRun, job: Job, signal: AbortSignal): Promise<Completed> => {
-    const found = await research(ports, run, await getMarket(run), signal);
+    const found = await researchRun(ports, run, await getMarket(run), signal);
     // Research takes a minute or more, and the price may have moved.
     const market = await getMarket(run);
     const analysis = await analyse(market, found.summary.view);

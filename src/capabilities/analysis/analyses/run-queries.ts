@@ -82,7 +82,7 @@ export async function lockRunning(
  * Requests research for a running run that was requested without it. Its worker notices the request at the latest at
  * the end of the run. The run is assigned to this customer, whose share of the daily budget pays for the research.
  */
-export async function upgradeRun(
+export async function requestRunResearch(
   transaction: Transaction,
   analysisId: string,
   customerId: string | null,

@@ -51,7 +51,7 @@ async function reuseResearch(database: Database, run: StartedRun, now: number): 
  * budget nor the customer's share of it is spent. Otherwise, or if the research fails, the run uses the research of an
  * earlier analysis: a run without research must not replace a result that a customer paid for with a worse one.
  */
-export async function research(
+export async function researchRun(
   { database, clock, researchRunner }: { database: Database; clock: Clock; researchRunner: ResearchRunner | null },
   run: StartedRun,
   { listing }: BoardMarket,

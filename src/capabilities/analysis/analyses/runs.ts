@@ -14,10 +14,10 @@ import {
   lockRunning,
   type NewRun,
   type QueueLimits,
+  requestRunResearch,
   selectDurations,
   selectRun,
   selectRunning,
-  upgradeRun,
 } from "./run-queries.ts";
 
 /** Number of base32 characters in the random part of an id: 130 bits. The id alone gives access to the analysis. */
@@ -115,7 +115,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       return follower;
     }
     if (parts.type === "full" && joined.type === "light")
-      await upgradeRun(transaction, joined.analysisId, parts.customerId);
+      await requestRunResearch(transaction, joined.analysisId, parts.customerId);
     return joined.analysisId;
   };
 

@@ -20,13 +20,13 @@ const REMINDER = "\n\nYour previous answer was not a JSON object of the schema. 
 
 /** deadline: the time of the call or of the run ended before the model answered. */
 export type AskFailure = "budget" | "deadline" | "failed" | "invalid";
-export type Asked<Value> = { readonly value: Value } | { readonly failure: AskFailure };
+export type AskResult<Value> = { readonly value: Value } | { readonly failure: AskFailure };
 
 /** Identifies a call in the transcript. */
 export type CallLabel = Pick<CallRecord, "step" | "trial" | "sourceId">;
 
 /** The money that a run has spent, and the money that is reserved for its open calls. */
-export class Spending {
+export class ResearchBudget {
   readonly #budgetUsd: number;
   #spentUsd: number;
   #reservedUsd = 0;
@@ -72,7 +72,7 @@ export interface AskPorts {
   readonly clock: Clock;
   readonly random: Pick<Random, "uniform">;
   readonly limits: ResearchLimits;
-  readonly spending: Spending;
+  readonly spending: ResearchBudget;
   /** Aborts at the deadline of the run. */
   readonly signal: AbortSignal;
   record(call: CallRecord): void;
@@ -89,12 +89,12 @@ function estimateInputTokens({ system, prompt }: Prompt): number {
  * Asks the model and parses its answer. An answer outside the schema and a temporary failure are retried once. The
  * largest possible cost of each call is reserved before it starts.
  */
-export async function ask<Value>(
+export async function askModel<Value>(
   ports: AskPorts,
   label: CallLabel,
   prompt: Prompt,
   parse: (answer: string) => Value | null,
-): Promise<Asked<Value>> {
+): Promise<AskResult<Value>> {
   let failure: AskFailure = "failed";
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const wasInvalid: boolean = failure === "invalid";

@@ -39,7 +39,7 @@ export function isSameClaim(a: string, b: string): boolean {
 }
 
 /** A text without the sentences that earlier texts contain. */
-export interface OwnText {
+export interface DeduplicatedText {
   readonly text: string;
   /** True if too little is left: the text is a copy. */
   readonly isCopy: boolean;
@@ -49,9 +49,9 @@ export interface OwnText {
  * Removes from each text the sentences that an earlier text contains, so that ten copies of a story, or of a passage,
  * count once. Linear in the total length.
  */
-export function removeCopies(texts: readonly string[]): OwnText[] {
+export function removeCopies(texts: readonly string[]): DeduplicatedText[] {
   const earlier = new Set<string>();
-  return texts.map((text): OwnText => {
+  return texts.map((text): DeduplicatedText => {
     const own: string[] = [];
     const ownShingles: string[] = [];
     let wordCount = 0;

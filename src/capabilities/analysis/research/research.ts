@@ -6,11 +6,10 @@ import type { Random } from "../../../ports/random.ts";
 import type { WebPages } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
 import { parsePlan } from "./answers.ts";
-import { type AskFailure, ask, Spending } from "./ask.ts";
-import { conclude } from "./conclude.ts";
+import { type AskFailure, askModel, ResearchBudget } from "./ask.ts";
+import { askBlindBeliefs, askSourceBeliefs, listSources, newTrials, type TrialPorts } from "./ask-beliefs.ts";
 import { buildDocuments, readPages, searchPages } from "./gather.ts";
 import { removeInstructions } from "./instructions.ts";
-import { type JudgePorts, judgeBlind, judgeSources, listSources, newTrials } from "./judge.ts";
 import {
   RESEARCH_LIMITS,
   type ResearchFailure,
@@ -23,6 +22,7 @@ import {
 import type { PoolCoefficients } from "./pool.ts";
 import { cleanQuestion, planPrompt } from "./prompts.ts";
 import { RunRecord } from "./run-record.ts";
+import { summariseTrials } from "./summarise-trials.ts";
 
 /** A page without a date is read only if the question is about the present. */
 const PRESENT_MS = DAY_MS;
@@ -84,8 +84,8 @@ async function runStages(
   signal: AbortSignal,
 ): Promise<ResearchOutcome> {
   const { clock, limits } = ports;
-  const spending = new Spending(options.budgetUsd, record.state.costUsd);
-  const judgePorts: JudgePorts = { ...ports, spending, signal, record: (call) => record.addCall(call) };
+  const spending = new ResearchBudget(options.budgetUsd, record.state.costUsd);
+  const trialPorts: TrialPorts = { ...ports, spending, signal, record: (call) => record.addCall(call) };
   const fail = (failures: readonly AskFailure[]): ResearchOutcome => {
     const code = failureOf(failures);
     return record.fail(code, MESSAGES[code]);
@@ -103,15 +103,15 @@ async function runStages(
 
   if (record.state.plan === null) {
     const label = { step: "plan", trial: null, sourceId: null } as const;
-    const asked = await ask(judgePorts, label, planPrompt(question, limits.queries, ports.random), parsePlan);
-    if ("failure" in asked && asked.failure !== "invalid") return fail([asked.failure]);
-    await record.update({ plan: "value" in asked ? asked.value : { ...EMPTY_PLAN } });
+    const result = await askModel(trialPorts, label, planPrompt(question, limits.queries, ports.random), parsePlan);
+    if ("failure" in result && result.failure !== "invalid") return fail([result.failure]);
+    await record.update({ plan: "value" in result ? result.value : { ...EMPTY_PLAN } });
   }
   const plan = record.state.plan ?? EMPTY_PLAN;
   await gather(ports, record, question, plan, signal);
 
   if (record.state.trials.length === 0) await record.update({ trials: newTrials(limits) });
-  const blind = await judgeBlind(judgePorts, question, plan, record.state.trials);
+  const blind = await askBlindBeliefs(trialPorts, question, plan, record.state.trials);
   await record.update({ trials: blind.trials });
   const answered = blind.trials.filter((trial) => trial.blind !== null).length;
   if (answered < limits.trialsMin) return fail(blind.failures);
@@ -119,7 +119,7 @@ async function runStages(
   const sources = listSources(record.state.documents ?? [], limits);
   for (let round = 0; round < sources.length; round++) {
     const before = record.state.trials;
-    const { trials, failures } = await judgeSources(judgePorts, question, sources, before, round);
+    const { trials, failures } = await askSourceBeliefs(trialPorts, question, sources, before, round);
     await record.update({ trials });
     if (failures.length > 0) {
       record.addRisk(partialEvidence(failureOf(failures)));
@@ -128,7 +128,9 @@ async function runStages(
   }
   const unusable = record.state.trials.reduce((sum, { failedSources }) => sum + failedSources.length, 0);
   if (unusable > 0) record.addRisk(`Partial evidence: ${unusable} answers of the language model were not usable.`);
-  return record.complete(conclude(record.state.trials, record.state.documents ?? [], limits, clock.now(), ports.pool));
+  return record.complete(
+    summariseTrials(record.state.trials, record.state.documents ?? [], limits, clock.now(), ports.pool),
+  );
 }
 
 const EMPTY_PLAN: ResearchPlan = { subQuestions: [], referenceClasses: [], queries: [] };

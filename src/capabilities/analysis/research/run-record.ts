@@ -1,5 +1,4 @@
 import type { Clock } from "../../../ports/clock.ts";
-import type { Conclusion } from "./conclude.ts";
 import type {
   CallRecord,
   ResearchFailure,
@@ -10,6 +9,7 @@ import type {
   ResearchState,
   ResearchTranscript,
 } from "./model.ts";
+import type { Conclusion } from "./summarise-trials.ts";
 
 const EXCERPT_CHARACTERS = 500;
 const CALLS_MAX = 200;

@@ -3,7 +3,7 @@ import { PLAN_ALLOWANCES, PLANS } from "../../../domain/plan.ts";
 import { createErrorBody, ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import { formatRequestPrice } from "./formats.ts";
 import type { ApiDescription, DocumentedCode, Example, Operation, Parameter, Site } from "./model.ts";
-import { LANGUAGES, writeSample } from "./samples.ts";
+import { SAMPLE_LANGUAGES, writeSample } from "./samples.ts";
 import { type Field, listConstraints, listFields, listValues, nameType } from "./schema-fields.ts";
 
 /** Writes the page of an operation. The HTML page is rendered from this text, so both have the same content. */
@@ -35,7 +35,9 @@ export function writeOperation(operation: Operation, example: Example | null, ap
 
 /** Writes the samples of an operation as code blocks that follow each other. */
 export const writeSamples = (operation: Operation, { request }: Example, site: Site): string =>
-  LANGUAGES.map(({ id, codeLanguage }) => fence(codeLanguage, writeSample(id, operation, request, site))).join("\n\n");
+  SAMPLE_LANGUAGES.map(({ id, codeLanguage }) => fence(codeLanguage, writeSample(id, operation, request, site))).join(
+    "\n\n",
+  );
 
 const writeJson = (value: unknown): string => fence("json", JSON.stringify(value, null, 2));
 

@@ -1,13 +1,13 @@
 import type { ExampleRequest, Operation, Site } from "./model.ts";
 
 /** Languages of the samples, in display order. */
-export const LANGUAGES = [
+export const SAMPLE_LANGUAGES = [
   { id: "curl", name: "curl", codeLanguage: "sh" },
   { id: "typescript", name: "TypeScript", codeLanguage: "ts" },
   { id: "python", name: "Python", codeLanguage: "python" },
 ] as const;
 
-export type Language = (typeof LANGUAGES)[number]["id"];
+export type Language = (typeof SAMPLE_LANGUAGES)[number]["id"];
 
 /** Returns the program that calls an operation. It runs as it is: curl, Node 24 and Python 3 need no package. */
 export function writeSample(language: Language, operation: Operation, request: ExampleRequest, site: Site): string {

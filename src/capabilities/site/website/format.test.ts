@@ -12,7 +12,7 @@ import {
   formatUsd,
   formatVenue,
   joinNames,
-  shorten,
+  truncate,
 } from "./format.ts";
 
 test("prices are cents with one decimal, and unknown values are a dash", () => {
@@ -44,9 +44,9 @@ test('venue names start with a capital letter, and lists of names end with "and"
 });
 
 test("shortened text has at most the given length and no half surrogate pair", () => {
-  assert.equal(shorten("abc", 3), "abc");
-  assert.equal(shorten("abcd", 3), "ab…");
-  assert.equal(shorten("a😀b", 3), "a…");
+  assert.equal(truncate("abc", 3), "abc");
+  assert.equal(truncate("abcd", 3), "ab…");
+  assert.equal(truncate("a😀b", 3), "a…");
 });
 
 test("scores have four decimals and shares have one; a difference keeps its sign unless it is an error of the arithmetic", () => {

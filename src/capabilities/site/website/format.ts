@@ -76,7 +76,7 @@ export const joinNames = (names: readonly string[]): string =>
   names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 
 /** Shortens text of venues to at most `lengthMax` UTF-16 code units. */
-export function shorten(text: string, lengthMax: number): string {
+export function truncate(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   // Removes half of a surrogate pair at the end.
   return `${text.slice(0, lengthMax - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;

@@ -7,7 +7,7 @@ import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../../h
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { HistoryReading } from "../../../storage/index.ts";
 import { type EstimateView, renderEstimateSection } from "./estimate-section.ts";
-import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
+import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, formatVenue, truncate } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
 import {
   buildMarketPath,
@@ -43,7 +43,7 @@ export function createMarketPage(view: MarketView): Page {
   const title = marketTitle(market);
   const path = buildMarketPath(market);
   const change = priceChange24h(market);
-  const eventTitle = event === null ? null : shorten(event.listing.title, TITLE_LENGTH_MAX);
+  const eventTitle = event === null ? null : truncate(event.listing.title, TITLE_LENGTH_MAX);
   return {
     title,
     description: `${title}: ${formatPrice(market.yesPrice)} on ${formatVenue(venue)}. Price history, bid and ask, volume and rules.`,
@@ -177,7 +177,7 @@ function renderRules(rules: string | null): Html | null {
   if (rules === null || rules.trim() === "") return null;
   return html`<section>
 <h2>Rules</h2>
-<div class="rules" dir="auto">${shorten(rules.trim(), RULES_LENGTH_MAX)}</div>
+<div class="rules" dir="auto">${truncate(rules.trim(), RULES_LENGTH_MAX)}</div>
 </section>`;
 }
 
@@ -185,6 +185,6 @@ function renderApiSection({ origin, demoKey, market }: MarketView, path: string)
   return html`<section>
 <h2>This market in the API</h2>
 ${renderCode("market-request", writeCurl(`${origin}/v1${path}`, demoKey))}
-<p class="small faint">Market id: <code>${shorten(market.listing.marketId, TITLE_LENGTH_MAX)}</code>. ${demoKey === null ? html`<a href="/account">Get an API key</a>` : "The key is this sandbox’s demo key."}</p>
+<p class="small faint">Market id: <code>${truncate(market.listing.marketId, TITLE_LENGTH_MAX)}</code>. ${demoKey === null ? html`<a href="/account">Get an API key</a>` : "The key is this sandbox’s demo key."}</p>
 </section>`;
 }

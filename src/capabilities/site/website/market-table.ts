@@ -1,7 +1,7 @@
 import { type BoardEvent, type BoardMarket, priceChange24h } from "../../../board/index.ts";
 import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
 import { type Html, html } from "../../../http/html/index.ts";
-import { formatChange, formatDate, formatPrice, formatUsd, formatVenue, shorten } from "./format.ts";
+import { formatChange, formatDate, formatPrice, formatUsd, formatVenue, truncate } from "./format.ts";
 import type { Period } from "./schema.ts";
 
 /** Maximum length of a title; venues allow titles of any length. */
@@ -32,7 +32,7 @@ const encodeSegment = (text: string): string =>
     (character) => `%${character.charCodeAt(0).toString(16)}`,
   );
 
-export const marketTitle = ({ listing }: BoardMarket): string => shorten(listing.title, TITLE_LENGTH_MAX);
+export const marketTitle = ({ listing }: BoardMarket): string => truncate(listing.title, TITLE_LENGTH_MAX);
 
 /** When trading ends or, if that is unknown, when the result is expected. Unix milliseconds. */
 const closeTime = ({ listing, updatedAt }: BoardMarket): number | null =>

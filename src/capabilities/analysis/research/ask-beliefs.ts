@@ -1,7 +1,7 @@
 import { toLogOdds, toProbability } from "../../../engine/index.ts";
 import type { Random } from "../../../ports/random.ts";
 import { parseBelief } from "./answers.ts";
-import { type Asked, type AskFailure, type AskPorts, ask } from "./ask.ts";
+import { type AskFailure, type AskPorts, type AskResult, askModel } from "./ask.ts";
 import { sourceEffect } from "./evidence.ts";
 import type {
   Framing,
@@ -54,7 +54,7 @@ function trialProbability({ blind, readings }: Trial): number {
 const sourceOfRound = (sources: readonly Source[], trialIndex: number, round: number): Source | undefined =>
   sources[(round + trialIndex) % sources.length];
 
-export interface JudgePorts extends AskPorts {
+export interface TrialPorts extends AskPorts {
   readonly random: Random;
 }
 
@@ -64,8 +64,8 @@ export interface Round {
 }
 
 /** Asks all trials for their belief before any document. Trials that have one are not asked again. */
-export async function judgeBlind(
-  ports: JudgePorts,
+export async function askBlindBeliefs(
+  ports: TrialPorts,
   question: ResearchQuestion,
   plan: ResearchPlan,
   trials: readonly Trial[],
@@ -74,14 +74,14 @@ export async function judgeBlind(
     if (trial.blind !== null) return null;
     const prompt = blindPrompt(question, plan, trial.framing, ports.random);
     const label = { step: "blind", trial: index, sourceId: null } as const;
-    const asked = await ask(ports, label, prompt, (answer) => parseBelief(answer, new Map()));
-    return mapAsked(asked, ({ belief }) => ({ ...trial, blind: belief }));
+    const result = await askModel(ports, label, prompt, (answer) => parseBelief(answer, new Map()));
+    return mapResult(result, ({ belief }) => ({ ...trial, blind: belief }));
   });
 }
 
 /** Lets each trial read its source of the round. A trial that has read it is not asked again. */
-export async function judgeSources(
-  ports: JudgePorts,
+export async function askSourceBeliefs(
+  ports: TrialPorts,
   question: ResearchQuestion,
   sources: readonly Source[],
   trials: readonly Trial[],
@@ -95,10 +95,10 @@ export async function judgeSources(
     const prompt = readingPrompt(question, trial.framing, { probability: shown, read }, source.documents, ports.random);
     const texts = new Map(source.documents.map(({ id, title, text }) => [id, `${title}\n${text}`]));
     const label = { step: "read", trial: index, sourceId: source.id } as const;
-    const asked = await ask(ports, label, prompt, (answer) => parseBelief(answer, texts));
-    if ("failure" in asked && asked.failure === "invalid")
+    const result = await askModel(ports, label, prompt, (answer) => parseBelief(answer, texts));
+    if ("failure" in result && result.failure === "invalid")
       return { value: { ...trial, failedSources: [...trial.failedSources, source.id] } };
-    return mapAsked(asked, ({ belief, droppedClaims }) => {
+    return mapResult(result, ({ belief, droppedClaims }) => {
       const reading: Reading = { sourceId: source.id, shown, belief, droppedClaims };
       return { ...trial, readings: [...trial.readings, reading] };
     });
@@ -108,13 +108,13 @@ export async function judgeSources(
 const hasTried = (trial: Trial, sourceId: string): boolean =>
   trial.failedSources.includes(sourceId) || trial.readings.some((reading) => reading.sourceId === sourceId);
 
-const mapAsked = <From, To>(asked: Asked<From>, change: (value: From) => To): Asked<To> =>
-  "value" in asked ? { value: change(asked.value) } : asked;
+const mapResult = <From, To>(result: AskResult<From>, change: (value: From) => To): AskResult<To> =>
+  "value" in result ? { value: change(result.value) } : result;
 
 /** Runs one step of all trials concurrently. A trial whose step fails is unchanged. */
 async function runRound(
   trials: readonly Trial[],
-  step: (trial: Trial, index: number) => Promise<Asked<Trial> | null>,
+  step: (trial: Trial, index: number) => Promise<AskResult<Trial> | null>,
 ): Promise<Round> {
   const results = await Promise.all(trials.map(step));
   return {

@@ -1,7 +1,7 @@
 import { type ResearchView, toLogOdds } from "../../../engine/index.ts";
+import { listSources, type Source } from "./ask-beliefs.ts";
 import { isSameClaim } from "./duplicates.ts";
 import { claimEffect, mergeClaims, sourceEffect } from "./evidence.ts";
-import { listSources, type Source } from "./judge.ts";
 import type { Claim, Reading, ResearchDocument, ResearchLimits, ResearchOutcome, Trial } from "./model.ts";
 import { INFLUENCE_MAX, POOL_COEFFICIENTS, type Pool, type PoolCoefficients, poolTrials } from "./pool.ts";
 import { detectsInjection } from "./suspicion.ts";
@@ -19,7 +19,7 @@ export type Conclusion = Pick<ResearchOutcome, "risks" | "sourceCount" | "ensemb
  * @param at  end of the research, Unix milliseconds
  * @throws RangeError if no trial has one
  */
-export function conclude(
+export function summariseTrials(
   trials: readonly Trial[],
   documents: readonly ResearchDocument[],
   limits: ResearchLimits,
