@@ -18,65 +18,25 @@ export function marketRoomOf(market: ListedMarket): string {
   return `market:${market.index}`;
 }
 
+export type Publisher = ReturnType<typeof createPublisher>;
+
 /** Publishes world events as socket frames. All changes of a market in one event-loop iteration result in one frame. */
-export class Publisher {
-  readonly #context: ExchangeContext;
-  readonly #namespace: Namespace;
+export function createPublisher(context: ExchangeContext, namespace: Namespace) {
+  const { world, now } = context;
   /** Markets changed since the last flush, with the time of the latest change. */
-  readonly #changedAtByMarket = new Map<ListedMarket, number>();
+  const changedAtByMarket = new Map<ListedMarket, number>();
   /** Timestamp of the last frame of each market. The timestamps of a market never decrease. */
-  readonly #publishedAtByMarket = new WeakMap<ListedMarket, number>();
-  #isFlushScheduled = false;
-
-  constructor(context: ExchangeContext, namespace: Namespace) {
-    this.#context = context;
-    this.#namespace = namespace;
-  }
-
-  receive(event: FeedEvent): void {
-    const { market } = event;
-    if (event.kind === "listed") this.#emitCreated(market);
-    else if (event.kind === "lifecycle" && event.to === "finalized") this.#emitResolved(market, event.at);
-    else if (this.#hasSubscribers(marketRoomOf(market))) this.#scheduleFlush(market, event.at);
-  }
-
-  #scheduleFlush(market: ListedMarket, at: number): void {
-    this.#changedAtByMarket.set(market, at);
-    if (this.#isFlushScheduled) return;
-    this.#isFlushScheduled = true;
-    setImmediate(() => this.#flush());
-  }
-
-  /** The venue sends no snapshot of a resolved market. */
-  isUnresolved(market: ListedMarket): boolean {
-    return this.#context.now() < market.finalizeAt;
-  }
-
-  sendSnapshot(socket: Socket, market: ListedMarket): void {
-    socket.emit("orderbookUpdate", this.#createBookFrame(market, this.#nextTimestamp(market, this.#context.now())));
-  }
-
-  #flush(): void {
-    this.#isFlushScheduled = false;
-    for (const [market, changedAt] of this.#changedAtByMarket) {
-      const at = this.#nextTimestamp(market, changedAt);
-      const room = this.#namespace.to(marketRoomOf(market));
-      if (market.mechanism === "amm") room.emit("newPriceData", this.#createPriceFrame(market, at));
-      else room.emit("orderbookUpdate", this.#createBookFrame(market, at));
-    }
-    this.#changedAtByMarket.clear();
-  }
+  const publishedAtByMarket = new WeakMap<ListedMarket, number>();
+  let isFlushScheduled = false;
 
   /** Returns the timestamp of a frame: `at`, or the timestamp of the previous frame of the market if that is later. */
-  #nextTimestamp(market: ListedMarket, at: number): number {
-    const timestamp = Math.max(at, this.#publishedAtByMarket.get(market) ?? 0);
-    this.#publishedAtByMarket.set(market, timestamp);
+  const nextTimestamp = (market: ListedMarket, at: number): number => {
+    const timestamp = Math.max(at, publishedAtByMarket.get(market) ?? 0);
+    publishedAtByMarket.set(market, timestamp);
     return timestamp;
-  }
-
-  #createBookFrame(market: ListedMarket, at: number): Record<string, unknown> {
-    const { world } = this.#context;
-    const book = publishedBook(this.#context, market, at);
+  };
+  const createBookFrame = (market: ListedMarket, at: number) => {
+    const book = publishedBook(context, market, at);
     const startedAt = Math.max(market.openAt, Math.floor(at / VERSION_RESET_INTERVAL_MS) * VERSION_RESET_INTERVAL_MS);
     return {
       marketSlug: limitlessSlug(market),
@@ -84,32 +44,54 @@ export class Publisher {
       timestamp: new Date(at).toISOString(),
       version: book.version - world.book(market, startedAt).version + 1,
     };
-  }
-
-  #createPriceFrame(market: ListedMarket, at: number): Record<string, unknown> {
-    const yesPrice = ammPriceOf(this.#context, market, at);
+  };
+  const createPriceFrame = (market: ListedMarket, at: number) => {
+    const yesPrice = ammPriceOf(context, market, at);
     const marketAddress = limitlessAddress(market);
     return {
       marketAddress,
       updatedPrices: [{ marketAddress, yesPrice, noPrice: roundTo6Decimals(1 - yesPrice) }],
       timestamp: new Date(at).toISOString(),
     };
-  }
-
-  #emitCreated(market: ListedMarket): void {
-    this.#namespace.to(LIFECYCLE_ROOM).emit("marketCreated", { slug: limitlessSlug(market), type: typeOf(market) });
-  }
-
+  };
+  const flush = () => {
+    isFlushScheduled = false;
+    for (const [market, changedAt] of changedAtByMarket) {
+      const at = nextTimestamp(market, changedAt);
+      const room = namespace.to(marketRoomOf(market));
+      if (market.mechanism === "amm") room.emit("newPriceData", createPriceFrame(market, at));
+      else room.emit("orderbookUpdate", createBookFrame(market, at));
+    }
+    changedAtByMarket.clear();
+  };
+  const scheduleFlush = (market: ListedMarket, at: number) => {
+    changedAtByMarket.set(market, at);
+    if (isFlushScheduled) return;
+    isFlushScheduled = true;
+    setImmediate(flush);
+  };
+  const emitCreated = (market: ListedMarket) =>
+    namespace.to(LIFECYCLE_ROOM).emit("marketCreated", { slug: limitlessSlug(market), type: typeOf(market) });
   /** A socket that is subscribed to the market and to the lifecycle channel receives the frame three times. */
-  #emitResolved(market: ListedMarket, at: number): void {
-    const { outcome } = this.#context.world.lifecycle(market, at);
+  const emitResolved = (market: ListedMarket, at: number) => {
+    const { outcome } = world.lifecycle(market, at);
     const isNo = outcome?.kind === "no" || (outcome?.kind === "partial" && outcome.value < 0.5);
     const frame = { slug: limitlessSlug(market), type: typeOf(market), winningOutcome: isNo ? "NO" : "YES" };
     for (const room of [LIFECYCLE_ROOM, marketRoomOf(market), marketRoomOf(market)])
-      this.#namespace.to(room).emit("marketResolved", frame);
-  }
+      namespace.to(room).emit("marketResolved", frame);
+  };
 
-  #hasSubscribers(room: string): boolean {
-    return this.#namespace.adapter.rooms.has(room);
-  }
+  return {
+    receive(event: FeedEvent): void {
+      const { market } = event;
+      if (event.kind === "listed") emitCreated(market);
+      else if (event.kind === "lifecycle" && event.to === "finalized") emitResolved(market, event.at);
+      else if (namespace.adapter.rooms.has(marketRoomOf(market))) scheduleFlush(market, event.at);
+    },
+    /** Sends the current book of a market. The venue sends no snapshot of a resolved market. */
+    sendSnapshot(socket: Socket, market: ListedMarket): void {
+      if (now() >= market.finalizeAt) return;
+      socket.emit("orderbookUpdate", createBookFrame(market, nextTimestamp(market, now())));
+    },
+  };
 }

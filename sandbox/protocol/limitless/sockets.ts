@@ -3,7 +3,7 @@ import { Server, type Socket } from "socket.io";
 import { installTransportFaults } from "../../faults/socket-faults.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { LIFECYCLE_ROOM, marketRoomOf, Publisher } from "./publisher.ts";
+import { createPublisher, LIFECYCLE_ROOM, marketRoomOf, type Publisher } from "./publisher.ts";
 
 const NAMESPACE = "/markets";
 const FRAME_BYTES_MAX = 1_000_000;
@@ -20,7 +20,7 @@ export function installSockets(app: FastifyInstance, context: ExchangeContext, c
     serveClient: false,
   });
   const namespace = socketServer.of(NAMESPACE);
-  const publisher = new Publisher(context, namespace);
+  const publisher = createPublisher(context, namespace);
   const unsubscribe = context.feed.subscribe("limitless", (event) => {
     if (namespace.sockets.size > 0) publisher.receive(event);
   });
@@ -75,7 +75,7 @@ function subscribePrices(socket: Socket, catalogue: Catalogue, publisher: Publis
     message: "Successfully subscribed to market price updates",
     markets: [...acceptedMarkets],
   });
-  for (const market of orderBookMarkets) if (publisher.isUnresolved(market)) publisher.sendSnapshot(socket, market);
+  for (const market of orderBookMarkets) publisher.sendSnapshot(socket, market);
 }
 
 function parseSubscription(payload: unknown): { slugs: string[]; addresses: string[] } | null {

@@ -33,30 +33,16 @@ export interface Resolution {
 
 const RESOLUTION_BY_OUTCOME_KIND = { yes: "YES", no: "NO", partial: "MKT", void: "CANCEL" } as const;
 
-/** Index of contracts by id, including delisted ones. */
-export class Contracts {
-  readonly #world: World;
-  readonly #now: Now;
-  readonly #byId = new Map<string, Contract>();
-  readonly #byEvent = new Map<ListedEvent, Contract>();
-  #currentList: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
+export type Contracts = ReturnType<typeof createContracts>;
 
-  constructor(world: World, now: Now) {
-    this.#world = world;
-    this.#now = now;
-  }
+/** Finds contracts by id, including delisted ones. */
+export function createContracts(world: World, now: Now) {
+  const byId = new Map<string, Contract>();
+  const byEvent = new Map<ListedEvent, Contract>();
+  let current: { readonly events: readonly ListedEvent[]; readonly contracts: readonly Contract[] } | null = null;
 
-  /** Returns the contracts that are listed now, oldest first. */
-  list(): readonly Contract[] {
-    const events = this.#world.events("manifold", this.#now());
-    if (this.#currentList?.events !== events) {
-      this.#currentList = { events, contracts: events.map((event) => this.getOrCreate(event)) };
-    }
-    return this.#currentList.contracts;
-  }
-
-  getOrCreate(event: ListedEvent): Contract {
-    const cached = this.#byEvent.get(event);
+  const getOrCreate = (event: ListedEvent): Contract => {
+    const cached = byEvent.get(event);
     if (cached !== undefined) return cached;
     const isMultiple = event.recorded === undefined ? event.markets.length > 1 : event.recorded.eventId !== null;
     const contract: Contract = {
@@ -68,15 +54,25 @@ export class Contracts {
       groupSlugs: [...new Set([topicOf(event.category), ...event.tags.map(slugify)])],
       answerIds: new Map(event.markets.map((market) => [market, manifoldAnswerId(market)])),
     };
-    this.#byEvent.set(event, contract);
-    this.#byId.set(contract.id, contract);
+    byEvent.set(event, contract);
+    byId.set(contract.id, contract);
     return contract;
-  }
+  };
+  /** Returns the contracts that are listed now, oldest first. */
+  const list = (): readonly Contract[] => {
+    const events = world.events("manifold", now());
+    if (current?.events !== events) current = { events, contracts: events.map(getOrCreate) };
+    return current.contracts;
+  };
 
-  findById(id: string): Contract | null {
-    if (!this.#byId.has(id)) this.list();
-    return this.#byId.get(id) ?? null;
-  }
+  return {
+    list,
+    getOrCreate,
+    findById(id: string): Contract | null {
+      if (!byId.has(id)) list();
+      return byId.get(id) ?? null;
+    },
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Simulated Manifold Markets: the public REST interface and the WebSocket. */
 import { installErrorHandlers } from "../errors.ts";
 import type { ExchangeFactory } from "../exchange.ts";
-import { Contracts } from "./contracts.ts";
+import { createContracts } from "./contracts.ts";
 import { installRestRoutes } from "./rest.ts";
 import { installSockets } from "./sockets.ts";
 
@@ -9,7 +9,7 @@ export { manifoldProbability, resolutionOf } from "./contracts.ts";
 export { manifoldContractId, manifoldMarketId } from "./ids.ts";
 
 export const manifoldExchange: ExchangeFactory = (context) => {
-  const contracts = new Contracts(context.world, context.now);
+  const contracts = createContracts(context.world, context.now);
   return [
     {
       venue: "manifold",

@@ -20,104 +20,73 @@ interface Snapshot {
   readonly markets: readonly ListedMarket[];
 }
 
+export type Catalogue = ReturnType<typeof createCatalogue>;
+
 /** Lists events and markets in the order of their ids, and finds them by any kind of id. */
-export class Catalogue {
-  readonly #world: World;
-  readonly #now: Now;
-  #snapshot: Snapshot | null = null;
+export function createCatalogue(world: World, now: Now) {
+  let snapshot: Snapshot | null = null;
   /** Recorded markets by kind and value of their ids, which do not contain an index. */
-  readonly #recorded = new Map<string, ListedMarket>();
-  /** Recorded events by id. */
-  readonly #recordedEvents = new Map<string, ListedEvent>();
+  const recordedMarkets = new Map<string, ListedMarket>();
+  const recordedEvents = new Map<string, ListedEvent>();
 
-  constructor(world: World, now: Now) {
-    this.#world = world;
-    this.#now = now;
-  }
-
-  listEvents(): readonly ListedEvent[] {
-    return this.#current().events;
-  }
-
-  listMarkets(): readonly ListedMarket[] {
-    return this.#current().markets;
-  }
-
-  findMarketById(id: string): ListedMarket | null {
-    return this.#findMarket("id", id, marketIndexOfId(id), polymarketMarketId);
-  }
-
-  findMarketByCondition(conditionId: string): ListedMarket | null {
-    return this.#findMarket("condition", conditionId, indexOfCondition(conditionId), polymarketConditionId);
-  }
-
-  findMarketByToken(token: string): { readonly market: ListedMarket; readonly side: TokenSide } | null {
-    const market = this.#findRecorded(`token ${token}`) ?? this.#marketByIndex(indexOfToken(token));
-    if (market === null) return null;
-    const [yes, no] = polymarketTokenIds(market);
-    if (token === yes) return { market, side: 0 };
-    return token === no ? { market, side: 1 } : null;
-  }
-
-  findEventById(id: string): ListedEvent | null {
-    const index = eventIndexOfId(id);
-    const event = this.#findRecordedEvent(id) ?? (index === null ? null : findByIndex(this.#current().events, index));
-    return event !== null && polymarketEventId(event) === id ? event : null;
-  }
-
-  /** The index decoded from an id may belong to a market with another id, so the ids are compared. */
-  #findMarket(
-    kind: string,
-    id: string,
-    index: number | null,
-    idOf: (market: ListedMarket) => string,
-  ): ListedMarket | null {
-    const recorded = this.#findRecorded(`${kind} ${id}`);
-    if (recorded !== null) return recorded;
-    const market = this.#marketByIndex(index);
-    return market !== null && idOf(market) === id ? market : null;
-  }
-
-  #findRecorded(key: string): ListedMarket | null {
-    if (this.#world.recording === undefined) return null;
-    this.#current();
-    return this.#recorded.get(key) ?? null;
-  }
-
-  #findRecordedEvent(id: string): ListedEvent | null {
-    if (this.#world.recording === undefined) return null;
-    this.#current();
-    return this.#recordedEvents.get(id) ?? null;
-  }
-
-  #indexRecorded(event: ListedEvent): void {
-    if (event.recorded === undefined || this.#recordedEvents.get(polymarketEventId(event)) === event) return;
-    this.#recordedEvents.set(polymarketEventId(event), event);
+  const indexRecorded = (event: ListedEvent) => {
+    if (event.recorded === undefined || recordedEvents.get(polymarketEventId(event)) === event) return;
+    recordedEvents.set(polymarketEventId(event), event);
     for (const market of event.markets) {
       if (market.recorded === undefined) continue;
-      this.#recorded.set(`id ${market.recorded.marketId}`, market);
-      this.#recorded.set(`condition ${polymarketConditionId(market)}`, market);
-      for (const token of polymarketTokenIds(market)) this.#recorded.set(`token ${token}`, market);
+      recordedMarkets.set(`id ${market.recorded.marketId}`, market);
+      recordedMarkets.set(`condition ${polymarketConditionId(market)}`, market);
+      for (const token of polymarketTokenIds(market)) recordedMarkets.set(`token ${token}`, market);
     }
-  }
-
-  #marketByIndex(index: number | null): ListedMarket | null {
-    return index === null ? null : findByIndex(this.#current().markets, index);
-  }
-
-  #current(): Snapshot {
-    const at = this.#now();
-    const listed = this.#world.events("polymarket", at);
-    if (this.#snapshot?.listed === listed) return this.#snapshot;
+  };
+  const readSnapshot = (): Snapshot => {
+    const at = now();
+    const listed = world.events("polymarket", at);
+    if (snapshot?.listed === listed) return snapshot;
     const byIndex = (a: { readonly index: number }, b: { readonly index: number }) => a.index - b.index;
     const events = [...listed].sort(byIndex);
     // The markets of sorted events are already sorted by index, except in a recording.
     const markets = events.flatMap((event) => event.markets).filter((market) => isListed(market, at));
-    if (this.#world.recording !== undefined) markets.sort(byIndex);
-    for (const event of events) this.#indexRecorded(event);
-    this.#snapshot = { listed, events, markets };
-    return this.#snapshot;
-  }
+    if (world.recording !== undefined) markets.sort(byIndex);
+    for (const event of events) indexRecorded(event);
+    snapshot = { listed, events, markets };
+    return snapshot;
+  };
+  /** Returns the item of a recording; null in a simulated world. */
+  const findRecorded = <Item>(items: ReadonlyMap<string, Item>, key: string): Item | null => {
+    if (world.recording === undefined) return null;
+    readSnapshot();
+    return items.get(key) ?? null;
+  };
+  const marketByIndex = (index: number | null): ListedMarket | null =>
+    index === null ? null : findByIndex(readSnapshot().markets, index);
+  /** The index decoded from an id may belong to a market with another id, so the ids are compared. */
+  const findMarket = (kind: string, id: string, index: number | null, idOf: (market: ListedMarket) => string) => {
+    const recorded = findRecorded(recordedMarkets, `${kind} ${id}`);
+    if (recorded !== null) return recorded;
+    const market = marketByIndex(index);
+    return market !== null && idOf(market) === id ? market : null;
+  };
+
+  return {
+    listEvents: () => readSnapshot().events,
+    listMarkets: () => readSnapshot().markets,
+    findMarketById: (id: string) => findMarket("id", id, marketIndexOfId(id), polymarketMarketId),
+    findMarketByCondition: (id: string) => findMarket("condition", id, indexOfCondition(id), polymarketConditionId),
+    findMarketByToken(token: string): { readonly market: ListedMarket; readonly side: TokenSide } | null {
+      const market = findRecorded(recordedMarkets, `token ${token}`) ?? marketByIndex(indexOfToken(token));
+      if (market === null) return null;
+      const [yes, no] = polymarketTokenIds(market);
+      if (token === yes) return { market, side: 0 };
+      return token === no ? { market, side: 1 } : null;
+    },
+    findEventById(id: string): ListedEvent | null {
+      const index = eventIndexOfId(id);
+      const event =
+        findRecorded(recordedEvents, id) ?? (index === null ? null : findByIndex(readSnapshot().events, index));
+      return event !== null && polymarketEventId(event) === id ? event : null;
+    },
+  };
 }
 
 /** Position of the first item with a higher index, in an array sorted by index. */

@@ -3,7 +3,7 @@
  * books (CLOB), trades and resolutions (Data), and the market WebSocket.
  */
 import type { ExchangeFactory } from "../exchange.ts";
-import { Catalogue } from "./catalogue.ts";
+import { createCatalogue } from "./catalogue.ts";
 import { clobService } from "./clob.ts";
 import { dataService } from "./data.ts";
 import { gammaService } from "./gamma.ts";
@@ -12,7 +12,7 @@ import { marketSocketService } from "./sockets.ts";
 export { polymarketConditionId, polymarketEventId, polymarketMarketId, polymarketTokenIds } from "./ids.ts";
 
 export const polymarketExchange: ExchangeFactory = (context) => {
-  const catalogue = new Catalogue(context.world, context.now);
+  const catalogue = createCatalogue(context.world, context.now);
   return [
     gammaService(context, catalogue),
     clobService(context, catalogue),

@@ -4,7 +4,7 @@ import type { WebSocket } from "ws";
 import { HOUR_MS } from "../../../src/lib/durations.ts";
 import { activeMarkets, NOW, world } from "../../../test/support/sandbox/polymarket-server.ts";
 import type { ListedMarket, WorldTrade } from "../../world/types.ts";
-import { Catalogue } from "./catalogue.ts";
+import { createCatalogue } from "./catalogue.ts";
 import { polymarketTokenIds } from "./index.ts";
 import { Session } from "./session.ts";
 
@@ -36,7 +36,7 @@ function subscribe(market: ListedMarket, at: number) {
   const session = new Session({
     socket: socket as unknown as WebSocket,
     world,
-    catalogue: new Catalogue(world, () => at),
+    catalogue: createCatalogue(world, () => at),
     now: () => at,
     onSubscribe() {},
     onUnsubscribe() {},
