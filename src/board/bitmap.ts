@@ -1,5 +1,4 @@
-import { copyInto } from "../lib/copy-into.ts";
-import { countBits } from "../lib/numbers.ts";
+import { copyInto, countBits } from "../lib/numbers.ts";
 
 /** Maximum rows stored as a list. For larger sets, bits take no more memory than a list and are faster to combine. */
 const SPARSE_ROWS_MAX = 2_048;

@@ -1,5 +1,5 @@
 import { toCents } from "../domain/usd.ts";
-import { copyInto } from "../lib/copy-into.ts";
+import { copyInto } from "../lib/numbers.ts";
 import { Bitmap } from "./bitmap.ts";
 import type { MarketIndex } from "./market-index.ts";
 import { type BoardEvent, isInCategory } from "./model.ts";

@@ -1,6 +1,6 @@
 import { type Category, categoryOf } from "../domain/category.ts";
 import { MARKET_STATUSES, type MarketStatus, type VenueId } from "../domain/market.ts";
-import { copyInto } from "../lib/copy-into.ts";
+import { copyInto } from "../lib/numbers.ts";
 import type { Bitmap } from "./bitmap.ts";
 import { CategoryTotals } from "./category-totals.ts";
 import {

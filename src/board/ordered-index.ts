@@ -1,4 +1,4 @@
-import { copyInto } from "../lib/copy-into.ts";
+import { copyInto } from "../lib/numbers.ts";
 
 const INITIAL_ROWS = 1_024;
 const BLOCK_ROWS_MAX = 1_024;

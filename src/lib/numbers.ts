@@ -51,3 +51,12 @@ export function largestInteger(low: number, high: number, holds: (value: number)
   const middle = Math.floor((low + high) / 2);
   return holds(middle) ? largestInteger(middle, high, holds) : largestInteger(low, middle, holds);
 }
+
+/** Copies the numbers of a typed array to the start of a larger one, and returns the larger one. */
+export function copyInto<Values extends Float32Array | Float64Array | Int32Array | Uint32Array>(
+  target: Values,
+  source: Values,
+): Values {
+  target.set(source);
+  return target;
+}

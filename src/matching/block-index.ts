@@ -1,5 +1,5 @@
 /** Finds candidates for a match: questions of other venues that share rare words, thresholds and dates. */
-import { copyInto } from "../lib/copy-into.ts";
+import { copyInto } from "../lib/numbers.ts";
 import { TopK } from "../lib/top-k.ts";
 
 /** Postings read for one query. The rarest terms are read first. */

@@ -1,29 +1,15 @@
+import type { MarketId } from "../../../domain/market-name.ts";
+import { toMillisSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { MatchDecision } from "./model.ts";
 
-interface DecisionRow extends Record<string, unknown> {
-  readonly market_a: string;
-  readonly market_b: string;
-  readonly decision: MatchDecision["decision"];
-  readonly note: string | null;
-  readonly decided_by: string;
-  readonly decided_at: Date;
-}
-
-export async function selectDecisions(database: Database, limit: number): Promise<MatchDecision[]> {
-  const rows = await database.query<DecisionRow>(
-    `select market_a, market_b, decision, note, decided_by, decided_at
+export function selectDecisions(database: Database, limit: number): Promise<MatchDecision[]> {
+  return database.query<Pick<MatchDecision, keyof MatchDecision>>(
+    `select market_a as a, market_b as b, decision, note, decided_by as "decidedBy",
+       ${toMillisSql("decided_at")} as "decidedAt"
      from match_overrides order by market_a, market_b limit $1`,
     [limit],
   );
-  return rows.map((row) => ({
-    a: row.market_a,
-    b: row.market_b,
-    decision: row.decision,
-    note: row.note,
-    decidedBy: row.decided_by,
-    decidedAt: row.decided_at.getTime(),
-  }));
 }
 
 /** Stores all decisions, or none if the table would hold more than `decisionsMax`. Returns whether they were stored. */
@@ -69,14 +55,10 @@ export async function deleteDecision(database: Database, a: string, b: string): 
 }
 
 /** Returns those of the markets that are stored. */
-export async function selectStoredMarkets(
-  database: Database,
-  markets: readonly { readonly venue: string; readonly marketId: string }[],
-): Promise<{ readonly venue: string; readonly marketId: string }[]> {
-  const rows = await database.query<{ venue: string; market_id: string }>(
-    `select venue, market_id from markets
+export function selectStoredMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
+  return database.query<MarketId>(
+    `select venue, market_id as "marketId" from markets
      where (venue, market_id) in (select * from unnest($1::text[], $2::text[]))`,
     [markets.map(({ venue }) => venue), markets.map(({ marketId }) => marketId)],
   );
-  return rows.map((row) => ({ venue: row.venue, marketId: row.market_id }));
 }

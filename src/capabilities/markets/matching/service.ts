@@ -134,18 +134,9 @@ export function createMatching(ports: MatchingDependencies) {
      * has a price.
      */
     referencePriceOf(market: BoardMarket) {
-      const quotes = listEqualMarkets(market).flatMap(({ market: other, isInverse, isPlayMoney }) => {
-        if (other.yesPrice === null) return [];
-        const liquidityUsd = knownUsd(other.activity.liquidityUsd);
-        return [
-          {
-            yesPrice: other.yesPrice,
-            isInverse,
-            isPlayMoney,
-            liquidityUsd,
-            volume24hUsd: knownUsd(other.activity.volume24hUsd),
-          },
-        ];
+      const quotes = listEqualMarkets(market).flatMap(({ market: { yesPrice, activity }, isInverse, isPlayMoney }) => {
+        const [liquidityUsd, volume24hUsd] = [knownUsd(activity.liquidityUsd), knownUsd(activity.volume24hUsd)];
+        return yesPrice === null ? [] : [{ yesPrice, isInverse, isPlayMoney, liquidityUsd, volume24hUsd }];
       });
       return referencePool(quotes);
     },

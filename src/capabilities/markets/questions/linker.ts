@@ -1,6 +1,6 @@
 import { type BoardMarket, eventSlugOf } from "../../../board/index.ts";
 import type { MarketId } from "../../../domain/market-name.ts";
-import { keysetPages } from "../../../lib/keyset-pages.ts";
+import { keysetPages } from "../../../lib/chunks.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Matching } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";

@@ -1,5 +1,5 @@
 import type { MarketId } from "../../../domain/market-name.ts";
-import { keysetPages } from "../../../lib/keyset-pages.ts";
+import { keysetPages } from "../../../lib/chunks.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { eventNodeOf, marketNode, QuestionIndex, type QuestionLink } from "./model.ts";
 

@@ -3,7 +3,7 @@ import type { Span } from "../../../text/text-dates.ts";
 
 /**
  * occurs: YES pays if something happens. persists: YES pays if something does not happen, or a state continues. null: the
- * wording does not tell.
+ * wording leaves it open.
  */
 export type Polarity = "occurs" | "persists" | null;
 
@@ -70,7 +70,7 @@ const CONTINUATION =
 /** "without a recession" negates, "without practice" does not; "a member who was not elected" describes the member. */
 const UNCLEAR = /\bwithout\b|\b(?:who|that|which) (?:\w+ ){0,3}(?:not|never)\b/i;
 
-/** Tells whether a clause is about something that happens or something that does not. */
+/** Whether a clause is about something that happens or something that does not. */
 function polarityOfClause(clause: string): Polarity {
   const bare = clause.replace(REMARKS, " ");
   if (REPORTED_NEGATION.test(bare) || UNCLEAR.test(bare)) return null;
@@ -87,7 +87,7 @@ function opposite(polarity: Polarity): Polarity {
 }
 
 /**
- * Tells what YES pays for. The title and the rules must agree; null if they do not.
+ * What YES pays for. The title and the rules must agree; null if they do not.
  *
  * @param condition  the condition of the rules; null if they state none, and then the title decides
  * @param clauseEnd  the condition is read up to here: later clauses are definitions

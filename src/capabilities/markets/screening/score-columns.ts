@@ -1,8 +1,8 @@
 import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { knownUsd } from "../../../domain/usd.ts";
-import { copyInto } from "../../../lib/copy-into.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
+import { copyInto } from "../../../lib/numbers.ts";
 import { TopK } from "../../../lib/top-k.ts";
 import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
 import type { ScreenThresholds } from "./model.ts";

@@ -1,8 +1,7 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   nullableNumber,
-  nullableObject,
   nullableOneOf,
   nullableProbability,
   nullableString,
@@ -98,16 +97,19 @@ const similarity = Type.Number({
     "How well the market answers `market_query`; 1 if it asks for the same and nothing else. Under 0.5 if a word, month or number is missing in it.",
 });
 
-const order = nullableObject(
-  "The order of this size for your bankroll, as the order book would fill it now. Null without a trade.",
-  {
-    contracts: Type.Number({ description: "Number of contracts." }),
-    average_price: Type.Number({ description: "Average price without the fee." }),
-    fee_usd: Type.Number({ description: "Taker fee of the order." }),
-    cost_usd: Type.Number({ description: "What the order costs, fee included." }),
-    bankroll_usd: Type.Number({ description: "The bankroll for which the order was computed." }),
-  },
-);
+const ORDER_FIELDS = {
+  contracts: Type.Number({ description: "Number of contracts." }),
+  average_price: Type.Number({ description: "Average price without the fee." }),
+  fee_usd: Type.Number({ description: "Taker fee of the order." }),
+  cost_usd: Type.Number({ description: "What the order costs, fee included." }),
+  bankroll_usd: Type.Number({ description: "The bankroll for which the order was computed." }),
+};
+const order = Type.Unsafe<Static<Type.TObject<typeof ORDER_FIELDS>> | null>({
+  type: ["object", "null"],
+  description: "The order of this size for your bankroll, as the order book would fill it now. Null without a trade.",
+  properties: ORDER_FIELDS,
+  required: Object.keys(ORDER_FIELDS),
+});
 
 export const RECOMMENDATIONS = ["BUY_YES", "BUY_NO", "NO_TRADE"] as const;
 

@@ -1,7 +1,7 @@
 import type { MarketId } from "../../../domain/market-name.ts";
+import { keysetPages } from "../../../lib/chunks.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
-import { keysetPages } from "../../../lib/keyset-pages.ts";
 import { readPricesAt } from "../../../storage/index.ts";
 import { utcDate } from "../../../trading/index.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";

@@ -1,6 +1,6 @@
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { keysetPages } from "../../../lib/chunks.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
-import { keysetPages } from "../../../lib/keyset-pages.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DayTotals, profitOf, startOfUtcDate, sumUsd, utcDate, type Valuation } from "../../../trading/index.ts";
 import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";

@@ -1,7 +1,7 @@
 import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import type { EventLog } from "../../../event-log/index.ts";
-import { keysetPages } from "../../../lib/keyset-pages.ts";
+import { keysetPages } from "../../../lib/chunks.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import { readSettledMarkets } from "../../../storage/index.ts";
 import { payoutOf, profitOf } from "../../../trading/index.ts";
