@@ -39,13 +39,15 @@ export default {
       "quant",
       ...base,
     ),
-    ...areas.map((area, index) =>
-      forbid(
-        `area-${area}-imports-no-later-area`,
-        { path: `^src/capabilities/${area}/` },
-        { path: `^src/capabilities/(${areas.slice(index + 1).join("|") || "app"})/` },
+    ...areas
+      .slice(0, -1)
+      .map((area, index) =>
+        forbid(
+          `area-${area}-imports-no-later-area`,
+          { path: `^src/capabilities/${area}/` },
+          { path: `^src/capabilities/(${areas.slice(index + 1).join("|")})/` },
+        ),
       ),
-    ),
     only("config", "capabilities", "venues", "domain", "lib"),
     forbid(
       "the-sandbox-imports-only-lib-and-recordings",

@@ -16,7 +16,7 @@ export interface PaymentGate {
    */
   admit(request: FastifyRequest, reply: FastifyReply): Promise<boolean>;
   /**
-   * Called with the complete response before it is sent. SettlementTiming the payment. Returns the payload, or the payload of
+   * Called with the complete response before it is sent. Settles the payment. Returns the payload, or the payload of
    * the error response that replaces it. Never rejects.
    */
   complete(request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown>;

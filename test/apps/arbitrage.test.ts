@@ -67,7 +67,7 @@ test("the list shows true pairs of trading venues only", async () => {
   }
 });
 
-test("a live scan reads all books, its levels are the sandbox's books, and its figures add up", async () => {
+test("a live scan reads every book, returns the sandbox's price levels, and its capital and profit are the sums over its legs", async () => {
   const { opportunities, venues } = await get("/v1/arbitrage/live?min_spread=0&limit=200&expand=scoring");
   assert.ok(opportunities.length >= 20, `${opportunities.length} opportunities`);
   for (const venue of ["kalshi", "polymarket", "limitless"]) {
@@ -109,7 +109,7 @@ test("a live scan reads all books, its levels are the sandbox's books, and its f
   }
 });
 
-test("a venue that fails leaves the other pairs intact, and the answer says so", async () => {
+test("when one venue fails, its status is not ok, and pairs of the other venues are still returned and refreshed", async () => {
   const faults = `${sandbox.urls.control?.rest}/faults/limitless`;
   const response = await fetch(faults, {
     method: "PUT",
@@ -129,7 +129,7 @@ test("a venue that fails leaves the other pairs intact, and the answer says so",
     assert.deepEqual([item.kalshi.refreshed, item.polymarket.refreshed], [true, true]);
 });
 
-test("sets and ladders add up", async () => {
+test("the spread of an exclusive set or a ladder is its payout minus the best prices of its legs", async () => {
   for (const kind of ["exclusive_set", "ladder"]) {
     const { opportunities } = await get(`/v1/arbitrage?kind=${kind}&min_spread=0&expand=scoring`);
     for (const { legs, payout, spread } of opportunities) {

@@ -7,7 +7,7 @@ import {
   signedInHarness,
 } from "../../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { eachDatabase } from "../../../../test/support/databases.ts";
+import { onStore } from "../../../../test/support/databases.ts";
 
 const services = await useSignUpServices();
 
@@ -17,34 +17,27 @@ const withEmail = {
   publicUrl: PUBLIC_URL,
 };
 
-eachDatabase(
-  "a user changes the e-mail with the displayed link, and a second submission is harmless",
-  async (database) => {
-    const { harness, customerId, cookie, fields } = await signedInHarness(database);
-    const response = await harness.submit("/account/email", { ...fields, email: "ada@new.example" }, { cookie });
-    const link = /href="(\/account\/email\/confirm\?token=([a-z2-7]{26}))"/.exec(response.text);
-    const settings = await harness.visit("/account/settings", { cookie });
-    assert.match(settings.text, /Waiting for you to confirm <strong>ada@new\.example<\/strong>/);
-    assert.match((await harness.visit(link?.[1] ?? "")).text, /Sign in first/, "without a session");
-    const page = await harness.visit(link?.[1] ?? "", { cookie });
-    assert.match(page.text, /<strong>a…@new\.example<\/strong>/);
-    const confirmation = { csrf: inputIn(page.text, "csrf"), form: inputIn(page.text, "form"), token: link?.[2] ?? "" };
-    for (let submission = 0; submission < 2; submission++) {
-      const { status, headers } = await harness.submit("/account/email/confirm", confirmation, { cookie });
-      assert.deepEqual([status, headers.location], [303, "/account/settings"]);
-    }
-    assert.equal((await harness.app.customers.account(customerId)).email, "ada@new.example");
-    const replay = await harness.submit(
-      "/account/email/confirm",
-      { ...confirmation, form: "0".repeat(20) },
-      { cookie },
-    );
-    assert.equal(replay.status, 404);
-    assert.equal(await harness.isSignedIn(cookie), true);
-  },
-);
+onStore("a user changes the e-mail with the displayed link, and a second submission is harmless", async (database) => {
+  const { harness, customerId, cookie, fields } = await signedInHarness(database);
+  const response = await harness.submit("/account/email", { ...fields, email: "ada@new.example" }, { cookie });
+  const link = /href="(\/account\/email\/confirm\?token=([a-z2-7]{26}))"/.exec(response.text);
+  const settings = await harness.visit("/account/settings", { cookie });
+  assert.match(settings.text, /Waiting for you to confirm <strong>ada@new\.example<\/strong>/);
+  assert.match((await harness.visit(link?.[1] ?? "")).text, /Sign in first/, "without a session");
+  const page = await harness.visit(link?.[1] ?? "", { cookie });
+  assert.match(page.text, /<strong>a…@new\.example<\/strong>/);
+  const confirmation = { csrf: inputIn(page.text, "csrf"), form: inputIn(page.text, "form"), token: link?.[2] ?? "" };
+  for (let submission = 0; submission < 2; submission++) {
+    const { status, headers } = await harness.submit("/account/email/confirm", confirmation, { cookie });
+    assert.deepEqual([status, headers.location], [303, "/account/settings"]);
+  }
+  assert.equal((await harness.app.customers.account(customerId)).email, "ada@new.example");
+  const replay = await harness.submit("/account/email/confirm", { ...confirmation, form: "0".repeat(20) }, { cookie });
+  assert.equal(replay.status, 404);
+  assert.equal(await harness.isSignedIn(cookie), true);
+});
 
-eachDatabase(
+onStore(
   "the response to an e-mail change does not reveal whether another account has the address",
   async (database) => {
     const { harness, cookie, fields } = await signedInHarness(database);
@@ -74,7 +67,7 @@ const asSecure = (cookie: string): string => cookie.replace(/^parallax=/, "__Hos
 const withoutVariables = (text: string, email: string): string =>
   text.replaceAll(email, "").replaceAll(inputIn(text, "form"), "");
 
-eachDatabase("a change can be cancelled, and errors are displayed at the field", async (database) => {
+onStore("a change can be cancelled, and errors are displayed at the field", async (database) => {
   const { harness, cookie, fields } = await signedInHarness(database);
   for (const [email, message] of [
     ["x", /This is not a valid e-mail address\./],
@@ -91,7 +84,7 @@ eachDatabase("a change can be cancelled, and errors are displayed at the field",
   assert.doesNotMatch((await harness.visit("/account/settings", { cookie })).text, /Waiting/);
 });
 
-eachDatabase("without a mail server and displayed links, the e-mail cannot be changed", async (database) => {
+onStore("without a mail server and displayed links, the e-mail cannot be changed", async (database) => {
   const { harness, cookie, fields } = await signedInHarness(database);
   const other = await accountHarness(database, { account: { botCheck: null, emailDelivery: null } });
   const { text } = await other.visit("/account/settings", { cookie });
@@ -102,7 +95,7 @@ eachDatabase("without a mail server and displayed links, the e-mail cannot be ch
   await harness.app.stop();
 });
 
-eachDatabase(
+onStore(
   "a user deletes the account after typing its e-mail, and a second submission shows the same page",
   async (database) => {
     const { harness, customerId, apiKey, cookie } = await signedInHarness(database);
@@ -140,7 +133,7 @@ eachDatabase(
   },
 );
 
-eachDatabase(
+onStore(
   "a customer's pages show only its own usage and requests, and the key usage adds up to the month",
   async (database) => {
     const { harness, apiKey, cookie, fields } = await signedInHarness(database);
@@ -171,7 +164,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("calls that are missing from usage by day are shown as not assigned to a key", async (database) => {
+onStore("calls that are missing from usage by day are shown as not assigned to a key", async (database) => {
   const { harness, apiKey, cookie } = await signedInHarness(database);
   for (let call = 0; call < 3; call++) await harness.call("GET", "/v1/markets?limit=1", { key: apiKey });
   await harness.visit("/account/usage", { cookie });
@@ -184,7 +177,7 @@ eachDatabase("calls that are missing from usage by day are shown as not assigned
   assert.match(text, /<strong>Total<\/strong><\/td>\s*<td[^>]*><strong>3</);
 });
 
-eachDatabase(
+onStore(
   "identity is confirmed on the page that needs it, and only paths of the account are returned to",
   async (database) => {
     const { harness, keyId, apiKey, cookie } = await signedInHarness(database);
@@ -208,7 +201,7 @@ eachDatabase(
   },
 );
 
-eachDatabase(
+onStore(
   "after the verification the browser is signed in, and a client that is no browser gets no session",
   async (database) => {
     const harness = await accountHarness(database, withEmail);
@@ -240,7 +233,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("the page after sign-up resends the verification e-mail", async (database) => {
+onStore("the page after sign-up resends the verification e-mail", async (database) => {
   const harness = await accountHarness(database, withEmail);
   const fields = { name: "", email: "ada@example.org", "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" };
   const { text } = await harness.submit("/account/sign-up", fields);

@@ -3,7 +3,7 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { eachDatabase } from "../../../../test/support/databases.ts";
+import { onStore } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { createTestFolder } from "../../../../test/support/test-folder.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
@@ -76,23 +76,20 @@ async function storeKey(database: Database, plan: Plan, seed = 1) {
   return createdKey;
 }
 
-eachDatabase(
-  "`find` returns the owner of a stored key, and the database contains only the key's hash",
-  async (database) => {
-    const { key } = await storeKey(database, "pro");
-    const directory = createKeyDirectory({ database, clock: new FakeClock() });
-    assert.deepEqual(await find(directory, key), {
-      customerId: "cus-a",
-      plan: "pro",
-      keyId: "key-1",
-      allowance: PLAN_ALLOWANCES.pro,
-    });
-    const [row] = await database.query("select * from api_keys");
-    assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
-  },
-);
+onStore("`find` returns the owner of a stored key, and the database contains only the key's hash", async (database) => {
+  const { key } = await storeKey(database, "pro");
+  const directory = createKeyDirectory({ database, clock: new FakeClock() });
+  assert.deepEqual(await find(directory, key), {
+    customerId: "cus-a",
+    plan: "pro",
+    keyId: "key-1",
+    allowance: PLAN_ALLOWANCES.pro,
+  });
+  const [row] = await database.query("select * from api_keys");
+  assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
+});
 
-eachDatabase("an unknown key, or a key with a different plan in its prefix, is not found", async (database) => {
+onStore("an unknown key, or a key with a different plan in its prefix, is not found", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   assert.equal(await find(directory, createKey(seededRandom(2), "pro").key), null);
   const createdKey = createKey(seededRandom(3), "pro");
@@ -126,7 +123,7 @@ test("a hundred thousand keys are unique, and their characters are uniformly dis
   }
 });
 
-eachDatabase("the plans of active keys are the current ones; other keys have none", async (database) => {
+onStore("the plans of active keys are the current ones; other keys have none", async (database) => {
   const customers = ["active", "changed", "revoked", "canceled"].map((customerId) => ({
     customerId,
     plan: "free" as Plan,
@@ -176,7 +173,7 @@ test("concurrent look-ups share one query, malformed keys cause no query, and ca
   assert.equal(database.queries, 5);
 });
 
-eachDatabase("a flood of unknown keys evicts no valid key and is itself cached for a second", async (database) => {
+onStore("a flood of unknown keys evicts no valid key and is itself cached for a second", async (database) => {
   let queryCount = 0;
   const countingDatabase = {
     ...database,
@@ -335,7 +332,7 @@ test("key texts are cleared from memory after a second, even without further req
   assert.equal(clock.pending, 1);
 });
 
-eachDatabase(
+onStore(
   "demo keys are private, survive restarts, and are recreated if the file or the database row is missing",
   async (database) => {
     const dataDir = await createTestFolder();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { LightMyRequestResponse } from "fastify";
 import { caller, openMeteredServer } from "../../../../test/support/customers/metered-server.ts";
-import { eachDatabase } from "../../../../test/support/databases.ts";
+import { onStore } from "../../../../test/support/databases.ts";
 import { KEY_ROUTE } from "../../../../test/support/test-app.ts";
 import { toStoreError } from "../../../adapters/database/errors.ts";
 import { createMemoryQuotaJournal } from "../../../adapters/metering/quota-journal-memory.ts";
@@ -35,7 +35,7 @@ function parseMember(header: unknown, name: string): Readonly<Record<string, num
   );
 }
 
-eachDatabase("200: each call, including HEAD and 304, is counted once in the tier of its route", async (store) => {
+onStore("200: each call, including HEAD and 304, is counted once in the tier of its route", async (store) => {
   const { app, get, used } = await openMeteredServer(store, [PRO]);
   const first = await get("/listing", PRO);
   assert.equal(first.statusCode, 200);
@@ -48,23 +48,20 @@ eachDatabase("200: each call, including HEAD and 304, is counted once in the tie
   assert.deepEqual(await used(PRO), { LISTING: 3, INSIGHT: 1, STRATEGY: 1, DEEP: 1 });
 });
 
-eachDatabase(
-  "202: a call released by its handler is not counted, and a second release has no effect",
-  async (store) => {
-    const { get, used } = await openMeteredServer(store, [SMALL]);
-    for (let attempt = 0; attempt < 10; attempt++) {
-      const reply = await get("/insight?status=202&given_back=true", SMALL);
-      assert.equal(reply.statusCode, 202);
-      assert.equal(parseMember(reply.headers.ratelimit, "insight")?.r, 3);
-    }
-    await get("/insight?status=202", SMALL);
-    // The handler has released the call, and the status releases it a second time.
-    assert.equal((await get("/insight?status=500&given_back=true", SMALL)).statusCode, 500);
-    assert.deepEqual(await used(SMALL), { ...NO_USAGE, INSIGHT: 1 });
-  },
-);
+onStore("202: a call released by its handler is not counted, and a second release has no effect", async (store) => {
+  const { get, used } = await openMeteredServer(store, [SMALL]);
+  for (let attempt = 0; attempt < 10; attempt++) {
+    const reply = await get("/insight?status=202&given_back=true", SMALL);
+    assert.equal(reply.statusCode, 202);
+    assert.equal(parseMember(reply.headers.ratelimit, "insight")?.r, 3);
+  }
+  await get("/insight?status=202", SMALL);
+  // The handler has released the call, and the status releases it a second time.
+  assert.equal((await get("/insight?status=500&given_back=true", SMALL)).statusCode, 500);
+  assert.deepEqual(await used(SMALL), { ...NO_USAGE, INSIGHT: 1 });
+});
 
-eachDatabase(
+onStore(
   "401: no response is counted in a quota; after 60 per minute, unknown keys get 429 and valid keys work",
   async (store) => {
     const { clock, get, used, reached } = await openMeteredServer(store, [PRO]);
@@ -89,7 +86,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("401: concurrent requests receive at most 60 401 responses", async (store) => {
+onStore("401: concurrent requests receive at most 60 401 responses", async (store) => {
   const slow = { authenticate: () => new Promise<null>((resolve) => setImmediate(() => resolve(null))) };
   const { get } = await openMeteredServer(store, [], { authentication: slow });
   const responses = await Promise.all(Array.from({ length: 200 }, () => get("/listing", PRO)));
@@ -98,7 +95,7 @@ eachDatabase("401: concurrent requests receive at most 60 401 responses", async 
   assert.equal(statuses.filter((status) => status === 429).length, 140);
 });
 
-eachDatabase(
+onStore(
   "403: a call with a plan that is too low returns an upgrade link, uses no quota and counts in the minute limit",
   async (store) => {
     const { get, used, reached } = await openMeteredServer(store, [FREE]);
@@ -114,7 +111,7 @@ eachDatabase(
   },
 );
 
-eachDatabase(
+onStore(
   "429: the response for a used-up quota contains the tier, the usage, the reset date and an upgrade link",
   async (store) => {
     const { get, used, reached } = await openMeteredServer(store, [FREE]);
@@ -142,7 +139,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("404, 409, 422, 500 and 503: the calls are not counted", async (store) => {
+onStore("404, 409, 422, 500 and 503: the calls are not counted", async (store) => {
   const { get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 4; attempt++) {
     for (const status of [404, 409, 500, 503]) {
@@ -155,7 +152,7 @@ eachDatabase("404, 409, 422, 500 and 503: the calls are not counted", async (sto
   assert.deepEqual(await used(SMALL), NO_USAGE);
 });
 
-eachDatabase("429: Retry-After of a quota is in seconds if the operator has set this", async (store) => {
+onStore("429: Retry-After of a quota is in seconds if the operator has set this", async (store) => {
   const { get } = await openMeteredServer(store, [FREE], { quotaRetryAfter: "seconds" });
   for (let call = 0; call < 10; call++) await get("/insight", FREE);
   const { statusCode, headers, body } = await get("/insight", FREE);
@@ -165,7 +162,7 @@ eachDatabase("429: Retry-After of a quota is in seconds if the operator has set 
   assert.match(resetsOn, /^\d{4}-\d{2}-01$/);
 });
 
-eachDatabase("two limits in a RateLimit field never have the same name", async (store) => {
+onStore("two limits in a RateLimit field never have the same name", async (store) => {
   const { get } = await openMeteredServer(store, [PRO]);
   for (const route of ["/listing", "/insight", "/strategy", "/signal", "/deep", "/uncounted"]) {
     const { headers } = await get(route, PRO);
@@ -178,7 +175,7 @@ eachDatabase("two limits in a RateLimit field never have the same name", async (
   }
 });
 
-eachDatabase("429: the 31st request of a minute is not counted, and Retry-After is exact", async (store) => {
+onStore("429: the 31st request of a minute is not counted, and Retry-After is exact", async (store) => {
   const { clock, get, used } = await openMeteredServer(store, [FREE, PRO]);
   for (let call = 0; call < 30; call++) {
     assert.equal((await get("/listing", FREE)).statusCode, 200);
@@ -198,7 +195,7 @@ eachDatabase("429: the 31st request of a minute is not counted, and Retry-After 
   assert.deepEqual(await used(FREE), { ...NO_USAGE, LISTING: 31 });
 });
 
-eachDatabase("429: Retry-After includes up to 10% jitter and is never less than the wait", async (store) => {
+onStore("429: Retry-After includes up to 10% jitter and is never less than the wait", async (store) => {
   let draws = 0;
   const { get } = await openMeteredServer(store, [FREE], { uniform: () => (draws++ % 100) / 100 });
   for (let call = 0; call < 30; call++) await get("/listing", FREE);
@@ -221,7 +218,7 @@ eachDatabase("429: Retry-After includes up to 10% jitter and is never less than 
   }
 });
 
-eachDatabase("429: the strategy class has its own limit of 5 per minute besides the general limit", async (store) => {
+onStore("429: the strategy class has its own limit of 5 per minute besides the general limit", async (store) => {
   const { get } = await openMeteredServer(store, [PRO]);
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
   const rejected = await get("/signal", PRO);
@@ -233,14 +230,14 @@ eachDatabase("429: the strategy class has its own limit of 5 per minute besides 
   assert.equal((await get("/listing", PRO)).statusCode, 429);
 });
 
-eachDatabase("503: no handler runs if the store cannot count the call", async (store) => {
+onStore("503: no handler runs if the store cannot count the call", async (store) => {
   const fault = toStoreError(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
   const { get, reached } = await openMeteredServer({ ...store, query: () => Promise.reject(fault) }, [PRO]);
   assertUnavailable(await get("/listing", PRO));
   assert.deepEqual(reached, []);
 });
 
-eachDatabase("503: no handler runs and no call is counted if the journal cannot be written", async (store) => {
+onStore("503: no handler runs and no call is counted if the journal cannot be written", async (store) => {
   const failCommit = () => Promise.reject(new AppError("store_unavailable", "Calls cannot be counted at the moment."));
   const failOpen = { open: () => assert.fail("EROFS: read-only file system, write") };
   for (const fault of [failOpen, { committed: failCommit }]) {
@@ -252,7 +249,7 @@ eachDatabase("503: no handler runs and no call is counted if the journal cannot 
   }
 });
 
-eachDatabase("the RateLimit headers equal the number of further requests that are allowed", async (store) => {
+onStore("the RateLimit headers equal the number of further requests that are allowed", async (store) => {
   const { clock, get } = await openMeteredServer(store, [SMALL]);
   const first = await get("/listing", SMALL);
   assert.equal(first.headers["ratelimit-policy"], '"general";q=100;w=60, "listing";q=5');
@@ -269,7 +266,7 @@ eachDatabase("the RateLimit headers equal the number of further requests that ar
   assert.equal((await get("/uncounted", SMALL)).statusCode, 200);
 });
 
-eachDatabase("counts exactly the successful calls among 600 concurrent ones", async (store) => {
+onStore("counts exactly the successful calls among 600 concurrent ones", async (store) => {
   const busy = caller("busy-a", "enterprise", {
     quotas: { ...PLAN_ALLOWANCES.pro.quotas, LISTING: 300 },
     rateLimits: { general: 10_000, strategy: 5 },
@@ -284,7 +281,7 @@ eachDatabase("counts exactly the successful calls among 600 concurrent ones", as
   assert.ok(succeeded > 0 && succeeded <= 300);
 });
 
-eachDatabase("a call is counted if its client disconnects after the work started", async (store) => {
+onStore("a call is counted if its client disconnects after the work started", async (store) => {
   const started = Promise.withResolvers<void>();
   const work = Promise.withResolvers<void>();
   const { app, used } = await openMeteredServer(store, [SMALL]);

@@ -47,7 +47,7 @@ export function createMetering({
       const { used, resetsOn } = await meter.usage(customerId);
       return { usage: used, quotas: allowance.quotas, resetsOn };
     },
-    /** SettlementTiming the unused quota of a previous process. Must resolve before the first `takeQuota`. */
+    /** Releases the unused quota of a previous process. Must resolve before the first `takeQuota`. */
     start: () => meter.start(),
     /** Returns unused quota to the store, so that other nodes can use it immediately. */
     stop: () => meter.stop(),

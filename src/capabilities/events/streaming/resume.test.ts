@@ -67,7 +67,7 @@ test("for any order of events, disconnections, resumes and restarts, each client
             for (let index = 0; index < action.count; index++) {
               draw += 1;
               log.append({
-                type: EVENT_TYPES[draw % 4],
+                type: EVENT_TYPES[draw % EVENT_TYPES.length],
                 marketId: [null, "m1", "m2"][draw % 3],
                 gap: index === 0 ? action.gap : 0,
               });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
+import { onPostgres, onStore } from "../../../../test/support/databases.ts";
 import { openReceiver } from "../../../../test/support/webhooks/event-receiver.ts";
 import { ok, toAttempt } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { createLoopbackWebhookOut } from "../../../../test/support/webhooks/loopback-webhook-out.ts";
@@ -31,7 +31,7 @@ function createHangingOut(): WebhookOut & { readonly held: WebhookRequest[]; rea
   };
 }
 
-eachDatabase(
+onStore(
   "10 endpoints that never answer do not hold up 40 others, and have at most 4 attempts each",
   async (database) => {
     const out = createHangingOut();
@@ -53,7 +53,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("nothing is sent after the deletion, during a storm of retries", async (database) => {
+onStore("nothing is sent after the deletion, during a storm of retries", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(500).end());
   const harness = await openWebhooks(database, { retryDelaysMs: Array<number>(1_000).fill(1) });
   const { webhookId } = await harness.register(receiver.url);
@@ -73,7 +73,7 @@ eachDatabase("nothing is sent after the deletion, during a storm of retries", as
   assert.deepEqual(await database.query("select 1 from webhook_deliveries where webhook_id = $1", [webhookId]), []);
 });
 
-eachDatabase("a disabled webhook receives nothing, and its retries are canceled", async (database) => {
+onStore("a disabled webhook receives nothing, and its retries are canceled", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(500).end());
   const harness = await openWebhooks(database, { retryDelaysMs: Array<number>(1_000).fill(1) });
   const { webhookId } = await harness.register(receiver.url);
@@ -95,7 +95,7 @@ eachDatabase("a disabled webhook receives nothing, and its retries are canceled"
   assert.deepEqual(receiver.idsOn("/").slice(count), ["6"]);
 });
 
-eachDatabase("disabled endpoints that still wait for an answer take no place of others", async (database) => {
+onStore("disabled endpoints that still wait for an answer take no place of others", async (database) => {
   const out = createHangingOut();
   const harness = await openWebhooks(database, { out });
   await harness.register("https://example.org/ok/0");
@@ -114,7 +114,7 @@ eachDatabase("disabled endpoints that still wait for an answer take no place of 
   await out.close();
 });
 
-eachDatabase("after a change of the event types, every later event of the new types is delivered", async (database) => {
+onStore("after a change of the event types, every later event of the new types is delivered", async (database) => {
   const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   const { webhookId } = await harness.register(receiver.url);
@@ -127,7 +127,7 @@ eachDatabase("after a change of the event types, every later event of the new ty
   assert.deepEqual(receiver.idsOn("/"), ["1", "2", "3", "4"]);
 });
 
-eachDatabase("410 disables the webhook", async (database) => {
+onStore("410 disables the webhook", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(410).end());
   const harness = await openWebhooks(database);
   await harness.register(receiver.url);
@@ -139,7 +139,7 @@ eachDatabase("410 disables the webhook", async (database) => {
   assert.deepEqual([webhook?.failureCount, receiver.requests.length], [1, 1]);
 });
 
-eachDatabase("during a roll, both secrets verify; without one, only the current", async (database) => {
+onStore("during a roll, both secrets verify; without one, only the current", async (database) => {
   const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   const { webhookId, newSecret } = await harness.register(receiver.url);
@@ -173,7 +173,7 @@ eachDatabase("during a roll, both secrets verify; without one, only the current"
   );
 });
 
-eachDatabase("a plan without webhooks receives nothing", async (database) => {
+onStore("a plan without webhooks receives nothing", async (database) => {
   const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   await harness.register(`${receiver.url}/free`);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
-import { eachDatabase } from "../../../../test/support/databases.ts";
+import { onStore } from "../../../../test/support/databases.ts";
 import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { fakeWebhookPorts, ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -38,7 +38,7 @@ async function openApi(database: Database, answer: () => WebhookAnswer = () => o
   return { ...harness, sent, createCaller };
 }
 
-eachDatabase("200: a registration is listed without its secret, and can be deleted", async (database) => {
+onStore("200: a registration is listed without its secret, and can be deleted", async (database) => {
   const { createCaller, clock } = await openApi(database);
   const { call } = await createCaller();
   const { status, json } = await call("POST", "", { ...BODY, secret: "a secret of mine" });
@@ -55,7 +55,7 @@ eachDatabase("200: a registration is listed without its secret, and can be delet
   assert.equal((await call("DELETE", `/${id}`)).status, 404);
 });
 
-eachDatabase("200: a secret that the service makes is returned once", async (database) => {
+onStore("200: a secret that the service makes is returned once", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const { json } = await call("POST", "", { ...BODY, events: ["whale_alert", "whale_alert"] });
@@ -68,7 +68,7 @@ eachDatabase("200: a secret that the service makes is returned once", async (dat
   assert.equal((await call("PATCH", `/${json.webhook_id}`, { secret: "mine" })).json.secret, undefined);
 });
 
-eachDatabase("422: invalid registrations and changes", async (database) => {
+onStore("422: invalid registrations and changes", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const cases: [object, string][] = [
@@ -96,7 +96,7 @@ eachDatabase("422: invalid registrations and changes", async (database) => {
   assert.deepEqual(describeDetail(wrongCursor.json), ["value_error at query.cursor"]);
 });
 
-eachDatabase("409: at most 10 webhooks, also if they are registered at the same time", async (database) => {
+onStore("409: at most 10 webhooks, also if they are registered at the same time", async (database) => {
   const { createCaller } = await openApi(database);
   const first = await createCaller();
   for (let index = 0; index < 9; index++) await first.call("POST", "", BODY);
@@ -108,7 +108,7 @@ eachDatabase("409: at most 10 webhooks, also if they are registered at the same 
   assert.ok(replies.every(({ status, json }) => status === 200 || json.code === "webhook_limit_reached"));
 });
 
-eachDatabase("404: webhooks of others look like unknown ones", async (database) => {
+onStore("404: webhooks of others look like unknown ones", async (database) => {
   const { createCaller, sent } = await openApi(database);
   const owner = await createCaller();
   const stranger = await createCaller();
@@ -127,7 +127,7 @@ eachDatabase("404: webhooks of others look like unknown ones", async (database) 
   assert.equal(sent.length, 0);
 });
 
-eachDatabase("403: the free plan cannot register or test, but can delete", async (database) => {
+onStore("403: the free plan cannot register or test, but can delete", async (database) => {
   const { createCaller, app } = await openApi(database);
   const { call } = await createCaller("free");
   const { status, json } = await call("POST", "", BODY);
@@ -138,7 +138,7 @@ eachDatabase("403: the free plan cannot register or test, but can delete", async
   assert.equal((await app.http.inject({ method: "POST", url: "/v1/webhooks", payload: BODY })).statusCode, 401);
 });
 
-eachDatabase("only a registration counts towards the DEEP quota", async (database) => {
+onStore("only a registration counts towards the DEEP quota", async (database) => {
   const { createCaller, call } = await openApi(database);
   const caller = await createCaller();
   const { json } = await caller.call("POST", "", BODY);
@@ -150,7 +150,7 @@ eachDatabase("only a registration counts towards the DEEP quota", async (databas
   assert.equal(me.json.usage.deep?.used ?? me.json.usage.deep, 1);
 });
 
-eachDatabase("200: a test event is signed and returns what the receiver answered", async (database) => {
+onStore("200: a test event is signed and returns what the receiver answered", async (database) => {
   let answer: WebhookAnswer = { ...ok(418), kind: "answered", status: 418, retryAt: null, bodyHead: "teapot" };
   const { createCaller, sent, clock } = await openApi(database, () => answer);
   const { call } = await createCaller();
@@ -180,7 +180,7 @@ eachDatabase("200: a test event is signed and returns what the receiver answered
   assert.deepEqual([unsent.status, unsent.json.response_status, unsent.json.latency_ms], [200, null, null]);
 });
 
-eachDatabase("200: deliveries are listed newest first, in pages", async (database) => {
+onStore("200: deliveries are listed newest first, in pages", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const { json } = await call("POST", "", BODY);
@@ -210,7 +210,7 @@ eachDatabase("200: deliveries are listed newest first, in pages", async (databas
   assert.deepEqual([second.json.length, second.json[0].event_id, second.headers.link], [1, "1", undefined]);
 });
 
-eachDatabase("a disabled webhook starts again with the next event and without failures", async (database) => {
+onStore("a disabled webhook starts again with the next event and without failures", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const { json } = await call("POST", "", BODY);
@@ -227,7 +227,7 @@ eachDatabase("a disabled webhook starts again with the next event and without fa
   assert.equal(row?.position, 77);
 });
 
-eachDatabase("the deletion of a customer deletes its webhooks", async (database) => {
+onStore("the deletion of a customer deletes its webhooks", async (database) => {
   const { createCaller, app } = await openApi(database);
   const { call, customerId } = await createCaller();
   await call("POST", "", BODY);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { eachDatabase, embeddedDatabase } from "../../../../test/support/databases.ts";
+import { embeddedDatabase, onStore } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { type MatchingHarness, openTestMatching } from "../../../../test/support/matching/matching-harness.ts";
@@ -36,7 +36,7 @@ const FORBID = {
   decidedBy: "ada",
 } as const;
 
-eachDatabase("a decision applies at once, replaces an earlier one, and ends when it is cleared", async (database) => {
+onStore("a decision applies at once, replaces an earlier one, and ends when it is cleared", async (database) => {
   const { matching, put, becomes } = openNode(database);
   put("alpha", "1", "Rain?");
   put("beta", "2", "Rain?");
@@ -59,7 +59,7 @@ eachDatabase("a decision applies at once, replaces an earlier one, and ends when
   await becomes(["alpha/1 identical beta/2"]);
 });
 
-eachDatabase("a decision outlives a restart, and a forbidden pair is not served in between", async (database) => {
+onStore("a decision outlives a restart, and a forbidden pair is not served in between", async (database) => {
   const first = openNode(database);
   await first.matching.decisions.decide(FORBID);
   await first.matching.stop();
@@ -72,7 +72,7 @@ eachDatabase("a decision outlives a restart, and a forbidden pair is not served 
   assert.deepEqual([list(), changes], [[], []]);
 });
 
-eachDatabase(
+onStore(
   "other nodes apply a decision when the bus announces it, and without the bus after five seconds",
   async (database) => {
     const bus = createInProcessBus(quietLog);
@@ -90,7 +90,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("invalid pairs and notes are refused and not stored", async (database) => {
+onStore("invalid pairs and notes are refused and not stored", async (database) => {
   const { decisions } = openNode(database).matching;
   const decide = (a: string, b: string, note: string | null = null) =>
     decisions.decide({ markets: [a, b], decision: "identical", note, decidedBy: "ada" });
@@ -105,7 +105,7 @@ eachDatabase("invalid pairs and notes are refused and not stored", async (databa
   assert.deepEqual(await decisions.list(), []);
 });
 
-eachDatabase("the order of the ids is that of their bytes, and an id may contain a slash", async (database) => {
+onStore("the order of the ids is that of their bytes, and an id may contain a slash", async (database) => {
   const { decisions } = openNode(database).matching;
   for (const [first, second] of [
     ["beta/a", "alpha/Z/1"],

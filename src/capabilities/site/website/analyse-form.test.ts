@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock } from "node:test";
 import { inputIn, SAME_SITE, signedInHarness } from "../../../../test/support/customers/account-harness.ts";
-import { eachDatabase } from "../../../../test/support/databases.ts";
+import { onStore } from "../../../../test/support/databases.ts";
 import { atFileEnd } from "../../../../test/support/file-end.ts";
 import { type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { eventually } from "../../../../test/support/service-process.ts";
@@ -65,7 +65,7 @@ async function openService(database: Database) {
 const alertIn = (text: string): string =>
   /<p class="warn" role="alert">(.*?)<\/p>/s.exec(text)?.[1]?.replace(/<[^>]*>/g, "") ?? "";
 
-eachDatabase(
+onStore(
   "303: a signed-in visitor starts an analysis, sees since when it runs, and then the estimate",
   async (database) => {
     const service = await openService(database);
@@ -110,7 +110,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("200: visitors without a session get a link to sign in and the request for the API", async (database) => {
+onStore("200: visitors without a session get a link to sign in and the request for the API", async (database) => {
   const { visitSignedIn, visitSignedOut, app } = await openService(database);
   const { text, headers } = await visitSignedOut();
   assert.doesNotMatch(text, /<form method="post"/);
@@ -126,7 +126,7 @@ eachDatabase("200: visitors without a session get a link to sign in and the requ
   assert.doesNotMatch((await visitSignedIn()).text, BUTTON);
 });
 
-eachDatabase(
+onStore(
   "401 and 403: a form without a session, or of another site or session, starts and counts nothing",
   async (database) => {
     const { submit, cookie, fields, countCalls, countRuns } = await openService(database);
@@ -157,47 +157,44 @@ eachDatabase(
   },
 );
 
-eachDatabase(
-  "429 and 403: quota, minute limit and plan apply as to the API, and the page says which",
-  async (database) => {
-    const { app, analyse, customerId, operator, listMarket, countCalls, countRuns } = await openService(database);
-    // All plans include analyses at present.
-    const refusing = mock.method(app.analyses.service, "analyse", async () => {
-      throw new AppError("plan_required", "This endpoint needs the pro plan. Upgrade: /pricing");
-    });
-    const excluded = await analyse();
-    assert.deepEqual(
-      [excluded.status, alertIn(excluded.text)],
-      [403, "Your plan does not include analyses. Compare plans"],
-    );
-    refusing.mock.restore();
-    await app.customers.setPlan(customerId, "enterprise", operator);
-    await app.customers.setQuota(customerId, "INSIGHT", 1, operator);
-    assert.equal((await analyse()).status, 303);
-    listMarket("m-2");
-    const refused = await analyse("/markets/venue_a/m-2");
-    assert.equal(refused.status, 429);
-    assert.match(
-      alertIn(refused.text),
-      /^You have used all INSIGHT calls of this month\. Analyses count as INSIGHT calls\. The quota resets on \d{4}-\d\d-01\. Compare plans$/,
-    );
-    assert.match(refused.text, /<h1 dir="auto">Question m-2<\/h1>/);
-    assert.match(refused.text, BUTTON);
-    assert.match(String(refused.headers.ratelimit), /"insight";r=0/);
-    const running = await analyse();
-    assert.equal(running.status, 429);
-    assert.match(running.text, /has been running since/);
-    assert.doesNotMatch(running.text, RELOAD, "a reload would remove the reason");
-    await app.customers.setRateLimits(customerId, { general: 1 }, operator);
-    const limited = await analyse();
-    assert.equal(limited.status, 429);
-    assert.match(alertIn(limited.text), /^Rate limit exceeded\. Retry after \d+ seconds\.$/);
-    await app.customers.setRateLimits(customerId, { general: null }, operator);
-    assert.deepEqual([await countCalls(), await countRuns()], [1, 1]);
-  },
-);
+onStore("429 and 403: quota, minute limit and plan apply as to the API, and the page says which", async (database) => {
+  const { app, analyse, customerId, operator, listMarket, countCalls, countRuns } = await openService(database);
+  // All plans include analyses at present.
+  const refusing = mock.method(app.analyses.service, "analyse", async () => {
+    throw new AppError("plan_required", "This endpoint needs the pro plan. Upgrade: /pricing");
+  });
+  const excluded = await analyse();
+  assert.deepEqual(
+    [excluded.status, alertIn(excluded.text)],
+    [403, "Your plan does not include analyses. Compare plans"],
+  );
+  refusing.mock.restore();
+  await app.customers.setPlan(customerId, "enterprise", operator);
+  await app.customers.setQuota(customerId, "INSIGHT", 1, operator);
+  assert.equal((await analyse()).status, 303);
+  listMarket("m-2");
+  const refused = await analyse("/markets/venue_a/m-2");
+  assert.equal(refused.status, 429);
+  assert.match(
+    alertIn(refused.text),
+    /^You have used all INSIGHT calls of this month\. Analyses count as INSIGHT calls\. The quota resets on \d{4}-\d\d-01\. Compare plans$/,
+  );
+  assert.match(refused.text, /<h1 dir="auto">Question m-2<\/h1>/);
+  assert.match(refused.text, BUTTON);
+  assert.match(String(refused.headers.ratelimit), /"insight";r=0/);
+  const running = await analyse();
+  assert.equal(running.status, 429);
+  assert.match(running.text, /has been running since/);
+  assert.doesNotMatch(running.text, RELOAD, "a reload would remove the reason");
+  await app.customers.setRateLimits(customerId, { general: 1 }, operator);
+  const limited = await analyse();
+  assert.equal(limited.status, 429);
+  assert.match(alertIn(limited.text), /^Rate limit exceeded\. Retry after \d+ seconds\.$/);
+  await app.customers.setRateLimits(customerId, { general: null }, operator);
+  assert.deepEqual([await countCalls(), await countRuns()], [1, 1]);
+});
 
-eachDatabase(
+onStore(
   "422, 502 and 404: markets that cannot be analysed are refused with the reason and count nothing",
   async (database) => {
     const { app, analyse, listMarket, countCalls, countRuns } = await openService(database);
@@ -229,7 +226,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("303: a form that is submitted twice counts once, and another form counts again", async (database) => {
+onStore("303: a form that is submitted twice counts once, and another form counts again", async (database) => {
   const { analyse, countCalls, countRuns } = await openService(database);
   const form = "0123456789abcdef0123";
   const locations = [];
@@ -240,7 +237,7 @@ eachDatabase("303: a form that is submitted twice counts once, and another form 
   assert.deepEqual([await countCalls(), await countRuns()], [2, 1]);
 });
 
-eachDatabase("200: if the analysis ends without a result, the page says why and offers another", async (database) => {
+onStore("200: if the analysis ends without a result, the page says why and offers another", async (database) => {
   const { app, analyse, visitSignedIn, ended, listMarket } = await openService(database);
   // Without a last price, because the board keeps the last known one.
   listMarket("m-3", { quote: { lastPrice: null } });
