@@ -143,7 +143,7 @@ after(async () => {
   await folder.release();
 });
 
-test("a run whose budget is too small ends without research, says so, and spends no more than the budget", async () => {
+test("a run with too small a budget ends without research, states this in its result, and spends at most the budget", async () => {
   const market = markets.next();
   scripts.set(market.title, () => "costly");
   first = { market, id: await requestAnalysis(market) };
@@ -155,7 +155,7 @@ test("a run whose budget is too small ends without research, says so, and spends
   assertIdentities(analysis);
 });
 
-test("after a kill, results are kept and research continues with what it stored, whatever other runs get from the model", async () => {
+test("after a kill, results are kept and research continues from its stored stages, regardless of answers to other runs", async () => {
   const [slow, good, nonsense, hostile] = [markets.next(), markets.next(), markets.next(), markets.next()];
   let isSlow = true;
   // The plan is answered. The kill finds the trials without an answer.
@@ -204,7 +204,7 @@ test("after a kill, results are kept and research continues with what it stored,
   assertNear(continued.meta.cost_usd, 6 * CALL_USD);
 });
 
-test("a model that cannot be reached leaves an analysis without research, which says so", async () => {
+test("an analysis with an unreachable model has no research and states this", async () => {
   await model.close();
   const market = markets.next();
   const { analysis_type: type, meta, ...analysis } = await readAnalysis(market, await requestAnalysis(market));
@@ -216,7 +216,7 @@ test("a model that cannot be reached leaves an analysis without research, which 
   assertIdentities(analysis);
 });
 
-test("each of these runs has one event, and the key is in no response, no log line and no stored transcript", async () => {
+test("each run of this file has one event, and the key is in no response, no log line and no stored transcript", async () => {
   await service.end();
   seen += service.output();
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });

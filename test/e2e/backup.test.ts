@@ -68,7 +68,7 @@ async function appendEvent(service: ServiceProcess): Promise<void> {
   assert.equal(status, 202, text);
 }
 
-test("checking and restoring a backup sends nothing again, and repeats no event id", async () => {
+test("checking and restoring a backup resends no event and reuses no event id", async () => {
   const original = join(folder.path, "original");
   const restored = join(folder.path, "restored");
   const first = await start(original);

@@ -182,7 +182,7 @@ async function readStream(query: string, pattern: RegExp, headers: Readonly<Reco
   return text;
 }
 
-test("the request of the guide for events opens a stream, which says that events before it are missing", async () => {
+test("the guide's request for events opens a stream that reports missing earlier events", async () => {
   const { text } = await service.get("/docs/events.md", {});
   const [, query = "", lastEventId = ""] = /^GET \/v1\/stream\?(\S*)\nLast-Event-ID: (\d+)$/m.exec(text) ?? [];
   assert.match(await readStream(query, /^event: reset$/m, { "last-event-id": lastEventId }), /^event: reset$/m);

@@ -89,7 +89,7 @@ describe("matching of the simulated venues", () => {
     await folder.release();
   });
 
-  test("matched markets are the same in the simulated world, and no trap is matched or listed as an arbitrage", async () => {
+  test("matched markets are the same in the simulated world, and no different questions are matched or listed as arbitrage", async () => {
     const truth = new Map((await readTruth(sandbox)).map((pair) => [`${pair.a} ${pair.b}`, pair]));
     const { pairs }: { pairs: readonly ListedPair[] } = await runMatches(
       { PARALLAX_DATA_DIR: folder.path },
