@@ -30,7 +30,7 @@ test("the board lists all markets if there are more than its initial capacity", 
   assert.equal(ids.at(-1), "m0");
 });
 
-test("`findByQuestion` returns the most similar markets that pass its filter, and the larger volume of equal ones", () => {
+test("`findByQuestion` returns the most similar markets that pass its filter, equally similar ones by volume", () => {
   const parts = (title: string, volume24hUsd: number | null, listing: SampleParts["listing"] = {}): SampleParts => ({
     listing: { title, ...listing },
     activity: { volume24hUsd },

@@ -272,7 +272,7 @@ test("`restore` sets the store key, and the first poll replaces the restored pri
   assert.deepEqual([change.isNew, change.market.storeKey, change.market.quote.bid], [false, 77, 0.5]);
 });
 
-test("an observer is notified of a new and of a changed event, after the event is on the board", () => {
+test("an observer is notified of a new and of a changed event after the board contains it", () => {
   const board = createBoard();
   const titles: (string | undefined)[] = [];
   board.observe({

@@ -56,7 +56,7 @@ test("markets are a complete set if and only if every row of the event is open o
   assert.ok((seen.get(true) ?? 0) > 50 && (seen.get(false) ?? 0) > 50);
 });
 
-test("each gap has its reason", () => {
+test("an incomplete set has the reason why it is incomplete", () => {
   const open = [{}, {}];
   assert.equal(gapOf(sampleChildren(2), open), null);
   assert.equal(gapOf(null, open), "children_unknown");

@@ -47,7 +47,7 @@ eachDatabase("returns an empty page for an empty log, and all fields of appended
   assert.deepEqual([await log.latestId(), await log.startOfNewest(10), await log.startOfNewest(1)], [2, 0, 1]);
 });
 
-eachDatabase("streams and webhooks send the numbers of an event rounded, as responses do", async (database) => {
+eachDatabase("the numbers of an event are rounded as in responses", async (database) => {
   const log = createLog(database);
   const payload = { new_yes: 0.1 + 0.2, flow: 100 / 3, probability: 1 / 3 };
   await appendInTransaction(database, [createEvent("a", { payload })]);
@@ -56,7 +56,7 @@ eachDatabase("streams and webhooks send the numbers of an event rounded, as resp
   assert.deepEqual(sent, { new_yes: 0.3, flow: 33.333333, probability: 1 / 3 });
 });
 
-eachDatabase("a rolled-back append leaves no event and uses no id", async (database) => {
+eachDatabase("a rolled-back append stores no event and uses no id", async (database) => {
   const log = createLog(database);
   const failingTransaction = database.transaction(async (transaction) => {
     assert.equal(await appendEvents(transaction, [createEvent("lost")]), 1);

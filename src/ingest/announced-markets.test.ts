@@ -31,7 +31,7 @@ test("1,000 announced markets are on the board after 10 requests and 12 seconds"
   assert.equal(reads().length, 10);
 });
 
-test("a market that a sweep or a read of the changes returns before it is due is not requested", async () => {
+test("an announced market is not requested if a sweep or a read of changes returns it before its request is due", async () => {
   const { clock, venue, market, announce, reads } = await startVenue({ changesPauseMs: 1_500, sweepPauseMs: 10_000 });
   venue.markets.set("changed", sampleMarket("changed"));
   venue.changed = ["changed"];
@@ -65,7 +65,7 @@ test("a market that the venue does not return is read 4 times at growing interva
   assert.equal(venue.callsOf("getMarkets").length, 5);
 });
 
-test("a request that fails is repeated, and does not keep later markets from being read", async () => {
+test("a failed request is retried and does not prevent the reads of later markets", async () => {
   const { clock, venue, market, announce, drops } = await startVenue({ sweepPauseMs: HOUR_MS });
   for (const id of ["b", "c"]) venue.markets.set(id, sampleMarket(id));
   venue.failing.set("getMarkets", new VenueError("client_error", "bad id", { retryable: false }));

@@ -70,7 +70,7 @@ test("a market without a book is null; a resolved market is null without a reque
   assert.equal(requests(), 1);
 });
 
-test("a failure is thrown to all callers and repeated for 2 seconds, so that a failing venue is not flooded", async () => {
+test("a failure is thrown to all callers of the next 2 seconds without another request", async () => {
   const { clock, venue, market, read, requests } = setUp();
   venue.books.set("m", book(0.4));
   venue.failing.set("getBook", new VenueError("server_error", "broken", { retryable: true }));
@@ -82,7 +82,7 @@ test("a failure is thrown to all callers and repeated for 2 seconds, so that a f
   assert.deepEqual(((await read(market("m"))) as OrderBook).bids, book(0.4).bids);
 });
 
-test("a venue that does not answer within 4 seconds is a timeout, even if the adapter ignores the signal", async () => {
+test("a read times out after 4 seconds, even if the adapter ignores the abort signal", async () => {
   const { clock, venue, reader, market } = setUp();
   const signals: (AbortSignal | undefined)[] = [];
   venue.getBook = (_listing, signal) => {
@@ -143,7 +143,7 @@ test("the deadline includes the wait for other reads, and reads that time out fr
   assert.equal(await read(market("next")), null);
 });
 
-test("a read that was refused because its caller had used up its turns is no answer for other callers", async () => {
+test("a read that exceeds the limit of its caller is rejected for that caller only", async () => {
   const { clock, venue, reader, market } = setUp();
   venue.responseMs = 10;
   venue.books.set("shared", book(0.4));
@@ -178,7 +178,7 @@ test("serves the tracked book of the stream without a request", async () => {
   assert.equal(requests(), 1);
 });
 
-test("a request that takes longer than 2 seconds is shared until it ends, whatever else is read", async () => {
+test("a request that takes longer than 2 seconds is shared until it ends, regardless of other reads", async () => {
   const { clock, venue, reader, market, requests } = setUp();
   venue.responseMs = 3_500;
   const reads = [reader.read(market("m"))];

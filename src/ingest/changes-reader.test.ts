@@ -108,7 +108,7 @@ test("changes are not read before the first sweep has ended", async () => {
   assert.equal(reads()[0]?.sinceMs, SAMPLE_AT - OVERLAP_MS);
 });
 
-test("a market that was over before it was ever open here is not added to the board", async () => {
+test("a settled market that was never on the board is not added to it", async () => {
   const { clock, start, change, market } = await startVenue();
   await start();
   change("old", { listing: { status: "finalized", outcome: { kind: "no" } } });

@@ -103,7 +103,7 @@ eachDatabase("uses hourly bars of up to a day before, and the bar that ends last
 });
 
 eachDatabase(
-  "returns nothing ten minutes after the last refresh, and nothing for a market that is not stored",
+  "returns nothing after ten minutes without a refresh, and nothing for a market that is not stored",
   async (database) => {
     const { board, clock, lastHours, find } = await openBoard(database, ["m"]);
     await lastHours.refresh();

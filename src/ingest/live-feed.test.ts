@@ -78,7 +78,7 @@ test("a price that must be confirmed is requested again, and is reported even if
   assert.match(observer.lines[1] ?? "", /^m 0.61 to 0.61 at/);
 });
 
-test("a trade is reported once, and again when more of its fills are known", async () => {
+test("a trade is reported once, and once more each time its size grows", async () => {
   const { venue, clock, observer, stream } = await openFeed();
   await clock.advance(1_000);
   const at = clock.now();
@@ -96,7 +96,7 @@ test("a trade is reported once, and again when more of its fills are known", asy
   );
 });
 
-test("a trade of the stream is reported again, once, when the trade list names its taker", async () => {
+test("a streamed trade is reported once more when the trade list contains its taker", async () => {
   const { live, market, clock, observer } = await openFeed();
   const entry = market("m");
   assert.ok(entry !== null);
@@ -138,12 +138,12 @@ async function shareOfReads(takersFromTrades: boolean): Promise<number> {
   return reads.filter(({ marketIds }) => marketIds.includes("m")).length / reads.length;
 }
 
-test("if takers are requested that only the trade list names, every second read is of that market", async () => {
+test("while takers that only the trade list contains are requested, half of the reads are for these requests", async () => {
   assert.ok(Math.abs((await shareOfReads(true)) - (1 / 2 + 1 / 6)) < 0.02);
   assert.ok(Math.abs((await shareOfReads(false)) - 1 / 3) < 0.02);
 });
 
-test("the trades of the last three minutes are read once for a request, and further requests than 100 are ignored", async () => {
+test("each request reads the trades of the last three minutes once, and requests beyond 100 are ignored", async () => {
   const profile = { takersFromTrades: true, streamMarketsMax: 150 };
   const { venue, clock, start, state } = openRequestingVenue(profile);
   state.isRequesting = true;
@@ -162,7 +162,7 @@ test("the trades of the last three minutes are read once for a request, and furt
   assert.deepEqual([ids.length, new Set(ids).size, ids[0], ids.at(-1)], [100, 100, "m0", "m99"]);
 });
 
-test("a request whose read fails is repeated", async () => {
+test("a request for takers is retried if its read fails", async () => {
   const { venue, clock, start, state } = openRequestingVenue({ takersFromTrades: true, streamMarketsMax: 1 });
   state.isRequesting = true;
   venue.setMarkets(sampleMarket("m"));
@@ -196,7 +196,7 @@ test("polled trades without takers do not request takers", async () => {
   assert.deepEqual(requestedReads, []);
 });
 
-test("trades from before this node read the venue, older than an hour or from the future are not reported", async () => {
+test("trades before this node's first read of the venue, over an hour old or in the future are not reported", async () => {
   const { venue, clock, live, market, observer } = await openFeed();
   venue.trades.set("m", [tradeAt(SAMPLE_AT - 1), tradeAt(SAMPLE_AT - 20 * 60 * MINUTE_MS)]);
   await clock.advance(MINUTE_MS);

@@ -51,7 +51,7 @@ test("stores a trade once if several reads return it", async () => {
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
 });
 
-test("sums the 24-hour volume from trades if the venue publishes no volume, otherwise not", async () => {
+test("sums the 24-hour volume from trades only if the venue publishes no volume", async () => {
   for (const volumeFromTrades of [true, false]) {
     const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades } });
     venue.setMarkets(withVolume("a", null));
@@ -62,7 +62,7 @@ test("sums the 24-hour volume from trades if the venue publishes no volume, othe
   }
 });
 
-test("the newest trade read is the last price if the venue lists no last trade, otherwise not", async () => {
+test("the newest trade read sets the last price only if the venue lists no last trade", async () => {
   for (const volumeFromTrades of [true, false]) {
     const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades } });
     const quote = { bid: 0.4, ask: 0.45, lastPrice: null };
@@ -74,7 +74,7 @@ test("the newest trade read is the last price if the venue lists no last trade, 
   }
 });
 
-test("reads the last trade of a market that has traded but has no price, even if it is older than a day, once", async () => {
+test("reads once the last trade of a market that has traded but has no price, even if the trade is older than a day", async () => {
   const { clock, venue, market, start } = openScriptedVenue({ profile: { volumeFromTrades: true } });
   const quote = { bid: 0.1, ask: 0.9, lastPrice: null };
   venue.setMarkets(

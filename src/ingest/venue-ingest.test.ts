@@ -118,7 +118,7 @@ test("reads a market individually after it is missing from two consecutive sweep
   assert.deepEqual(readsOf(venue), [["b"]]);
 });
 
-test("reads a market individually after one sweep if its event counts its markets and no longer has it", async () => {
+test("reads a market individually after one sweep if its event has a count of its markets and no longer contains it", async () => {
   const { clock, venue, start } = openScriptedVenue();
   for (const id of ["a", "b", "c", "d"]) venue.setMarkets(withListing(id, { eventId: id < "c" ? "counted" : "other" }));
   venue.events = [sampleEvent("counted", { children: sampleChildren(2) }), sampleEvent("other")];
@@ -184,7 +184,7 @@ test("reads a market at its close, then at growing intervals until it is finaliz
   assert.equal(readsOf(venue).length, readsBefore);
 });
 
-test("reads a market that has awaited its result for days once an hour, even if it is listed as open", async () => {
+test("reads a market once an hour after days without a result, even if it is listed as open", async () => {
   for (const status of ["active", "determined"] as const) {
     const { clock, venue, board, start } = openIngestWith();
     const waiting = withListing("a", { status, closeAt: SAMPLE_AT - 100 * HOUR_MS });
@@ -198,7 +198,7 @@ test("reads a market that has awaited its result for days once an hour, even if 
   }
 });
 
-test("reads a market that closed long after its published close time soon, and again at short intervals", async () => {
+test("a market that closes long after its published close time is read soon, and again at short intervals", async () => {
   const { clock, venue, market, start } = openIngestWith();
   const closeAt = SAMPLE_AT - 100 * HOUR_MS;
   venue.setMarkets(withListing("a", { closeAt }));
@@ -272,7 +272,7 @@ test("after a restart, reads the restored markets that await a result", async ()
   assert.deepEqual(readsOf(venue), [["a"]]);
 });
 
-test("reads a market that the stream reports as changed once", async () => {
+test("reads a market once if the stream reports it as changed", async () => {
   const { clock, venue, start } = openIngestWith("a");
   await start();
   venue.stream?.onMessage({ kind: "changed", marketId: "a", receivedAt: clock.now() });

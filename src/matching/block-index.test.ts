@@ -7,7 +7,7 @@ const terms = (...texts: string[]): BlockTerm[] => texts.map((text) => ({ text, 
 const FIND = { venue: 0, limit: 10, shareMin: 0 };
 
 describe("BlockIndex", () => {
-  test("finds the rows of other venues that share terms, those with the largest weight first", () => {
+  test("finds the rows of other venues that share terms, largest weight first", () => {
     const index = new BlockIndex();
     index.set(0, 0, terms("norway", "win"));
     index.set(1, 1, terms("norway"));

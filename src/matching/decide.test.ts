@@ -171,7 +171,7 @@ describe("decideMarkets: vetoes", () => {
     assert.equal(isSameProposition(decision), true);
   });
 
-  test("two vetoes leave no relation", () => {
+  test("two vetoes give no relation", () => {
     const decision = decide("Will Bitcoin reach $160k by June 30?", "Will Bitcoin reach $150k by September 30?");
     assert.equal(decision.relation, null);
     assert.deepEqual([...decision.vetoes].sort(), ["deadline", "threshold"]);

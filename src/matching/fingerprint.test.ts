@@ -39,7 +39,7 @@ describe("createFingerprint", () => {
     assert.equal(quantities.length, 1);
   });
 
-  test("a name that ends in the name of a month has no date, and a label that is a month has one", () => {
+  test("a name that ends in the name of a month has no date, and a label that is a month has a date", () => {
     for (const label of ["Theresa May", "Del Mar"]) assert.deepEqual(read("Who wins?", label).periods, [], label);
     assert.equal(read("Fed rate cut: which month?", "May").periods.length, 1);
     assert.equal(read("Fed decision May").periods.length, 1);
@@ -51,7 +51,7 @@ describe("createFingerprint", () => {
     ]);
   });
 
-  test("a side of a fixture is no place", () => {
+  test("a side of a fixture is not a place", () => {
     const { fixture, places } = read("France vs Brazil: winner");
     assert.deepEqual(fixture, [stemsOf("france"), stemsOf("brazil")]);
     assert.deepEqual(places, []);
@@ -79,7 +79,7 @@ describe("findFixture", () => {
       assert.deepEqual(sides(text), ["laker", "heat"], text);
   });
 
-  test("reads no two sides from a time of day, a part of a game, an award or a placeholder name", () => {
+  test("finds no two sides in a time of day, a part of a game, an award or a placeholder name", () => {
     for (const text of [
       "ethereum price at may 13, 2026 at 5pm edt?",
       "ethereum price at 5pm",
@@ -102,7 +102,7 @@ describe("createEventFingerprint", () => {
     assert.deepEqual(event.outcomes, [["mexico"], ["norway"]]);
   });
 
-  test("takes a deadline and a stage that all markets share, and no others", () => {
+  test("has the deadline and the stage that all markets share, and no others", () => {
     const shared = readEvent("Ohio Senate", [
       "Will Ann Lee be the nominee by June 30?",
       "Will Bo Chen be the nominee by June 30?",
@@ -126,7 +126,7 @@ describe("createEventFingerprint", () => {
 });
 
 describe("internFingerprint", () => {
-  test("changes no value, also if a name of two words is a place and two stems", () => {
+  test("keeps all values equal, also if a name of two words is a place and two stems", () => {
     const interner = new Interner();
     for (const title of ["Will New Zealand win the World Cup?", "Will New Zealand or Italy host the World Cup?"]) {
       const fingerprint = read(title, null, "New Zealand");

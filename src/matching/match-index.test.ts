@@ -69,7 +69,7 @@ const NORWAY = market("one/norway", "Will Norway win Eurovision 2026?");
 const NORWAY_TOO = market("two/7", "Norway wins Eurovision 2026?");
 
 describe("MatchIndex", () => {
-  test("pairs the same question of two venues, in either order of arrival, and says why", () => {
+  test("pairs the same question of two venues, in either order of arrival, with evidence", () => {
     const forward = new FollowedIndex().add(NORWAY).add(NORWAY_TOO);
     const backward = new FollowedIndex().add(NORWAY_TOO).add(NORWAY);
     assert.deepEqual(forward.list(), ["one/norway identical two/7"]);
@@ -129,7 +129,7 @@ describe("MatchIndex", () => {
     }
   });
 
-  test("a removed market leaves its pairs, and its partner takes the next best one", () => {
+  test("a removed market has no pairs, and its former partner is paired with the next best market", () => {
     const index = new FollowedIndex().add(NORWAY, NORWAY_TOO);
     index.index.remove("two/7");
     index.update();
@@ -160,7 +160,7 @@ describe("MatchIndex with rules and decisions", () => {
     assert.deepEqual(index.list(), ["one/rain identical two/rain"]);
   });
 
-  test("the operator's decisions replace the model's, whichever is known first", () => {
+  test("the operator's decisions replace the model's, in either order of arrival", () => {
     const other = market("two/other", "Will Sweden win Eurovision 2026?");
     const index = new FollowedIndex();
     index.index.setOverrides([{ a: "one/norway", b: "two/other", decision: "inverse" }]);
@@ -175,7 +175,7 @@ describe("MatchIndex with rules and decisions", () => {
     assert.deepEqual(index.list(), ["one/norway identical two/7"]);
   });
 
-  test("a market keeps at most 64 possible matches: the others do not lower its confidence", () => {
+  test("a market keeps at most 64 possible matches, and further ones do not lower its confidence", () => {
     const followed = new FollowedIndex(0.005);
     followed.add(NORWAY, ...Array.from({ length: 200 }, (_, number) => market(`two/${number}`, NORWAY.title)));
     const confidences = [...followed.pairs.values()].map(({ confidence }) => confidence);

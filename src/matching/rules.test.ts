@@ -20,7 +20,7 @@ describe("parseRules: placeholders", () => {
   for (const [rules, placeholder] of unfilled)
     test(`${placeholder} was not filled in`, () => assert.deepEqual(parseRules(rules).placeholders, [placeholder]));
 
-  test("formatted text, lists and part names are no placeholders", () => {
+  test("formatted text, lists and part names are not placeholders", () => {
     for (const rules of [
       "The ___underlined___ word.",
       "First\n___\nSecond",
@@ -32,7 +32,7 @@ describe("parseRules: placeholders", () => {
       assert.deepEqual(parseRules(rules).placeholders, [], rules);
   });
 
-  test("a part that is to be determined is open, not unfilled", () => {
+  test("`TBD` and `to be announced` are open parts, not unfilled placeholders", () => {
     const { placeholders, openParts } = parseRules("The opponent is TBD. The venue is to be announced.");
     assert.deepEqual(placeholders, []);
     assert.deepEqual(openParts, ["tbd", "to be announced"]);
@@ -114,7 +114,7 @@ describe("compareRules", () => {
     assert.deepEqual(compare("The temperature at Central Park.", "The temperature in New York.").vetoes, []);
   });
 
-  test("a weather station without a proper name is no station", () => {
+  test("a weather station without a proper name is not read as a station", () => {
     const unnamed = "The temperature recorded at the Weather Station.";
     assert.deepEqual(parseRules(unnamed).stationNames, []);
     const { vetoes } = compare(
@@ -176,7 +176,7 @@ describe("compareRules", () => {
       assert.match(notes[0] ?? "", note);
     });
 
-  test("rules that are unknown cause no veto and no note", () => {
+  test("unknown rules cause no veto and no note", () => {
     assert.deepEqual(compareRules(null, null), { vetoes: [], notes: [] });
     assert.deepEqual(compareRules(parseRules("The temperature at Central Park."), null), { vetoes: [], notes: [] });
   });

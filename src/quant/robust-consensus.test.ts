@@ -71,7 +71,7 @@ test("for two equal groups of agents, the figure is the midpoint", () => {
   assert.ok(Math.abs(estimate([0.1, 0.1, 0.1, 0.7, 0.7, 0.7].map((p) => view(p))) - 0.4) < 1e-9);
 });
 
-test("more attackers move the figure further, but volume above the fifth percentile does not", () => {
+test("more attackers move the figure further, but more volume above the fifth percentile does not", () => {
   const honest = normalViews(60, 0.5);
   const shiftBy = (count: number, usd: number) =>
     estimate([...honest, ...Array.from({ length: count }, () => view(1, usd))]);

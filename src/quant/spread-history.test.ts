@@ -51,7 +51,7 @@ test("the mean equals that of the spreads sampled at every millisecond, and quot
   );
 });
 
-test("a spread is `widening` or `tightening` from a change of 10%; with too short a history the trend is null", () => {
+test("a change of at least 10% is `widening` or `tightening`, and with too short a history the trend is null", () => {
   assert.equal(spreadTrend(0.0111, 0.01), "widening");
   assert.equal(spreadTrend(0.0109, 0.01), "stable");
   assert.equal(spreadTrend(0.01, 0.0109), "stable");

@@ -44,7 +44,7 @@ function quote(
   });
 }
 
-test("stale quotes that bounce hide the correlation of hourly moves, and the stable horizon recovers 0.9 of it", () => {
+test("stale quotes and bid-ask bounce reduce the correlation of hourly moves, and the stable horizon restores 0.9 of it", () => {
   const estimates = [1, 7, 42, 99, 123, 555, 777, 31_337].map((seed) => {
     const uniform = createGenerator(seed);
     const truth = walk(uniform);

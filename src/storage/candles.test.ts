@@ -112,31 +112,28 @@ eachDatabase("points of a period have open, high and low prices", async (databas
   );
 });
 
-eachDatabase(
-  "of history that was fetched from the venue, only the price at the end of each interval is observed",
-  async (database) => {
-    const history = createHistoryStore(database);
-    const points = [0.4, 0.9, 0.6].map((price, index) =>
-      samplePoint(NOON - (3 - index) * HOUR_MS, NOON - (2 - index) * HOUR_MS, price),
-    );
-    await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: NOON - 3 * HOUR_MS, toMs: NOON });
-    const read = async (intervalMs: number, fromMs: number) => {
-      const { points: candles } = await history.readRange(1, { fromMs, toMs: NOON, intervalMs });
-      return candles.map(({ open, high, low, yesPrice }) => [open, high, low, yesPrice]);
-    };
-    assert.deepEqual(await read(HOUR_MS, NOON - 3 * HOUR_MS), [
-      [0.4, 0.4, 0.4, 0.4],
-      [0.9, 0.9, 0.9, 0.9],
-      [0.6, 0.6, 0.6, 0.6],
-    ]);
-    assert.deepEqual(await read(DAY_MS, NOON - 12 * HOUR_MS), [[0.4, 0.9, 0.4, 0.6]]);
-    const minutes = await read(MINUTE_MS, NOON - 2 * MINUTE_MS);
-    assert.deepEqual(minutes, [
-      [0.9, 0.9, 0.9, 0.9],
-      [0.6, 0.6, 0.6, 0.6],
-    ]);
-  },
-);
+eachDatabase("candles from venue history use only the price at the end of each fetched interval", async (database) => {
+  const history = createHistoryStore(database);
+  const points = [0.4, 0.9, 0.6].map((price, index) =>
+    samplePoint(NOON - (3 - index) * HOUR_MS, NOON - (2 - index) * HOUR_MS, price),
+  );
+  await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: NOON - 3 * HOUR_MS, toMs: NOON });
+  const read = async (intervalMs: number, fromMs: number) => {
+    const { points: candles } = await history.readRange(1, { fromMs, toMs: NOON, intervalMs });
+    return candles.map(({ open, high, low, yesPrice }) => [open, high, low, yesPrice]);
+  };
+  assert.deepEqual(await read(HOUR_MS, NOON - 3 * HOUR_MS), [
+    [0.4, 0.4, 0.4, 0.4],
+    [0.9, 0.9, 0.9, 0.9],
+    [0.6, 0.6, 0.6, 0.6],
+  ]);
+  assert.deepEqual(await read(DAY_MS, NOON - 12 * HOUR_MS), [[0.4, 0.9, 0.4, 0.6]]);
+  const minutes = await read(MINUTE_MS, NOON - 2 * MINUTE_MS);
+  assert.deepEqual(minutes, [
+    [0.9, 0.9, 0.9, 0.9],
+    [0.6, 0.6, 0.6, 0.6],
+  ]);
+});
 
 eachDatabase("the volume of a minute is that of its trades, null without trades", async (database) => {
   const history = createHistoryStore(database);

@@ -13,7 +13,7 @@ function setUp() {
   return { result, work, one, other, isAborted: () => signals.some(({ aborted }) => aborted), runs: signals };
 }
 
-test("callers share one run of the work, and one that goes away does not abort it", async () => {
+test("callers share one run of the work, and a caller that aborts does not abort the run", async () => {
   const { result, work, one, other, isAborted, runs } = setUp();
   const gone = work.join(one.signal);
   const waiting = work.join(other.signal);
@@ -25,7 +25,7 @@ test("callers share one run of the work, and one that goes away does not abort i
   assert.equal(runs.length, 1);
 });
 
-test("the work is aborted when the last caller goes away", async () => {
+test("the run is aborted when its last caller aborts", async () => {
   const { work, one, other, isAborted } = setUp();
   const callers = [work.join(one.signal), work.join(other.signal)];
   one.abort(new Error("gone"));
@@ -34,7 +34,7 @@ test("the work is aborted when the last caller goes away", async () => {
   assert.ok(isAborted());
 });
 
-test("a failure reaches every caller, and one that has gone before is not served", async () => {
+test("a failure reaches every caller, and a caller that has aborted before it joins is rejected", async () => {
   const { result, work, one, other } = setUp();
   one.abort(new Error("gone"));
   const late = work.join(one.signal);

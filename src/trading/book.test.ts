@@ -46,7 +46,7 @@ const createSettlement = (day: number, value: number | null, parts: Partial<Sett
 const dateOf = (day: number) => utcDate(START + day * DAY_MS);
 const profitsOf = (replay: ReturnType<typeof replayBook>) => replay.days.map(({ pnlUsd }) => pnlUsd);
 
-test("known values: the fee counts on the first day, then the marks and the settlement value the trade", () => {
+test("known values: the profit of the first day includes the fee, and later days follow from marks and the settlement", () => {
   const marks = [createMark(0, 0.45), createMark(1, 0.35)];
   const { results, days } = replayBook([createTrade()], marks, [createSettlement(2, 1)], dateOf(3));
   assert.deepEqual(days, [

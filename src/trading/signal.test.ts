@@ -80,7 +80,7 @@ test("the size is at most the cap", () => {
   assert.equal(decide().cappedBy, null);
 });
 
-test("a book that offers less than the size caps it", () => {
+test("the size is at most what the book offers", () => {
   const twoLevels = (size: number, price: number) => ({
     ...orders(),
     asks: [
@@ -96,7 +96,7 @@ test("a book that offers less than the size caps it", () => {
   assert.equal(decide({ book: twoLevels(60, 0.59) }).cappedBy, null, "the next level has the required edge");
 });
 
-test("an order is a multiple of the contract step and not under the smallest order", () => {
+test("an order is a multiple of the contract step and at least the smallest order", () => {
   // $50 buy 98.03 contracts at 0.51.
   const book = { ...orders(), asks: [{ price: 0.51, size: 1_000 }] };
   const sizeAt = (market: Changes["market"]) => decide({ book, market }, { positionMax: 0.04 }).fill?.contracts;

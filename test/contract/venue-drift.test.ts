@@ -158,7 +158,7 @@ for (const name of VENUE_NAMES) {
     }
 
     for (const field of format.priceFields) {
-      test(`${field}: prices are valid if the field is missing or in cents, and a price in cents is reported`, async () => {
+      test(`${field}: all prices are in (0, 1) if the field is missing or in cents, and a price in cents is reported`, async () => {
         assertPrices(
           await sweep((row) => {
             delete row[field];

@@ -110,12 +110,16 @@ eachDatabase("statements outside a transaction see all of its changes or none", 
   for (const [row] of counts) assert.ok(row?.count === 0 || row?.count === 2);
 });
 
-onEmbedded("a caller with many statements delays another caller by one turn", async (database) => {
-  const ended: string[] = [];
-  const run = (caller: string) => runForCaller(caller, () => database.query("select 1").then(() => ended.push(caller)));
-  await Promise.all([...Array.from({ length: 100 }, () => run("ann")), run("bob")]);
-  assert.ok(ended.indexOf("bob") <= 2, `bob was number ${ended.indexOf("bob")}`);
-});
+onEmbedded(
+  "a caller with many statements delays a statement of another caller by at most two statements",
+  async (database) => {
+    const ended: string[] = [];
+    const run = (caller: string) =>
+      runForCaller(caller, () => database.query("select 1").then(() => ended.push(caller)));
+    await Promise.all([...Array.from({ length: 100 }, () => run("ann")), run("bob")]);
+    assert.ok(ended.indexOf("bob") <= 2, `bob was number ${ended.indexOf("bob")}`);
+  },
+);
 
 /** Starts transactions that stay open until `end` is called. */
 function openTransactions(database: Database, caller: string | null, count: number) {

@@ -4,7 +4,7 @@ import { findEngineDamage } from "./errors.ts";
 
 const createSqlError = (severity: string, code: string) => Object.assign(new Error("failed"), { severity, code });
 
-test("a failure of the WebAssembly machine, a panic and a fatal error damage the engine's memory", () => {
+test("a WebAssembly error, a panic and a fatal error are classified as damaged memory", () => {
   for (const error of [
     new Error("memory access out of bounds"),
     new Error("unreachable"),
@@ -19,11 +19,11 @@ test("a failure of the WebAssembly machine, a panic and a fatal error damage the
   }
 });
 
-test("a file that exists but cannot be created damages the engine's files", () => {
+test("the error that a file to create already exists is classified as damaged files", () => {
   assert.equal(findEngineDamage(createSqlError("ERROR", "58P02")), "files");
 });
 
-test("an invalid statement, a full disk and a lack of descriptors do not damage the engine", () => {
+test("an invalid statement, a full disk and a lack of descriptors are not classified as damage", () => {
   for (const code of ["23505", "42703", "53100", "53000", "57014"]) {
     assert.equal(findEngineDamage(createSqlError("ERROR", code)), null, code);
   }

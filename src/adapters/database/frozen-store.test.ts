@@ -27,20 +27,24 @@ after(async () => {
 
 const messageOf = (error: unknown) => (error instanceof AppError ? `${error.code}: ${error.message}` : String(error));
 
-test("a transaction of a request ends before one of the background if the server does not answer", SKIP, async () => {
-  await database.transaction((transaction) => transaction.query("select 1"), "request");
-  proxy.blackhole();
-  const run = (priority: "request" | "background") =>
-    database
-      .transaction((transaction) => transaction.query("select 1"), priority)
-      .then(String, (error: unknown) => `${priority} ${messageOf(error)}`);
-  const first = await Promise.race([run("background"), run("request")]);
-  assert.match(first, /^request store_unavailable: The store cannot be reached/);
-  proxy.restore();
-});
+test(
+  "if the server does not answer, a transaction of a request ends earlier than one of background work",
+  SKIP,
+  async () => {
+    await database.transaction((transaction) => transaction.query("select 1"), "request");
+    proxy.blackhole();
+    const run = (priority: "request" | "background") =>
+      database
+        .transaction((transaction) => transaction.query("select 1"), priority)
+        .then(String, (error: unknown) => `${priority} ${messageOf(error)}`);
+    const first = await Promise.race([run("background"), run("request")]);
+    assert.match(first, /^request store_unavailable: The store cannot be reached/);
+    proxy.restore();
+  },
+);
 
 test(
-  "a request waits for a connection to an unresponsive server for a shorter time than background work",
+  "a request waits for less time than background work for a connection to an unresponsive server",
   SKIP,
   async () => {
     const unused = await openPostgresDatabase({ url: proxy.url, log: quietLog });

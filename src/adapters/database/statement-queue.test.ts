@@ -21,7 +21,7 @@ function acquireInOrder(queue: StatementQueue, callers: readonly (string | null)
   return { served, ended: Promise.all(ended) };
 }
 
-test("callers whose statements wait take turns, and each statement of the service has its own turn", async () => {
+test("callers whose statements wait take turns, and each statement of the service counts as a separate caller", async () => {
   const queue = createStatementQueue({ running: 1, waiting: 10 });
   const release = await queue.acquire(WAIT_MS_MAX);
   const { served, ended } = acquireInOrder(queue, ["ann", "ann", "ann", "bob", "bob", null, null]);
@@ -31,7 +31,7 @@ test("callers whose statements wait take turns, and each statement of the servic
   assert.deepEqual(served, ["ann", "bob", null, null, "ann", "bob", "ann"]);
 });
 
-test("a caller uses a limited number of slots, and the service uses all of them", async () => {
+test("a caller can use a limited number of slots, and the service can use all slots", async () => {
   const queue = createStatementQueue({ running: 3, runningPerCaller: 2, waiting: 10 });
   const releases = await runForCaller("ann", () => Promise.all([1, 2].map(() => queue.acquire(WAIT_MS_MAX))));
   const { served, ended } = acquireInOrder(queue, ["ann", "bob"]);
@@ -54,7 +54,7 @@ test("a full queue rejects a request immediately and serves the queued requests"
   assert.deepEqual(served, [null, null]);
 });
 
-test("at most 256 statements of one caller wait, and those of others and of the service still do", async () => {
+test("at most 256 statements of one caller wait, and other callers and the service can still queue statements", async () => {
   const queue = createStatementQueue({ running: 1, waiting: 1_000 });
   const release = await queue.acquire(WAIT_MS_MAX);
   const many = acquireInOrder(

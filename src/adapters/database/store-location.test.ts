@@ -12,25 +12,28 @@ import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
 import { findStoreLocation, recordStoreLocation } from "./store-location.ts";
 
-eachDatabase("a store at another location was restored, and one of two nodes handles it", async (database) => {
-  const restores: string[] = [];
-  const start = (location: string, isRestored: boolean | null = null) =>
-    recordStoreLocation(database, location, {
-      isRestored,
-      async onRestored() {
-        restores.push(location);
-      },
-    });
-  await start("a");
-  await start("a");
-  assert.deepEqual(restores, []);
-  await Promise.all([start("b"), start("b")]);
-  assert.deepEqual(restores, ["b"]);
-  // The operator says that the store was only moved, and then that it was restored in place.
-  await start("c", false);
-  await start("c", true);
-  assert.deepEqual(restores, ["b", "c"]);
-});
+eachDatabase(
+  "a store at another location counts as restored, and only one of two nodes handles the restore",
+  async (database) => {
+    const restores: string[] = [];
+    const start = (location: string, isRestored: boolean | null = null) =>
+      recordStoreLocation(database, location, {
+        isRestored,
+        async onRestored() {
+          restores.push(location);
+        },
+      });
+    await start("a");
+    await start("a");
+    assert.deepEqual(restores, []);
+    await Promise.all([start("b"), start("b")]);
+    assert.deepEqual(restores, ["b"]);
+    // The operator says that the store was only moved, and then that it was restored in place.
+    await start("c", false);
+    await start("c", true);
+    assert.deepEqual(restores, ["b", "c"]);
+  },
+);
 
 test("a copied data directory is another location, and a renamed one is not", async () => {
   const folder = await createTestFolder();

@@ -14,7 +14,7 @@ const add = (database: Database, queue: ReturnType<ReturnType<typeof open>["open
 const namesOf = (jobs: readonly { readonly data: unknown }[]) =>
   jobs.map(({ data }) => (data as { name: string }).name).sort();
 
-eachDatabase("jobs are fetched once by all nodes together, in the order of priority and age", async (database) => {
+eachDatabase("each job is fetched by one node, in the order of priority and age", async (database) => {
   const [first, second] = [open(database).open("letters"), open(database).open("letters")];
   await Promise.all([first.prepare(), second.prepare()]);
   for (const [name, priority] of [

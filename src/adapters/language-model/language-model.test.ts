@@ -61,7 +61,7 @@ test("reports answers that were cut off or refused", async () => {
   assert.equal((await model.complete(call)).finish, "refused");
 });
 
-test("names each failure, without the key, the prompt or the response, and never repeats a request", async () => {
+test("errors contain the kind of failure but not the key, the prompt or the response, and no request is retried", async () => {
   const cases: readonly [number, string, string, string][] = [
     [401, "application/json", '{"error":{"message":"secret bad key"}}', "unauthorized"],
     [429, "application/json", '{"error":{"message":"secret slow down"}}', "rate_limited"],
@@ -92,7 +92,7 @@ test("does not follow a redirect, which would send the key to another server", a
   }
 });
 
-test("ends an endless response, and a response that never begins when its signal aborts", async () => {
+test("ends an endless response at its size limit, and a response that never begins when the signal aborts", async () => {
   handle = (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     const send = () => {

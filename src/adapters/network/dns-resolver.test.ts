@@ -66,7 +66,7 @@ test("returns all IPv4 and IPv6 addresses of a name, and asks for exactly that n
   ]);
 });
 
-test("a name with addresses of one family returns only these", async () => {
+test("a name with addresses of only one family resolves to these addresses", async () => {
   for (const address of [PUBLIC, PUBLIC_IPV6]) {
     const { resolveHost } = await openResolver(withAddresses(address));
     assert.deepEqual(await resolveHost("hooks.example"), [address]);
@@ -88,7 +88,7 @@ test("an unknown name, a name without addresses, a failing server and a malforme
   }
 });
 
-test("a server that does not answer is asked twice for each family, and then it is an error", async () => {
+test("sends two queries per address family to a server that does not answer, then throws", async () => {
   const { resolveHost, questions } = await openResolver(() => "silent", SHORT_TIMEOUT_MS);
   await assert.rejects(resolveHost("hooks.example"), { message: "the host has no address" });
   assert.equal(questions.length, 4);
@@ -111,7 +111,7 @@ test("a request reaches a host with public addresses, even if one family has no 
   assert.equal((await silent.post()).kind, "answered");
 });
 
-test("a host with any address that is not public is refused without dialling, for every kind of record", async () => {
+test("a host with any non-public address is refused without a connection attempt, for every kind of record", async () => {
   const answers: readonly (readonly string[])[] = [
     [PUBLIC, "127.0.0.1"],
     ["127.0.0.1", PUBLIC],
@@ -136,7 +136,7 @@ test("a host with any address that is not public is refused without dialling, fo
   }
 });
 
-test("an unknown name and a silent server are failed connections", async () => {
+test("an unknown name and a silent server are reported as connection failures", async () => {
   for (const answer of ["NXDOMAIN", "silent"] as const) {
     const { post, dialled } = await openSender(() => answer, SHORT_TIMEOUT_MS);
     assert.deepEqual(await post(), UNREACHABLE);
@@ -144,7 +144,7 @@ test("an unknown name and a silent server are failed connections", async () => {
   }
 });
 
-test("a server that answers with a public and a loopback address by turns reaches loopback in none of 100 rounds", async () => {
+test("if a server alternates between a public and a loopback address, none of 100 requests reaches loopback", async () => {
   let round = 0;
   const { post, dialled } = await openSender((question) =>
     addressRecords(question, [round % 2 === 0 ? PUBLIC : "127.0.0.1"]),

@@ -42,7 +42,7 @@ function requestWithAgent(url: URL, agent: GuardedAgent): Promise<string> {
   });
 }
 
-test("refuses more than 5,000 spellings of hosts that are not public without dialling", async () => {
+test("refuses more than 5,000 spellings of non-public hosts without a connection attempt", async () => {
   const hosts = spellForbiddenHosts();
   assert.ok(hosts.length > 5_000, `${hosts.length} spellings`);
   const { dial, dialled } = dialLoopback(canary.port);
@@ -61,7 +61,7 @@ test("refuses more than 5,000 spellings of hosts that are not public without dia
   assert.equal(canary.connections.length, 0);
 });
 
-test("the agent alone refuses every spelling that a URL parser accepts, without dialling", async () => {
+test("the agent alone refuses every spelling that a URL parser accepts, without a connection attempt", async () => {
   const { dial, dialled } = dialLoopback(canary.port);
   const agent = new GuardedAgent("http:", { dial, resolveHost: async () => ["127.0.0.1"], allowsLoopback: false });
   const urls = spellForbiddenHosts().map((host) => `http://${host}/`);
@@ -72,7 +72,7 @@ test("the agent alone refuses every spelling that a URL parser accepts, without 
   assert.equal(canary.connections.length, 0);
 });
 
-test("a name that resolves to a public and a loopback address by turns is refused at each loopback answer", async () => {
+test("a name that alternates between a public and a loopback address is refused at each loopback answer", async () => {
   const { dial, dialled } = dialLoopback(canary.port);
   let queries = 0;
   const sender = createSender({ dial, resolveHost: async () => [queries++ % 2 === 0 ? PUBLIC : "127.0.0.1"] });
@@ -113,14 +113,14 @@ test("refuses a host if any of its addresses is forbidden", async () => {
   assert.deepEqual(dialled, []);
 });
 
-test("a name without an address, or whose lookup fails, is a failed connection", async () => {
+test("a name without an address and a failed lookup are reported as connection failures", async () => {
   for (const resolveHost of [async () => [], () => Promise.reject(new Error("SERVFAIL"))]) {
     const result = await createSender({ resolveHost }).post("https://hooks.example/");
     assert.deepEqual(result, { kind: "failed", failure: "connection_failed" });
   }
 });
 
-test("dials at most four addresses, all of them checked, and no name", async () => {
+test("connects to at most four addresses, all of them checked, and to no name", async () => {
   const { dial, dialled } = dialLoopback(canary.port);
   const addresses = Array.from({ length: 9 }, (_, index) => `93.184.215.${index}`);
   await createSender({ dial, resolveHost: async () => addresses }).post("https://hooks.example/");

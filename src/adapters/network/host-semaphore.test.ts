@@ -5,7 +5,7 @@ import { createHostSemaphore } from "./host-semaphore.ts";
 
 const { signal } = new AbortController();
 
-test("a host that uses all its slots leaves the others to other hosts", async () => {
+test("a host uses at most its share of the slots, and other hosts can use the rest", async () => {
   const slots = createHostSemaphore({ total: 3, perHost: 2, waiting: 10, waitingPerHost: 2 });
   const releases = [await slots.acquire("a", "ann", signal), await slots.acquire("a", "ann", signal)];
   const waiting = [slots.acquire("a", "ann", signal), slots.acquire("a", "ann", signal)];

@@ -34,7 +34,7 @@ const throwError = (error: unknown) => {
   throw error;
 };
 
-test("processes a burst in order, for 1 ms per iteration, and starts in the next iteration", async () => {
+test("processes a burst in order, from the next event-loop iteration on, for 1 ms per iteration", async () => {
   const { clock, resumeNext, work } = createSteppedClock();
   const enqueue = createMessageQueue(clock, throwError);
   const processed: number[] = [];

@@ -88,7 +88,7 @@ for (const [name, connect] of Object.entries(CONNECTIONS))
     assert.deepEqual(others, []);
   });
 
-test("the server of this test notices an offer of HTTP/2", async () => {
+test("the server of this test detects an offer of HTTP/2", async () => {
   const protocols = await protocolsOf(async () => {
     const socket = tls.connect({ host: "127.0.0.1", port, ALPNProtocols: ["h2", "http/1.1"] });
     await once(socket, "close").catch(() => {});

@@ -132,7 +132,7 @@ test("what follows the fifth interim response in the same read is not parsed", a
   assert.ok(undiciCount >= 5 && undiciCount <= 20, `${undiciCount} of 1,500 were parsed by undici`);
 });
 
-test("after a change of the protocol, pieces of more than 512 bytes are read", async () => {
+test("after a protocol upgrade, pieces of more than 512 bytes are read", async () => {
   const head = "HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n";
   const url = await flood(head, "a".repeat(1_024));
   const outgoing = http.get(url, { agent: false, headers: { connection: "upgrade", upgrade: "x" } });

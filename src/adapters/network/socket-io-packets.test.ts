@@ -108,7 +108,7 @@ test("a peer that sends events before it accepts the namespace is disconnected a
   assert.ok(events.filter((event) => event === "early").length < early.length);
 });
 
-test("a peer that names other transports gets no further connection", async () => {
+test("the client opens no further connection for transport upgrades that the peer offers", async () => {
   const opened = OPEN.replace('"upgrades":[]', '"upgrades":["websocket","websocket"]');
   assert.deepEqual(await reconnectAfter([opened, CONNECTED, '42/markets,["good"]']), ["up", "good"]);
 });

@@ -172,7 +172,7 @@ test("refuses headers above 16 KiB and responses that are not HTTP", async () =>
   assert.equal(answer.kind === "answered" && answer.status, 204);
 });
 
-test("a connection that is refused, closed or switched to another protocol has one result", async () => {
+test("a connection that is refused, closed or switched to another protocol gives exactly one result", async () => {
   const gone = await startTcpServer();
   await gone.close();
   const closing = await startRawServer((socket) => socket.destroy());
@@ -204,7 +204,7 @@ test("the deadline ends the DNS lookup, the connection, the TLS handshake and th
   }
 });
 
-test("a body that is sent slowly ends at the deadline, and the status still counts", async () => {
+test("a slow body is cut off at the deadline, and the response keeps its status", async () => {
   const receiver = await startServer((_request, response) => void response.writeHead(200).write("a"));
   const dialled = Promise.withResolvers<Socket>();
   const dial: Dial = (addresses, port) => {
@@ -252,7 +252,7 @@ test("reuses a connection for the same customer only", async () => {
   assert.equal(await connectionsAfter(), 4);
 });
 
-test("sends again on a new connection if the receiver has closed the reused one", async () => {
+test("resends a request on a new connection if the receiver has closed the reused one", async () => {
   const RESPONSE = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
   let requests = 0;
   const receiver = await startRawServer((socket) => {
@@ -286,7 +286,7 @@ test("bounds the requests per host, and refuses requests beyond the queue withou
   for (const answer of await Promise.all(answers.slice(0, 5))) assert.equal(answer.kind, "answered");
 });
 
-test("a request waits at most ten seconds for its turn, and that does not count against the receiver", async () => {
+test("a request waits at most ten seconds for a slot, and the end of that wait is not a failure of the receiver", async () => {
   const receiver = await startServer(() => {});
   const { out } = createSender({ slowLimits: ONE_SLOT });
   const first = out.post({ ...request(local(receiver.port)), health: "slow" });
@@ -324,7 +324,7 @@ test("the deadline and the duration of a request begin when it has its slot", as
   assert.deepEqual(await third, { answer: failed("timeout"), timing });
 });
 
-test("no duration includes the wait for the rate of the host, and a forbidden URL has a duration of zero", async () => {
+test("durations exclude the wait for the rate limit of the host, and a forbidden URL has a duration of zero", async () => {
   const receiver = await startServer((_request, response) => void response.end());
   const { out } = createSender({ hostRate: 1 });
   const posts = Array.from({ length: 7 }, () => out.post(request(local(receiver.port))));
@@ -337,7 +337,7 @@ test("no duration includes the wait for the rate of the host, and a forbidden UR
   assert.deepEqual(await out.post(request("not a url")), { answer: failed("forbidden_address"), timing });
 });
 
-test("no more requests than the rate of a host arrive at it after it was slow", async () => {
+test("a host that was slow receives no more requests than its rate limit", async () => {
   const held: ServerResponse[] = [];
   let isHolding = true;
   const receiver = await startServer((_request, response) => void (isHolding ? held.push(response) : response.end()));
@@ -371,7 +371,7 @@ test("at most 2,048 requests wait or run, and at most 128 of them are of one cus
   await out.close();
 });
 
-test("close ends requests that wait for the rate of their host", async () => {
+test("close ends requests that wait for the rate limit of their host", async () => {
   const receiver = await startServer((_request, response) => void response.end());
   const { out } = createSender({ hostRate: 1 });
   const posts = Array.from({ length: 3 }, () => out.post(request(local(receiver.port))));

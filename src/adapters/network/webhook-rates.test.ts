@@ -55,7 +55,7 @@ function takeHostOften(rates: WebhookRates, customers: readonly string[], signal
   return { counted, refused };
 }
 
-test("customers with the same host take turns at its rate, and another host is not affected", async () => {
+test("customers with the same host take turns within its rate limit, and another host is not affected", async () => {
   const { clock, receiver, sender } = await openSender(5);
   const posts = [...Array<string>(8).fill("ann"), "bob"].map((customer) => post(sender, "hooks.example", customer));
   await Promise.all(posts.slice(0, 5));
@@ -71,7 +71,7 @@ test("customers with the same host take turns at its rate, and another host is n
   assert.equal((await posts[7])?.kind, "answered");
 });
 
-test("at most 256 requests wait for the rate of a host, four of one customer, and a wait that is aborted frees its place", async () => {
+test("at most 256 requests wait for the rate limit of a host, four of one customer, and an aborted wait frees its place", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1 });
   const first = takeHostOften(rates, ["ann"]);
@@ -111,7 +111,7 @@ test("a customer that sends less than its share gets every second token, even if
   assert.deepEqual(bob.counted, ["bob", "bob", "bob"], "every second token");
 });
 
-test("a request that waits for a slow slot of a host delays no turn of other requests to it", async () => {
+test("a request that waits for a slow slot of a host does not delay other requests to that host", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1 });
   const { signal } = new AbortController();
@@ -122,7 +122,7 @@ test("a request that waits for a slow slot of a host delays no turn of other req
   assert.deepEqual(counted, ["bob"]);
 });
 
-test("slow receivers of a host get at most a quarter of its rate, as do failing ones, and healthy ones get the rest", async () => {
+test("slow and failing receivers each get at most a quarter of their host's rate, and healthy receivers get the rest", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 20 });
   const { signal } = new AbortController();
@@ -144,7 +144,7 @@ test("slow receivers of a host get at most a quarter of its rate, as do failing 
     assert.ok(counts[health] >= 45 && counts[health] <= 55, JSON.stringify(counts));
 });
 
-test("host names with one address share four times the rate of a name, and nothing is dialled above it", async () => {
+test("host names with one address share four times the rate of one name, and no connection is opened above it", async () => {
   const { sender, dialled } = await openSender(5);
   // The certificate is not valid for these names, so a request that is dialled is a failed connection.
   const answers = await Promise.all(
@@ -189,7 +189,7 @@ test("addresses of an IPv6 /64 share a rate", () => {
   rates.takeAddresses(["2606:2800:21f:cb08::9"]);
 });
 
-test("remembers only the hosts of the last second, and refuses new ones if they are too many", async () => {
+test("remembers only the hosts of the last second, up to a maximum, and refuses new hosts above it", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1, bucketsMax: 1_000 });
   const { signal } = new AbortController();

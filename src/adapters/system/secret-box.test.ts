@@ -8,7 +8,7 @@ const key = systemRandom.bytes(32);
 const otherKey = systemRandom.bytes(32);
 const seal = createSecretBox([key], systemRandom);
 
-test("opens what it sealed, for the same owner only", () => {
+test("a sealed secret can be opened only for the owner for which it was sealed", () => {
   for (const secret of ["", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "é\0漢", "x".repeat(256)]) {
     const sealed = seal.seal(secret, "wh-1");
     assert.match(sealed, /^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
@@ -27,7 +27,7 @@ test("the sealed text differs at each call and does not contain the secret or th
   }
 });
 
-test("a changed character in any place is an error", () => {
+test("a change of any character of a sealed secret is an error", () => {
   const sealed = seal.seal("secret", "wh-1");
   for (let index = 0; index < sealed.length; index++) {
     const character = sealed[index] === "0" ? "1" : "0";
@@ -38,7 +38,7 @@ test("a changed character in any place is an error", () => {
     assert.throws(() => seal.open(text, "wh-1"), SecretSealError, text);
 });
 
-test("a secret of another key is an error that names both key ids, and opens if that key is also given", () => {
+test("opening a secret of another key throws an error with both key ids, and succeeds if that key is also given", () => {
   const sealed = createSecretBox([otherKey], systemRandom).seal("secret", "wh-1");
   assert.throws(() => seal.open(sealed, "wh-1"), /another key \([0-9a-f]{8}; this node has [0-9a-f]{8}\)/);
   const both = createSecretBox([key, otherKey], systemRandom);
@@ -46,7 +46,7 @@ test("a secret of another key is an error that names both key ids, and opens if 
   assert.equal(seal.open(both.seal("secret", "wh-1"), "wh-1"), "secret");
 });
 
-test("refuses keys of another length, and no key", () => {
+test("rejects keys of another length, and an empty list of keys", () => {
   for (const keys of [[], [new Uint8Array(16)], [key, new Uint8Array(31)]])
     assert.throws(() => createSecretBox(keys, systemRandom), /32 bytes/);
 });

@@ -21,7 +21,7 @@ test("creates a key once, and all processes that start at the same time read the
   assert.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
-test("a file with other contents is an error and stays as it is", async () => {
+test("a file with other contents is an error and is not changed", async () => {
   const folder = await createTestFolder();
   const path = join(folder, "secret-key");
   for (const text of ["", "short", Buffer.alloc(31).toString("base64"), Buffer.alloc(33).toString("base64")]) {

@@ -108,7 +108,7 @@ test("refuses a name if any of its addresses is not public, at every look-up", a
   assert.deepEqual(server.requests, []);
 });
 
-test("names of pages are resolved by the DNS servers, not on the threads that read files", async () => {
+test("host names of pages are resolved by the DNS servers, not on the threads that read files", async () => {
   const lookup = mock.method(dns, "lookup");
   const dnsServer = await startDnsServer((question) => addressRecords(question, ["127.0.0.1"]));
   after(() => dnsServer.close());
@@ -148,7 +148,7 @@ test("checks every redirect again, even if a name resolves to another address th
   assert.equal(server.requests.length, before + 1 + 4);
 });
 
-test("refuses other schemes, ports, users and long addresses", async () => {
+test("refuses other schemes, other ports, user names and long URLs", async () => {
   const addresses = ["file:///etc/passwd", "data:text/html,x", "javascript:1", "ftp://a.example/", "not an address"];
   for (const address of [
     ...addresses,
@@ -179,7 +179,7 @@ test("follows a redirect to an allowed address and decodes the page", async () =
   );
 });
 
-test("ends pages that are too large, compressed bombs, unknown encodings, other types and errors", async () => {
+test("rejects oversized pages, compression bombs, unknown encodings, other content types and error statuses", async () => {
   const send = (headers: Record<string, string>, body: Buffer | string, status = 200) => {
     handle = (_request, response) =>
       void response.writeHead(status, { "content-type": "text/html", ...headers }).end(body);
@@ -210,7 +210,7 @@ test("ends pages that are too large, compressed bombs, unknown encodings, other 
   await assert.rejects(load(), /could not be reached/);
 });
 
-test("ends when its signal aborts, before and during the body", async () => {
+test("an abort ends the request before and during the body", async () => {
   for (const sendsHeaders of [false, true]) {
     const controller = new AbortController();
     handle = (_request, response) => {

@@ -95,7 +95,7 @@ test("concurrent look-ups of a market by several callers share one request", asy
   assert.deepEqual(asked(), ["m"]);
 });
 
-test("a venue is asked once in ten minutes for a market that it does not have, by all processes together", async () => {
+test("all processes together request a market that its venue does not have at most once in ten minutes", async () => {
   const { clock, find, asked } = setUp({ processes: 2 });
   assert.equal(await find("none"), false);
   assert.equal(await find("none", { process: 1, caller: "bob" }), false);
@@ -168,7 +168,7 @@ test("look-ups run one at a time and use at most a quarter of a venue's requests
   assert.equal(await other, "sent");
 });
 
-test("another caller's look-up waits for one turn, however many one caller has", async () => {
+test("a look-up waits for at most two look-ups of another caller, however many that caller has queued", async () => {
   const { clock, venue, find, asked } = setUp();
   venue.responseMs = 100;
   const many = Array.from({ length: 50 }, (_, index) => find(`none-${index}`));
@@ -181,7 +181,7 @@ test("another caller's look-up waits for one turn, however many one caller has",
   await Promise.all(many);
 });
 
-test("without an answer of the store a look-up asks the venue, and the venue does not count as failing", async () => {
+test("if the store does not answer, a look-up asks the venue, and the venue does not count as failing", async () => {
   const { clock, venue, store, find, asked } = setUp();
   venue.markets.set("m", sampleMarket("m"));
   store.isUp = false;

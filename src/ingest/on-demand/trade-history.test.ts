@@ -195,7 +195,7 @@ test("keeps at most 50,000 trades, the most recently requested, and none for lon
   assert.equal(history.cachedTradeCount, 0);
 });
 
-test("keeps at most 2,000 answers, also of markets without trades, and all that are still requested", async () => {
+test("keeps at most 2,000 answers, including those without trades, and all requests that are pending", async () => {
   const { clock, venue, history, addMarket, requestCount } = await setUp();
   venue.responseMs = 1_500;
   const slow = addMarket("slow");
@@ -215,7 +215,7 @@ test("keeps at most 2,000 answers, also of markets without trades, and all that 
   assert.equal(requestCount(), 2_003);
 });
 
-test("does not count an answer that a larger one has replaced before it arrived", async () => {
+test("an answer is not counted if a larger answer arrives before it", async () => {
   const { clock, venue, history, market } = await setUp();
   venue.trades.set("m", trades(0, 300));
   venue.responseMs = 100;

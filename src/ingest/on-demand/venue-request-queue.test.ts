@@ -54,7 +54,7 @@ const fail = (failure: VenueError["failure"]) => () => {
   throw new VenueError(failure, "the request failed", { retryable: true });
 };
 
-test("a request that waits for half of its time ends, is not sent, and does not keep its place", async () => {
+test("a request that has waited for half of its deadline fails, is not sent and frees its place", async () => {
   const { clock, sent, run } = setUp();
   const long = ["a", "b", "c", "d"].map((name) => run(name, { caller: name, timeoutMs: 8_000, responseMs: 6_000 }));
   const short = run("e");

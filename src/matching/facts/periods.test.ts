@@ -66,7 +66,7 @@ describe("findDates", () => {
     assert.equal(findDates("will it rain by june 30, 2026 in paris?", null).rest, "will it rain in paris?");
   });
 
-  test("keeps the event in a date that is its name, and removes times, weekdays and ceremonies", () => {
+  test("keeps the name of an event that is read as a date, and removes times, weekdays and ceremonies", () => {
     for (const [text, rest] of [
       ["will it rain before the 2026 midterms?", "will it rain before the midterms?"],
       ["will it rain before 5 pm et on friday, may 5, 2026?", "will it rain ?"],
@@ -75,7 +75,7 @@ describe("findDates", () => {
       assert.equal(findDates(text, null).rest, rest);
   });
 
-  test("a price is no year", () => {
+  test("a price is not read as a year", () => {
     assert.deepEqual(read("Will Ethereum be above $2,030 on June 30?"), ["2026-06-30 to 2026-06-30 deadline"]);
   });
 
@@ -104,7 +104,7 @@ describe("findDates", () => {
       assert.deepEqual(read(text), ["2026-01-01 to 2026-12-31 edition"], text);
   });
 
-  test("does not read the verb may, or a score, as a date", () => {
+  test("does not read the verb `may` or a score as a date", () => {
     for (const text of ["It may rain", "May be the last season", "Mar-a-Lago visit", "GTA 6", "A 3-2 win"])
       assert.deepEqual(read(text), [], text);
     assert.deepEqual(read("May jobs report"), ["2026-05-01 to 2026-05-31 deadline"]);
@@ -150,7 +150,7 @@ describe("times of findDates", () => {
     assert.deepEqual(minutesOf("at 8 pm et", null), [25 * 60]);
   });
 
-  test("EST is the time of New York in summer too, and PT has a zone", () => {
+  test("EST means New York time, also in summer, and PT has a time zone", () => {
     assert.deepEqual(minutesOf("at 8 pm est on june 30"), [24 * 60]);
     assert.deepEqual(findDates("at 8 pm pt on june 30", NEAR).times, [{ minutes: 27 * 60, hasZone: true }]);
   });
@@ -185,7 +185,7 @@ describe("comparePeriods", () => {
     assert.equal(relate("May 11-17", "May 12-17").relation, "conflict");
   });
 
-  test("gives the days between two deadlines, and whether both have no first day", () => {
+  test("returns the days between two deadlines, and whether both have no first day", () => {
     assert.deepEqual(relate("by June 30", "by July 31"), {
       relation: "conflict",
       daysApart: -31,

@@ -17,11 +17,11 @@ test("takes the longest name: West Virginia is not Virginia", () => {
   assert.deepEqual(read("Virginia Senate race"), [key("Virginia")]);
 });
 
-test("leaves out the United States, which are often implied", () => {
+test("omits the United States, because they are often implied", () => {
   assert.deepEqual(read("US inflation in the United States of America"), []);
 });
 
-test("names each place once, and none in a text without places", () => {
+test("returns each place once, and none for a text without places", () => {
   assert.deepEqual(read("Ohio and Ohio"), [key("Ohio")]);
   assert.deepEqual(read("Who wins the league?"), []);
 });

@@ -36,12 +36,12 @@ describe("findScopes", () => {
 
   test("a plain title has no scopes", () => assert.equal(read("Will Ann Lee marry Bo Chen?").size, 0));
 
-  test("corners are not also a total, and a semi-final is not also a final", () => {
+  test("total corners are read only as corners, and a semi-final only as a semi-final", () => {
     assert.deepEqual(valuesOf("Total corners over/under", "bet"), ["corners"]);
     assert.deepEqual(valuesOf("Will Ghana reach the semi final?", "stage"), ["semifinal"]);
   });
 
-  test("takes the stage from the event's title, but not the bet", () => {
+  test("reads the stage, but not the bet, from the event's title", () => {
     const scopes = read("Ann Lee", "Democratic nominee: total votes");
     assert.deepEqual([...(scopes.get("stage") ?? [])], ["nominee"]);
     assert.equal(scopes.has("bet"), false);
@@ -51,7 +51,7 @@ describe("findScopes", () => {
 describe("compareScopes", () => {
   const relate = (a: string, b: string, areFixtures = false) => compareScopes(read(a), read(b), areFixtures);
 
-  test("counts what is the same, what differs and what only one side names", () => {
+  test("counts scopes that are equal, different or present on one side only", () => {
     assert.equal(relate("Ohio Senate race", "Ohio Senator").same, 1);
     assert.deepEqual(relate("Ohio Senate race", "Ohio governor").vetoed, ["office"]);
     assert.equal(relate("Ohio Senate race", "Ohio race").looseOneSided, 1);
@@ -59,23 +59,23 @@ describe("compareScopes", () => {
     assert.deepEqual(relate("Ohio", "Texas").vetoed, []);
   });
 
-  test("a strict dimension that only one side names is a veto, a loose one is none", () => {
+  test("a scope on one side only is a veto in a strict dimension, and not in a loose one", () => {
     for (const title of ["Leading at halftime", "Core CPI", "Exact score", "Group C", "Map 2", "NC-01", "If it rains"])
       assert.equal(relate(title, "Ohio").vetoed.length, 1, title);
     assert.deepEqual(relate("Ohio Senate race", "Ohio race").vetoed, []);
   });
 
-  test("one more stage or office is another question", () => {
+  test("an additional stage or office is a veto", () => {
     assert.deepEqual(relate("first place in the primary", "wins the primary").vetoed, ["stage"]);
     assert.deepEqual(relate("senate and house", "senate").vetoed, ["office"]);
   });
 
-  test("a group does not tell two fixtures apart", () => {
+  test("a group on one side is a veto, except for two fixtures", () => {
     assert.deepEqual(relate("Group C: A", "A", true).vetoed, []);
     assert.deepEqual(relate("Group C: A", "A", false).vetoed, ["group"]);
   });
 
-  test("polarity is reported apart", () => {
+  test("a different polarity is reported separately and is not a veto", () => {
     const { vetoed, isPolarityFlipped } = relate("Will he not run?", "Will he run?");
     assert.equal(isPolarityFlipped, true);
     assert.deepEqual(vetoed, []);

@@ -14,7 +14,7 @@ const ladders = (...questions: readonly string[]) =>
     ladder.map((index) => questions[index]),
   );
 
-test("orders thresholds by their direction, whatever the order and the format of the numbers", () => {
+test("orders thresholds by their direction, for any order and format of the numbers", () => {
   for (const expected of [
     ["CPI in June — Above 3.0%", "CPI in June — Above 3.1%", "CPI in June — Above 3.2%"],
     [
@@ -41,7 +41,7 @@ test("orders deadlines: a later deadline is wider", () => {
     assert.deepEqual(ladders(...expected.toReversed()), [expected]);
 });
 
-test("doubtful questions are not a ladder", () => {
+test("ambiguous questions are not a ladder", () => {
   for (const [reason, questions] of Object.entries({
     "no comparison": ["Rate cut of 25 bps", "Rate cut of 50 bps"],
     "other comparison": ["Price above 90", "Price below 80"],
@@ -132,7 +132,7 @@ test("labels that differ from the title in case are not repeated, and a repeated
   assert.equal(findMarketLadders(named)[0]?.length, 3);
 });
 
-test("reach goes up or down as the rules say", () => {
+test("the rules decide whether `reach` means upwards or downwards", () => {
   const reach = (price: string, rules: string) => market(`Will oil reach $${price}?`, { rules });
   const up = (price: string) => reach(price, `Resolves YES if a candle has a high equal to or greater than $${price}.`);
   const down = (price: string) => reach(price, `Resolves YES if a candle has a low equal to or below $${price}.`);
@@ -153,7 +153,7 @@ test("markets of two venues, or with different rules, are not a ladder", () => {
   assert.deepEqual(findMarketLadders([market(low, rules(10, "NOAA")), market(high, rules(20, "NASA"))]), []);
 });
 
-test("values give the order, whatever the order, case, spaces and punctuation of the questions", () => {
+test("values determine the order, for any order, case, spaces and punctuation of the questions", () => {
   const words = fc.constantFrom("Lake level", "Will the treaty count", "GDP growth in May 2026");
   const comparison = fc.constantFrom("above", "at least", "below", ">", "<=", "more than");
   const values = fc.uniqueArray(fc.integer({ min: 1, max: 9_999 }), { minLength: 2, maxLength: 6 });
@@ -216,7 +216,7 @@ test("rules that differ only in numbers and dates have the same skeleton", () =>
   assert.notEqual(skeletonOf("Resolves YES if above 3.1%.", null), skeletonOf("Resolves YES if below 3.1%.", null));
 });
 
-test("long and hostile texts are parsed in time and never throw", () => {
+test("long and adversarial texts are parsed in bounded time and never throw", () => {
   for (const text of [
     "9".repeat(200_000),
     "above 1,".repeat(20_000),

@@ -77,7 +77,7 @@ test("the outcome and the title of the event belong to the text of a market", ()
   assert.equal(fits("Fed makes no change after June meeting", held), true);
 });
 
-test("the close of a market stands for a month, a day and a year that its text does not name", () => {
+test("the close of a market supplies the month, the day and the year that its text omits", () => {
   const closing = market("Will the Fed cut rates?", { closeAt: Date.UTC(2027, 2, 17, 18) });
   assert.equal(fits("Fed rate cut in March 2027", closing), true);
   assert.equal(fits("Fed rate cut on March 17", closing), true);
@@ -89,20 +89,20 @@ test("the close of a market stands for a month, a day and a year that its text d
   assert.equal(fits("Fed rate cut by 31 March", midnight), true);
 });
 
-test("relative dates mean a date, unless the market has the same words", () => {
+test("a relative date is resolved to a date, unless the market has the same words", () => {
   assert.equal(fits("recession next year", "Recession in 2027?"), true);
   assert.equal(fits("recession next year", "Will there be a recession in the next year?"), true);
   assert.equal(fits("Fed cut next month", "Fed cut in December 2026?"), true);
   assert.equal(fits("Fed cut this month", "Fed cut in December 2026?"), false);
 });
 
-test("the word may is a month only where it can be one", () => {
+test("the word `may` is a month after `in`, and not as a verb or in a name", () => {
   assert.equal(fits("may the Fed cut rates in June", "Fed rate cut in June?"), true);
   assert.equal(fits("Fed rate cut in may", "Fed rate cut in June?"), false);
   assert.equal(fits("Will Theresa May win?", "Will Theresa May win?"), true);
 });
 
-test("the score is 1 for the same words, and lower for other words and the more the market asks beyond the question", () => {
+test("the score is 1 for the same words, and decreases with other words and with further words of the market", () => {
   const title = "Will the Fed cut rates in March?";
   assert.equal(fit("Fed cut rates March", title).score, 1);
   const [more, most] = [fit("Fed March", title).score, fit("March", title).score];
@@ -128,11 +128,11 @@ test("the exact title has the score 1 when the outcome repeats its numbers", () 
   for (const [title, outcomeLabel] of pairs) assert.equal(fit(title, market(title, { outcomeLabel })).score, 1, title);
 });
 
-test("a text that asks for nothing is no question", () => {
+test("a text without content words is not a question", () => {
   for (const text of ["", "?!", "will it happen", "what are the odds"]) assert.equal(parseQuestion(text, NOW), null);
 });
 
-test("a hostile text is read in bounded time", () => {
+test("an adversarial text is parsed in bounded time", () => {
   const started = performance.now();
   for (const text of [
     "may ".repeat(125),

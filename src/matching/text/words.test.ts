@@ -79,7 +79,7 @@ describe("stems", () => {
   });
 });
 
-test("rarer words weigh more, fillers little, and all weights are in [0, 1]", () => {
+test("rarer words have larger weights, filler words small weights, and all weights are in [0, 1]", () => {
   const weightOf = createWordWeights({ common: 1_000, frequent: 100, team: 10 }, 1_000);
   assert.equal(weightOf("common"), 0);
   assert.ok(weightOf("frequent") < weightOf("unseen"));

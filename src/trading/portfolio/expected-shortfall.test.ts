@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { assertNear } from "../../../test/support/asserts/assert-near.ts";
 import { bestHedge, expectedShortfall, lossDistribution } from "./expected-shortfall.ts";
 
-test("known value: the tail loss is the mean of the worst 5%; the outcome at the boundary counts in part", () => {
+test("known value: the expected shortfall is the mean of the worst 5%; the outcome at the boundary counts in part", () => {
   const losses = Float64Array.of(-10, 100, 50);
   assertNear(
     expectedShortfall(lossDistribution(losses, Float64Array.of(0.9, 0.02, 0.08))),
@@ -22,7 +22,7 @@ test("closed form: the opposite contract makes the loss the same in every outcom
   assertNear(reduction, 60, 1e-6);
 });
 
-test("brute force: no stake on a grid has a smaller tail loss, and the stake is at most its bound", () => {
+test("brute force: no stake on a grid has a smaller expected shortfall, and the stake is at most its bound", () => {
   const outcome = fc.record({
     loss: fc.double({ min: -100, max: 100, noNaN: true }),
     wins: fc.boolean(),

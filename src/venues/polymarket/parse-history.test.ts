@@ -26,7 +26,7 @@ test("converts each point (Unix seconds) to an interval that ends at its time, a
   assert.deepEqual(drops, { price_out_of_range: 1, bad_row: 1 });
 });
 
-test("assigns samples taken some seconds after the minute to the minute, also with numbers in texts", () => {
+test("assigns samples taken some seconds after a minute to that minute, also if numbers are sent as text", () => {
   const { countDrop } = countDrops();
   const seconds = [1795220404, 1795220478, 1795220523, 1795220529];
   const rows = seconds.map((t, index) => ({ t: String(t), p: `0.41${index}` }));

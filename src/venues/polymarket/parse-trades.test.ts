@@ -69,7 +69,7 @@ test("sums up the rows of one transaction and side, including equal rows, at the
   );
 });
 
-test("reads numbers and times in texts", () => {
+test("reads numbers and times that are sent as text", () => {
   const { trades, drops } = parseRows(row({ size: "11.77", price: "0.848", timestamp: "1795229999" }));
   assert.deepEqual([trades[0]?.size, trades[0]?.yesPrice, trades[0]?.executedAt], [11.77, 0.848, 1795229999000]);
   assert.deepEqual(drops, {});

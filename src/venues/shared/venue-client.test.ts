@@ -311,7 +311,7 @@ test("does not open the circuit after aborted calls", async () => {
   assert.equal((await clock.until(fetch())).status, 200);
 });
 
-test("rejects a call immediately if 1,000 calls of its kind wait behind another, and lets one of the other kind wait", async () => {
+test("rejects a call immediately if 1,000 calls of its kind wait, and still queues a call of the other kind", async () => {
   const { clock, client, fetch } = setUp(() => ({}), { burst: 1, perSecond: 0.001 });
   await clock.until(fetch());
   const abort = new AbortController();

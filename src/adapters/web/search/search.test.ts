@@ -74,7 +74,7 @@ test("Brave gets the key in its header and the period in the query", async () =>
   assert.throws(() => createSearchEngines(["brave"], options), /requires a key/);
 });
 
-test("an engine that fails or answers with other data rejects or has no hits", async () => {
+test("a search rejects for an error status or a body that is not JSON, and has no hits for JSON without results", async () => {
   for (const engine of ["gdelt", "wikipedia", "brave"] as const) {
     await assert.rejects(search(engine, "{}", clock.now(), 429), /status 429/);
     await assert.rejects(search(engine, "<html>", clock.now()), SyntaxError);
@@ -83,7 +83,7 @@ test("an engine that fails or answers with other data rejects or has no hits", a
   }
 });
 
-test("GDELT is asked once in five seconds, and a search that would wait too long fails", async () => {
+test("GDELT gets at most one request in five seconds, and a search that would wait too long fails", async () => {
   const waiting = new FakeClock();
   const sentAt: number[] = [];
   const http: HttpOut = {

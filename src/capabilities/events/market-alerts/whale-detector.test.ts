@@ -75,7 +75,7 @@ test("trades are added up when their taker becomes known", () => {
   assert.equal(add(900, 2), false, "the named trades are no trades of unknown takers any more");
 });
 
-test("a large trade whose taker becomes known waits once, with the taker's other trades", () => {
+test("a large trade whose taker becomes known is one candidate, together with the taker's other trades", () => {
   const { add, candidates } = openWatch();
   add(3_000, 0, { tradeId: "a" });
   assert.deepEqual(candidates(), [[3_000, 1]]);
@@ -84,7 +84,7 @@ test("a large trade whose taker becomes known waits once, with the taker's other
   assert.deepEqual(candidates(), [[3_500, 2]]);
 });
 
-test("a trade is part of one announcement, though its taker becomes known or trades more while it is compared", () => {
+test("a trade is announced once, even if its taker becomes known or trades more during the comparison", () => {
   const { watch, add, candidates } = openWatch();
   add(3_000, 0, { tradeId: "a" });
   const compared = watch.peek(1);
@@ -100,7 +100,7 @@ test("a trade is part of one announcement, though its taker becomes known or tra
   assert.deepEqual(candidates(), [[1_200, 3]], "a candidate that was not announced can grow");
 });
 
-test("a candidate that grows while it is compared is compared again", () => {
+test("a candidate that grows during its comparison is compared again", () => {
   const { watch, add, candidates } = openWatch();
   add(1_500, 0, { tradeId: "a" });
   const compared = watch.peek(1);
@@ -109,7 +109,7 @@ test("a candidate that grows while it is compared is compared again", () => {
   assert.deepEqual(candidates(), [[2_500, 1]]);
 });
 
-test("requests takers if the trades of unknown takers would be large together", () => {
+test("requests takers if the sum of the trades of unknown takers is large", () => {
   const { add } = openWatch();
   assert.equal(add(1_990, 0), false, "one trade is classified without its taker");
   assert.equal(add(1, 1, { takerSide: "yes", yesPrice: 0.4 }), false, "the other side");
@@ -167,7 +167,7 @@ test("remembers the volumes of a bounded number of markets", () => {
   assert.deepEqual([volume.before(marketOf(0), 0), volume.before(marketOf(1), 0)], [20_000, 20_005]);
 });
 
-test("a candidate stays while it waits for the store, though its trades are no longer kept", () => {
+test("a candidate that waits for the store remains after its trades are deleted from memory", () => {
   const { watch, add, candidates } = openWatch();
   add(50_000, 0, { taker: "x" });
   add(20, 400, { taker: "x" });

@@ -171,7 +171,7 @@ test("reset: events that were deleted before the start of the server are not in 
   );
 });
 
-test("reset: a live client is told of events that were deleted during an outage of the store", async () => {
+test("reset: a live client gets a reset if events were deleted during an outage of the store", async () => {
   const { open, log, clock } = await openStreamServer();
   const reader = await open();
   log.append();
@@ -203,7 +203,7 @@ test("reset: if the position was never assigned, the stream continues with the n
     );
 });
 
-test("a client that is ahead of its new process gets neither a reset nor a repeated event", async () => {
+test("a client whose position is ahead of its new process gets neither a reset nor a repeated event", async () => {
   const { open, log, clock } = await openStreamServer();
   const control = await open();
   let release = () => {};

@@ -207,7 +207,7 @@ eachDatabase("after a restart, a client resumes without a gap on the real log", 
   assert.deepEqual(keys, ["a", "b", "c", "d", "e"]);
 });
 
-eachDatabase("a client gets no reset when other processes start, and then the next event", async (database) => {
+eachDatabase("when other processes start, a client gets no reset and receives the next event", async (database) => {
   const bus = createInProcessBus(quietLog);
   const log = createEventLog({ database, bus });
   await appendOne(database, "a");

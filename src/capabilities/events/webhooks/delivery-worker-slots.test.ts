@@ -15,7 +15,7 @@ test("attempts after a failure use the slots of failing receivers", async () => 
   assert.deepEqual((await openWith(1, { slots: { failing: slots.failing }, target: { streak } })).ids(), []);
 });
 
-test("attempts after a slow answer use the slots of slow receivers, and a slow attempt passes its slot on", async () => {
+test("attempts after a slow answer use the slots of slow receivers, and a slow attempt releases its slot after a second", async () => {
   const healthy = new FairSemaphore({ slots: 1 });
   const slow = new FairSemaphore({ slots: 1 });
   const late = new FairSemaphore({ slots: 1 });
@@ -57,7 +57,7 @@ test("while an attempt has run for more than a second, the next ones of the work
   );
 });
 
-test("a late attempt keeps its healthy slot if no late one is free", async () => {
+test("a late attempt keeps its healthy slot if no late slot is free", async () => {
   const slots = { healthy: new FairSemaphore({ slots: 1 }), late: new FairSemaphore({ slots: 1 }) };
   const release = slots.late.tryAcquire("another customer") ?? assert.fail();
   const { clock, sent } = await openWith(1, { slots });
@@ -70,7 +70,7 @@ test("a late attempt keeps its healthy slot if no late one is free", async () =>
   assert.equal(slots.late.isIdle, true);
 });
 
-test("the wait for a slot of the host counts in neither the latency nor the choice of the slots", async () => {
+test("the wait for a slot of the host changes neither the latency nor the choice of slots", async () => {
   const slow = new FairSemaphore({ slots: 1 });
   const { clock, sent, ids, append, worker, stored, state } = await openWith(0, { slots: { slow } });
   state.holdsStarts = true;

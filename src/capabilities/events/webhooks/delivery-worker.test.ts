@@ -11,7 +11,7 @@ const UNAVAILABLE: WebhookAnswer = { kind: "failed", failure: "unavailable" };
 const evt = (...ids: number[]) => ids.map((id) => `evt_${id}`);
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-test("an event is sent when the one before was answered, or 250 ms after that was sent", async () => {
+test("an event is sent when the previous event is answered, or 250 ms after the previous event was sent", async () => {
   const { clock, sent, ids } = await openWith(10);
   assert.deepEqual(ids(), evt(1));
   sent[0]?.answer();
@@ -33,7 +33,7 @@ test("before the first answer, the second event is sent after a second", async (
   assert.deepEqual(ids(), evt(1, 2, 3), "the receiver is known to be slow, and uses other slots");
 });
 
-test("an event waits until the one before was sent, so that the order is kept while the store is slow", async () => {
+test("an event waits until the previous event is sent, even if the store is slow", async () => {
   const harness = openWorker();
   let release: () => void = () => {};
   harness.state.beforeOwnershipCheck = () =>
@@ -75,7 +75,7 @@ test("after a failure, events do not wait for each other, and at most two of the
   assert.equal(sent.length, 10);
 });
 
-test("the stored position is before the first event that is not done", async () => {
+test("the stored position is before the first unfinished event", async () => {
   const { clock, sent, stored } = await openWith(4);
   await clock.advance(1_250);
   sent[1]?.answer();
@@ -87,7 +87,7 @@ test("the stored position is before the first event that is not done", async () 
   assert.equal(stored.position, 3);
 });
 
-test("no more than 1,000 events are sent while an earlier one is not done", async () => {
+test("at most 1,000 events are sent after an unfinished event", async () => {
   const { clock, sent, ids, state } = await openWith(1_200);
   await clock.advance(1_000);
   state.respond = () => ok();
@@ -100,7 +100,7 @@ test("no more than 1,000 events are sent while an earlier one is not done", asyn
   assert.equal(sent.length, 1_200);
 });
 
-test("the position passes events of other types, and is stored every 1,000 ids", async () => {
+test("the position advances past events of other types, and is stored every 1,000 ids", async () => {
   const harness = await openWith(0);
   harness.append(999, { type: "whale_alert" });
   harness.worker.wake();
@@ -155,7 +155,7 @@ test("reads of the log and of retries share the slots for reads", async () => {
   assert.deepEqual(harness.ids(), evt(1));
 });
 
-test("a message without a free connection is sent again after at least a quarter of a second, and not counted as an attempt", async () => {
+test("a message without a free connection is sent again after at least 250 ms, and is not counted as an attempt", async () => {
   const { clock, sent, ids, state, stored } = await openWith(1);
   sent[0]?.answer(UNAVAILABLE);
   await clock.advance(249);
@@ -166,7 +166,7 @@ test("a message without a free connection is sent again after at least a quarter
   assert.deepEqual([stored.deliveries.get(1)?.attempts, state.counts], [1, { delivered: 1, failed: 0, postponed: 1 }]);
 });
 
-test("a delivery that fails while results are written is sent again, though the read of retries does not find it", async () => {
+test("a delivery that fails during a write of results is sent again, although the read of retries does not return it", async () => {
   const { clock, sent, ids, state } = await openWith(2, { retryDelaysMs: [300, 300] });
   sent[0]?.answer(ok(500));
   await clock.advance(300);
@@ -181,7 +181,7 @@ test("a delivery that fails while results are written is sent again, though the 
   assert.deepEqual(ids(), ["evt_1", "evt_2", "evt_1", "evt_2"]);
 });
 
-test("Retry-After delays a first attempt that waits for a connection, and a worker that ends does not wait for it", async () => {
+test("Retry-After delays a first attempt that waits for a connection, and a stopping worker does not wait for the attempt", async () => {
   const { clock, sent, ids, worker } = await openWith(2);
   await clock.advance(1_000);
   assert.deepEqual(ids(), ["evt_1", "evt_2"]);
@@ -232,7 +232,7 @@ test("retries are read in pages of 50, until all that are due are sent", async (
   assert.deepEqual([state.reads.retriesMax, new Set(ids().slice(130)).size, sent.length], [50, 130, 260]);
 });
 
-test("the retries that become due within 200 ms of a read are read together", async () => {
+test("retries that become due within 200 ms are read together", async () => {
   const { clock, sent, ids, state, worker, append } = await openWith(1, { retryDelaysMs: [300, 300] });
   state.respond = () => ok(500);
   sent[0]?.answer(ok(500));
@@ -249,7 +249,7 @@ test("the retries that become due within 200 ms of a read are read together", as
   assert.ok(state.reads.retries - retries <= 3, `${state.reads.retries - retries} reads`);
 });
 
-test("a retry that another node has planned is sent at its time, also if a later one is planned meanwhile", async () => {
+test("a retry that another node has scheduled is sent at its time, even if a later retry is scheduled in the meantime", async () => {
   const harness = openWorker({ retryDelaysMs: [100_000] });
   const { clock, ids, sent, stored } = harness;
   const delivery: DeliveryState = {
@@ -336,7 +336,7 @@ test("if events, retries or the ownership cannot be read, they are read again a 
   }
 });
 
-test("first attempts wait while more than 2,000 results are not written", async () => {
+test("first attempts wait while more than 2,000 results are unwritten", async () => {
   const { clock, sent, state } = await openWith(5_000, { target: { streak: { count: 1, since: 0, lastAt: 0 } } });
   state.failing.add("results");
   state.respond = () => ok();
@@ -348,7 +348,7 @@ test("first attempts wait while more than 2,000 results are not written", async 
   assert.equal(sent.length, 5_000);
 });
 
-test("a retry is read only after the result of the attempt before it is written", async () => {
+test("a retry is read only after the result of its previous attempt is written", async () => {
   const harness = await openWith(1, { retryDelaysMs: [1, 1, 1, 1, 1] });
   harness.state.respond = () => ok(500);
   harness.sent[0]?.answer(ok(500));
@@ -356,7 +356,7 @@ test("a retry is read only after the result of the attempt before it is written"
   assert.deepEqual([harness.ids(), harness.stored.deliveries.get(1)?.status], [evt(1, 1, 1, 1, 1, 1), "failed"]);
 });
 
-test("after an end, no attempt begins, and the end waits for those that run", async () => {
+test("after a stop, no attempt begins, and the stop waits for running attempts", async () => {
   const harness = await openWith(5, { retryDelaysMs: [1] });
   const { clock, sent, worker } = harness;
   let hasEnded = false;
@@ -375,7 +375,7 @@ test("after an end, no attempt begins, and the end waits for those that run", as
   assert.deepEqual([hasEnded, sent.length, clock.pending], [true, count, 0]);
 });
 
-test("a paused worker and one that waits for events end at once", async () => {
+test("a paused worker and a worker that waits for events stop at once", async () => {
   const idle = await openWith(0);
   idle.worker.end();
   await idle.worker.ended;

@@ -31,29 +31,26 @@ function createHangingOut(): WebhookOut & { readonly held: WebhookRequest[]; rea
   };
 }
 
-onStore(
-  "10 endpoints that never answer do not hold up 40 others, and have at most 4 attempts each",
-  async (database) => {
-    const out = createHangingOut();
-    const { register, append, start } = await openWebhooks(database, { out });
-    await database.query(
-      "insert into customers (customer_id, plan, status, created_at) values ('cus-all', 'pro', 'active', now())",
-    );
-    for (let index = 0; index < 50; index++) {
-      await register(`https://example.org/${index < 10 ? "dead" : "ok"}/${index}`);
-      // An account has at most 10 webhooks.
-      await database.query("update webhooks set customer_id = 'cus-all'");
-    }
-    start();
-    await append(20);
-    await waitFor(() => out.answered.length === 40 * 20);
-    const heldPerUrl = Map.groupBy(out.held, ({ url }) => url);
-    for (const [url, requests] of heldPerUrl) assert.ok(requests.length <= 4, url);
-    await out.close();
-  },
-);
+onStore("10 endpoints that never answer do not delay 40 others, and have at most 4 attempts each", async (database) => {
+  const out = createHangingOut();
+  const { register, append, start } = await openWebhooks(database, { out });
+  await database.query(
+    "insert into customers (customer_id, plan, status, created_at) values ('cus-all', 'pro', 'active', now())",
+  );
+  for (let index = 0; index < 50; index++) {
+    await register(`https://example.org/${index < 10 ? "dead" : "ok"}/${index}`);
+    // An account has at most 10 webhooks.
+    await database.query("update webhooks set customer_id = 'cus-all'");
+  }
+  start();
+  await append(20);
+  await waitFor(() => out.answered.length === 40 * 20);
+  const heldPerUrl = Map.groupBy(out.held, ({ url }) => url);
+  for (const [url, requests] of heldPerUrl) assert.ok(requests.length <= 4, url);
+  await out.close();
+});
 
-onStore("nothing is sent after the deletion, during a storm of retries", async (database) => {
+onStore("nothing is sent to a webhook that is deleted during many retries", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(500).end());
   const harness = await openWebhooks(database, { retryDelaysMs: Array<number>(1_000).fill(1) });
   const { webhookId } = await harness.register(receiver.url);
@@ -95,7 +92,7 @@ onStore("a disabled webhook receives nothing, and its retries are canceled", asy
   assert.deepEqual(receiver.idsOn("/").slice(count), ["6"]);
 });
 
-onStore("disabled endpoints that still wait for an answer take no place of others", async (database) => {
+onStore("pending attempts of disabled endpoints do not block other endpoints", async (database) => {
   const out = createHangingOut();
   const harness = await openWebhooks(database, { out });
   await harness.register("https://example.org/ok/0");
@@ -139,39 +136,42 @@ onStore("410 disables the webhook", async (database) => {
   assert.deepEqual([webhook?.failureCount, receiver.requests.length], [1, 1]);
 });
 
-onStore("during a roll, both secrets verify; without one, only the current", async (database) => {
-  const receiver = await openReceiver();
-  const harness = await openWebhooks(database);
-  const { webhookId, newSecret } = await harness.register(receiver.url);
-  harness.start();
-  await harness.append();
-  await waitFor(() => receiver.requests.length === 1);
-  const rolled = await harness.service.change(harness.customerId, webhookId, { rollSecret: true });
-  await harness.append();
-  await waitFor(() => receiver.requests.length === 2);
-  await database.query("update webhooks set previous_secret_until = now(), revision = revision + 1");
-  // A permit of the earlier revision is valid for a short time.
-  await harness.service.change(harness.customerId, webhookId, {});
-  await harness.append();
-  await waitFor(() => receiver.requests.length === 3);
-  const accepts = (secret: string | null, index: number): boolean => {
-    const { body, headers } = receiver.requests[index] ?? assert.fail();
-    try {
-      new Webhook(secret ?? "").verify(body, headers);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  assert.deepEqual(
-    [0, 1, 2].map((index) => accepts(newSecret, index)),
-    [true, true, false],
-  );
-  assert.deepEqual(
-    [0, 1, 2].map((index) => accepts(rolled.newSecret, index)),
-    [false, true, true],
-  );
-});
+onStore(
+  "during a rotation both secrets verify; without a rotation only the current secret verifies",
+  async (database) => {
+    const receiver = await openReceiver();
+    const harness = await openWebhooks(database);
+    const { webhookId, newSecret } = await harness.register(receiver.url);
+    harness.start();
+    await harness.append();
+    await waitFor(() => receiver.requests.length === 1);
+    const rolled = await harness.service.change(harness.customerId, webhookId, { rollSecret: true });
+    await harness.append();
+    await waitFor(() => receiver.requests.length === 2);
+    await database.query("update webhooks set previous_secret_until = now(), revision = revision + 1");
+    // A permit of the earlier revision is valid for a short time.
+    await harness.service.change(harness.customerId, webhookId, {});
+    await harness.append();
+    await waitFor(() => receiver.requests.length === 3);
+    const accepts = (secret: string | null, index: number): boolean => {
+      const { body, headers } = receiver.requests[index] ?? assert.fail();
+      try {
+        new Webhook(secret ?? "").verify(body, headers);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    assert.deepEqual(
+      [0, 1, 2].map((index) => accepts(newSecret, index)),
+      [true, true, false],
+    );
+    assert.deepEqual(
+      [0, 1, 2].map((index) => accepts(rolled.newSecret, index)),
+      [false, true, true],
+    );
+  },
+);
 
 onStore("a plan without webhooks receives nothing", async (database) => {
   const receiver = await openReceiver();

@@ -37,15 +37,18 @@ eachDatabase(
   },
 );
 
-eachDatabase("a webhook without dispatcher receives its events when one starts", async (database) => {
-  const receiver = await openReceiver();
-  const { register, append, start } = await openWebhooks(database);
-  await register(receiver.url);
-  await append(150);
-  start();
-  await waitFor(() => receiver.requests.length === 150);
-  assert.deepEqual(receiver.idsOn("/"), range(1, 150));
-});
+eachDatabase(
+  "a webhook registered without a dispatcher receives its events when a dispatcher starts",
+  async (database) => {
+    const receiver = await openReceiver();
+    const { register, append, start } = await openWebhooks(database);
+    await register(receiver.url);
+    await append(150);
+    start();
+    await waitFor(() => receiver.requests.length === 150);
+    assert.deepEqual(receiver.idsOn("/"), range(1, 150));
+  },
+);
 
 eachDatabase("a failed delivery is repeated with the same id and body until it succeeds", async (database) => {
   let failures = 3;
@@ -99,7 +102,7 @@ onEmbedded("a node that starts without a store is reported as failing until it d
 });
 
 onEmbedded(
-  "a webhook whose secret cannot be opened is logged once, delays no other one, and works again with a new secret",
+  "a webhook whose secret cannot be opened is logged once, delays no other webhook, and delivers with a new secret",
   async (database) => {
     const errors: unknown[] = [];
     const error: Log["error"] = (fields) => errors.push(fields?.webhook_id);
@@ -124,7 +127,7 @@ onEmbedded(
 );
 
 onEmbedded(
-  "a stop waits two seconds for attempts, and another node repeats those that have not ended",
+  "a stop waits two seconds for attempts, and another node repeats the unfinished attempts",
   async (database) => {
     const world = await openWorld(database, []);
     await world.register("https://example.org/", ["price_shift"]);
@@ -191,7 +194,7 @@ onEmbedded("when a node stops, another one delivers its webhooks at once and no 
   await world.close();
 });
 
-onEmbedded("a node gives webhooks up to a node that starts, until both have an equal share", async (database) => {
+onEmbedded("a node releases webhooks to a node that starts, until both have an equal share", async (database) => {
   const { world } = await openAccepting(database);
   for (let index = 0; index < 3; index++) await world.register(`https://example.com/${index}`, ["price_shift"]);
   const nodes = [world.startNode()];
@@ -205,7 +208,7 @@ onEmbedded("a node gives webhooks up to a node that starts, until both have an e
   await world.close();
 });
 
-onEmbedded("a webhook whose release fails is delivered by this node again", async (database) => {
+onEmbedded("a node whose release of a webhook fails delivers the webhook again", async (database) => {
   const { world, ids, changeTo } = await openAccepting(database);
   const node = world.startNode();
   await world.advance(100);
@@ -219,7 +222,7 @@ onEmbedded("a webhook whose release fails is delivered by this node again", asyn
   await world.close();
 });
 
-onEmbedded("a node deletes deliveries after three days, and counts those that wait", async (database) => {
+onEmbedded("a node deletes deliveries after three days, and counts waiting deliveries", async (database) => {
   const world = await openWorld(database, []);
   const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
   const [old, recent] = [-3 * DAY_MS - 1, -3 * DAY_MS + 1].map((byMs) => world.clock.now() + byMs);

@@ -38,7 +38,7 @@ const judge = (
     random: { uniform: () => uniform, bytes: (length) => new Uint8Array(length) },
   });
 
-test("exactly 2xx is a delivery, and ends the streak of failures", () => {
+test("only a 2xx status is a delivery and ends the streak of failures", () => {
   const streak = { count: 3, since: 1, lastAt: 2 };
   for (let status = 100; status < 600; status++) {
     const outcome = judge(answer(status), { at: 5, streak });
@@ -64,7 +64,7 @@ test("a delivery is attempted ten times, after the documented delays lengthened 
   );
 });
 
-test("a delay begins when the attempt has ended, and half the jitter adds a twentieth", () => {
+test("a delay begins at the end of the attempt, and a random value of 0.5 adds a twentieth", () => {
   const times = { startedAt: 1_000, endedAt: 9_000, latencyMs: 8_000.4 };
   const random = { uniform: () => 0.5, bytes: (length: number) => new Uint8Array(length) };
   const ports = { retryDelaysMs: RETRY_DELAYS_MS, random };
@@ -81,7 +81,7 @@ test("a delay begins when the attempt has ended, and half the jitter adds a twen
   assert.deepEqual([retry.firstAttemptAt, retry.lastAttemptAt], [7, 1_000]);
 });
 
-test("a longer Retry-After postpones the retry by at most 24 hours, and the webhook by at most one", () => {
+test("a longer Retry-After delays the retry by at most 24 hours and the other events of the webhook by at most one hour", () => {
   const cases = [
     [2_000, 5_000, 2_000],
     [60_000, 60_000, 60_000],
@@ -94,7 +94,7 @@ test("a longer Retry-After postpones the retry by at most 24 hours, and the webh
   }
 });
 
-test("410 disables at once", () => {
+test("a 410 response disables the webhook at once", () => {
   const { delivery, disables } = judge(answer(410));
   assert.deepEqual([delivery.status, disables], ["failed", true]);
 });
@@ -112,7 +112,7 @@ function disabledAt(times: readonly number[], results: (at: number) => WebhookAn
 const every = (stepMs: number, untilMs: number) =>
   Array.from({ length: Math.floor(untilMs / stepMs) + 1 }, (_, index) => index * stepMs);
 
-test("five days of failures without a success disable", () => {
+test("five days of failures without a success disable the webhook", () => {
   assert.equal(disabledAt(every(HOUR_MS, 10 * DAY_MS)), 5 * DAY_MS);
   assert.equal(disabledAt(every(26 * HOUR_MS, 10 * DAY_MS)), 130 * HOUR_MS);
   assert.equal(disabledAt(every(30 * HOUR_MS, 10 * DAY_MS)), 5 * DAY_MS);
@@ -121,7 +121,7 @@ test("five days of failures without a success disable", () => {
   assert.equal(disabledAt(every(HOUR_MS, 10 * DAY_MS), results), succeedsAt + HOUR_MS + 5 * DAY_MS);
 });
 
-test("rare events that fail do not disable", () => {
+test("failures of rare events do not disable the webhook", () => {
   assert.equal(disabledAt(every(7 * DAY_MS, 70 * DAY_MS)), null);
   assert.equal(disabledAt(every(31 * HOUR_MS, 70 * DAY_MS)), null);
 });

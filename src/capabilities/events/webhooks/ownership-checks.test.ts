@@ -21,7 +21,7 @@ function openPermits() {
   return { clock, reads, ownershipChecks };
 }
 
-test("a permit is valid for 50 ms from before its read, and a webhook that is not deliverable has none", async () => {
+test("an ownership check is valid until 50 ms after the start of its read, and is null for an undeliverable webhook", async () => {
   const { clock, reads, ownershipChecks } = openPermits();
   const [permit, none] = [ownershipChecks.request("a"), ownershipChecks.request("gone")];
   await clock.advance(30);
@@ -29,7 +29,7 @@ test("a permit is valid for 50 ms from before its read, and a webhook that is no
   assert.deepEqual([await permit, await none], [{ revision: 7, until: 50 }, null]);
 });
 
-test("requests during a read share the next one, which begins when the read ends", async () => {
+test("requests during a read share the next read, which begins when the current read ends", async () => {
   const { clock, reads, ownershipChecks } = openPermits();
   void ownershipChecks.request("a");
   await clock.settle();

@@ -6,13 +6,13 @@ import { presentTest } from "./present.ts";
 const problemOf = (failure: DeliveryFailure) =>
   presentTest({ answer: { kind: "failed", failure }, latencyMs: 4 }).problem;
 
-test("a test of a webhook says whether a connection, a response or valid HTTP was missing, or nothing was sent", () => {
+test("the result of a webhook test states whether the connection, the response, valid HTTP or the request was missing", () => {
   assert.match(String(problemOf("timeout")), /within 10 seconds/);
   assert.match(String(problemOf("bad_response")), /not valid HTTP/);
   assert.match(String(problemOf("unavailable")), /^Nothing was sent/);
   assert.match(String(problemOf("connection_failed")), /^No connection/);
 });
 
-test("a test of a webhook does not tell an address that is not public from one that refuses connections", () => {
+test("a webhook test has the same result for a non-public address as for an address that refuses connections", () => {
   assert.equal(problemOf("forbidden_address"), problemOf("connection_failed"));
 });

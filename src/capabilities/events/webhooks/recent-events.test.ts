@@ -10,7 +10,7 @@ const find = (recent: RecentEvents, position: number, limit = 100, types: EventT
   return [events.map(({ id }) => id), through];
 };
 
-test("finds the events of the types after a position, and how far it looked", () => {
+test("returns the events of the given types after a position, and the last id searched", () => {
   const recent = new RecentEvents();
   recent.reset(10);
   recent.add([event(12), event(13, "whale_alert"), event(15), event(16)], 18);

@@ -43,7 +43,7 @@ function openWriter() {
   return { clock, store, written, writer };
 }
 
-test("results of 20 ms are written by one statement", async () => {
+test("results that are added within 20 ms are written by one statement", async () => {
   const { clock, written, writer } = openWriter();
   for (let eventId = 1; eventId <= 50; eventId++) writer.add(delivery(eventId), state());
   writer.advance("b", 7, 3);
@@ -61,7 +61,7 @@ test("results of 20 ms are written by one statement", async () => {
   assert.equal(written.length, 1, "nothing is written without results");
 });
 
-test("a statement follows the one before after at least 100 ms, whenever the results arrive", async () => {
+test("statements are at least 100 ms apart, regardless of when results arrive", async () => {
   const { clock, store, written, writer } = openWriter();
   store.before = () => {
     if (written.length === 1) writer.add(delivery(3), state());

@@ -35,7 +35,7 @@ function createRefusingOut(isRefused: (request: Sent, refusals: number) => boole
   return { out, state };
 }
 
-onStore("endpoints whose host is requested too often leave the attempts of a node to others", async (database) => {
+onStore("endpoints whose host is above its rate limit do not block attempts at other endpoints", async (database) => {
   const { out, state } = createRefusingOut(({ url }) => url.includes("/capped"));
   const { register, append, start } = await openWebhooks(database, { out });
   await database.query(
@@ -57,7 +57,7 @@ onStore("endpoints whose host is requested too often leave the attempts of a nod
   assert.deepEqual([delivered, failed], [5, 0]);
 });
 
-onStore("the events after a refused one wait for it", async (database) => {
+onStore("the events after a refused event wait for it", async (database) => {
   const { out, state } = createRefusingOut(({ eventId }, refusals) => eventId === "1" && refusals < 2);
   const harness = await openWebhooks(database, { out });
   await harness.register("https://example.org/");
@@ -70,7 +70,7 @@ onStore("the events after a refused one wait for it", async (database) => {
   );
 });
 
-onStore("a refused request is sent again after a wait, and is no attempt", async (database) => {
+onStore("a refused request is sent again after a wait, and is not counted as an attempt", async (database) => {
   const { out, state } = createRefusingOut((_request, refusals) => refusals < 20);
   const sleeps: number[] = [];
   const clock: Clock = {

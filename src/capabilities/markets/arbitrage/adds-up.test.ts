@@ -145,7 +145,7 @@ function assertAddsUp(opportunity: Record<string, number> & { readonly legs: rea
   if ((opportunity.net_spread ?? 0) <= 0) assert.deepEqual([contracts, opportunity.score], [0, 0]);
 }
 
-test("every reported opportunity adds up when it is recomputed from its legs, and its legs are the venues' books", async () => {
+test("the figures of every reported pair equal those recomputed from its legs, and its legs match the venues' books", async () => {
   let countWithProfit = 0;
   let countLive = 0;
   await fc.assert(
@@ -193,7 +193,7 @@ test("every reported opportunity adds up when it is recomputed from its legs, an
   assert.ok(countWithProfit > 0 && countLive > 0, `${countWithProfit} with a profit, ${countLive} live legs`);
 });
 
-test("every reported set and ladder adds up when it is recomputed from its legs", async () => {
+test("the figures of every reported set and ladder equal those recomputed from its legs", async () => {
   const price = fc.integer({ min: 1, max: 60 });
   const outcome = fc.record({ bid: price, width: fc.integer({ min: 1, max: 5 }), size, fee: fc.constantFrom(...FEES) });
   const event = fc.record({

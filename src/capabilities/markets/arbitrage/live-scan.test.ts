@@ -104,7 +104,7 @@ test("a venue that does not answer is asked four times, and the books of the oth
   );
 });
 
-test("books that were not read because a venue's requests are used up are flagged, and the others are still asked for", async () => {
+test("books that were not read because of a venue's request limit are flagged, and the other books are still requested", async () => {
   const api = await openArbitrageApi();
   setPairs(api, 20);
   api.venues.beta.failing.set("getBook", new VenueError("rate_limited", "used up", { retryable: true }));

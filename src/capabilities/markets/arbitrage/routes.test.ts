@@ -79,7 +79,7 @@ test("200: `expand=scoring` adds the parts of the score and the legs of the best
   ]);
 });
 
-test("200: a live scan walks both books and says that it has read them", async () => {
+test("200: a live scan walks both books and marks them as read", async () => {
   const { setPair, setBooks, get } = await openArbitrageApi();
   setPair("m");
   setBooks("m");
@@ -327,7 +327,7 @@ test("200: if a venue does not answer a live scan, its legs have the quotes of t
   assert.doesNotMatch(response.body, /inner-host/);
 });
 
-test("200: if a venue does not answer a live scan, a stale quote does not take the place of its book", async () => {
+test("200: if a venue does not answer a live scan, a stale quote does not replace its book", async () => {
   const { clock, venues, setPair, setBooks, setMarket, get } = await openArbitrageApi();
   setPair("m");
   setBooks("m");

@@ -65,13 +65,13 @@ test("without reports there is no probability", () => {
   assert.deepEqual([probability, robustProbability, trades], [null, null, 0]);
 });
 
-test("equal numbers of YES and NO contracts of an agent leave no view", () => {
+test("an agent with equal numbers of YES and NO contracts has no view", () => {
   assert.equal(netView(agentWith(yes(0.9, 90), no(0.1, 10)), PERIOD_MS), null);
   assert.equal(netView(agentWith(yes(0.1, 7), yes(0.2, 28), no(0.7, 147)), PERIOD_MS), null);
   assert.equal(netView(agentWith(), PERIOD_MS), null);
 });
 
-test("the view of an agent is that of its remaining contracts", () => {
+test("the view of an agent is computed from its remaining contracts", () => {
   // 1,000 YES contracts, 250 NO contracts: three quarters of the YES trade remain.
   const view = netView(agentWith(yes(0.4, 400), no(0.8, 200)), PERIOD_MS);
   assertNear(view?.probability, 0.4, 1e-12);
@@ -81,7 +81,7 @@ test("the view of an agent is that of its remaining contracts", () => {
   assertNear(opposite?.usd, 300, 1e-12);
 });
 
-test("the USD of a view are halved for each half-life of its trades", () => {
+test("the USD of a trade in a view are halved in each half-life", () => {
   assertNear(netView(agentWith(yes(0.4, 100, PERIOD_MS)), PERIOD_MS)?.usd, 50, 1e-12);
   assertNear(netView(agentWith(yes(0.4, 100), yes(0.4, 100, 2 * PERIOD_MS)), PERIOD_MS)?.usd, 100, 1e-12);
 });
@@ -114,7 +114,7 @@ test("only plausible trades count in the robust figure", () => {
   assert.ok(probability !== null && probability > 0.99);
 });
 
-test("more volume of attackers than the fifth percentile of all agents changes nothing", () => {
+test("attackers' volume above the fifth percentile of all agents does not change the robust figure", () => {
   const honest = Array.from({ length: 45 }, (_, index) => agentWith(yes(0.4 + index / 225, 100 + index)));
   const attack = (usd: number) => {
     const attackers = Array.from({ length: 5 }, () => agentWith(yes(0.99, usd)));

@@ -93,7 +93,7 @@ interface Body {
 
 const decode = (task: CorrelationTask): Body => JSON.parse([...encodeReport(computeReport(task))].join(""));
 
-test("every coefficient is that of a naive reference, rounded to four decimals, from prices at irregular times", () => {
+test("with prices at irregular times, every coefficient equals a naive reference rounded to four decimals", () => {
   for (const [markets, steps] of [
     [2, 168],
     [3, 40],
@@ -174,7 +174,7 @@ test("the pieces of a body are at most 33 KiB long", () => {
   assert.ok(lengths.length > 10 && Math.max(...lengths) <= 33 * 1024, String(lengths));
 });
 
-test("markets that ask the same or opposite questions are tied by logic, whatever their moves", () => {
+test("markets with the same or opposite question have the basis `logic`, regardless of their moves", () => {
   const task = createTask(4, 168);
   const matches = [
     { a: 0, b: 1, correlation: 0.97 },

@@ -46,7 +46,7 @@ test("recommends a market order only for a spread of one cent or tick and a know
   assert.match(explain({ slippagePercent: null }), /The book cannot fill an order of \$100 on both sides\./);
 });
 
-test("recommends to wait only if the spread is both rare and far above its mean", () => {
+test("recommends waiting only if the spread is both rare and far above its mean", () => {
   const wide = { spread: 0.06, averageSpread: 0.04, spreadPercentile: 90 };
   assert.equal(recommend(wide), "WAIT");
   assert.equal(recommend({ ...wide, spreadPercentile: 89.9 }), "LIMIT_ORDER");
@@ -56,7 +56,7 @@ test("recommends to wait only if the spread is both rare and far above its mean"
   assert.match(explain(wide), /unusually wide/);
 });
 
-test("recommends to wait and says why if no order can be filled", () => {
+test("recommends waiting and states the reason if no order can be filled", () => {
   const unknown = { bid: null, ask: null, spread: null, slippagePercent: null, limitPrice: null };
   const reasons: Readonly<Record<Obstacle, RegExp>> = {
     not_open: /^The market is active and accepts no orders\.$/,

@@ -88,7 +88,7 @@ test("a market order is null below the smallest order, and if the book cannot fi
   assert.deepEqual(guideSides(BOOK, RULES, { ...SIZE, sizeUsd: 1_000 })?.sell_yes, { limit_price: 0.42, ...order });
 });
 
-test("contracts are on the venue's step, and what the venue does not publish is null", () => {
+test("contracts are multiples of the venue's step, and figures that the venue does not publish are null", () => {
   const sides = guideSides(BOOK, { ...RULES, contractStep: 0.01 }, { ...SIZE, sizeUsd: 10 });
   assert.equal(sides?.buy_yes.contracts, 22.72);
   const unknown = guideSides(BOOK, { ...RULES, priceRanges: null, takerFee: null }, SIZE)?.buy_yes;

@@ -151,7 +151,7 @@ test("a batch has at most 250 markets, and at most 250 removals without any mark
   );
 });
 
-test("a batch compares at most 1,000 rows, because most markets of a large board may be closed", () => {
+test("a batch compares at most 1,000 rows, also if most markets of a large board are closed", () => {
   const { changes, put } = createBoard();
   for (let index = 0; index < 2_500; index++) put(`m${index}`, { listing: { status: "finalized" } });
   changes.take();

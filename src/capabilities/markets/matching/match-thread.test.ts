@@ -53,7 +53,7 @@ test("on the real thread, markets with equal texts are matched and markets with 
   );
 });
 
-test("the same board gives the same pairs on every node, whatever the order in which the markets arrive", async () => {
+test("the same board gives the same pairs on every node, for any order of arrival of the markets", async () => {
   const expected = await matchOnThread((ids) => ids);
   for (const order of [(ids: string[]) => ids.toReversed(), (ids: string[]) => [...ids.slice(2), ...ids.slice(0, 2)]])
     assert.deepEqual(await matchOnThread(order), expected);

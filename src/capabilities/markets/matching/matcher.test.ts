@@ -115,7 +115,7 @@ test("rules are sent only for the markets that the thread asks for, cut to 8,000
   assert.deepEqual(listRules().slice(2), [{ id: "alpha/1", rules: "New" }]);
 });
 
-test("a large board is sent in batches, nothing is matched before the last of them, and matching is sliced", async () => {
+test("a large board is sent in batches, nothing is matched before the last batch, and matching runs in slices", async () => {
   const { clock, threads, matcher, put } = openMatcher();
   for (let index = 0; index < 600; index++) put("alpha", String(index), `Question ${index}`);
   matcher.start();
@@ -155,7 +155,7 @@ test("decisions of the operator are sent before the first pair is found, and aga
   assert.equal(threads.requests.filter(({ overrides }) => overrides !== null).length, 2);
 });
 
-test("when a thread fails, its pairs stay served until a new thread has matched the whole board", async () => {
+test("when a thread fails, its pairs are served until a new thread has matched the whole board", async () => {
   const { clock, board, threads, matcher, put, list } = openMatcher();
   put("alpha", "1", "Rain?");
   const closing = put("beta", "2", "Rain?");

@@ -59,18 +59,21 @@ onStore("a decision applies at once, replaces an earlier one, and ends when it i
   await becomes(["alpha/1 identical beta/2"]);
 });
 
-onStore("a decision outlives a restart, and a forbidden pair is not served in between", async (database) => {
-  const first = openNode(database);
-  await first.matching.decisions.decide(FORBID);
-  await first.matching.stop();
-  const { put, settle, matching, list } = openNode(database);
-  const changes: PairChanges[] = [];
-  matching.observe({ onPairs: (change) => changes.push(change) });
-  put("alpha", "1", "Rain?");
-  put("beta", "2", "Rain?");
-  await settle();
-  assert.deepEqual([list(), changes], [[], []]);
-});
+onStore(
+  "a decision is kept across a restart, and a forbidden pair is not served during the restart",
+  async (database) => {
+    const first = openNode(database);
+    await first.matching.decisions.decide(FORBID);
+    await first.matching.stop();
+    const { put, settle, matching, list } = openNode(database);
+    const changes: PairChanges[] = [];
+    matching.observe({ onPairs: (change) => changes.push(change) });
+    put("alpha", "1", "Rain?");
+    put("beta", "2", "Rain?");
+    await settle();
+    assert.deepEqual([list(), changes], [[], []]);
+  },
+);
 
 onStore(
   "other nodes apply a decision when the bus announces it, and without the bus after five seconds",
@@ -142,7 +145,7 @@ test("while the store is unavailable, matching waits for the decisions, and late
   assert.deepEqual(list(), ["alpha/1 identical beta/2"]);
 });
 
-test("the reference price pools the matched markets, inverse ones as 1 - p, and play money weighs little", async () => {
+test("the reference price pools the matched markets, inverse markets as 1 - p, and play money with a small weight", async () => {
   const { matching, put, settle } = openNode(await embeddedDatabase());
   const market = put("alpha", "1", "Rain?", { quote: { bid: 0.9, ask: 0.92 } });
   assert.equal(matching.referencePriceOf(market), null);
@@ -157,7 +160,7 @@ test("the reference price pools the matched markets, inverse ones as 1 - p, and 
   assert.ok(Math.abs(both.weight - 0.6) < 1e-9, `${both.weight}`);
 });
 
-test("the reference price leaves out matched markets without a price, and markets of an impossible volume count as unknown", async () => {
+test("the reference price omits matched markets without a price, and treats an impossible volume as unknown", async () => {
   const { matching, put, settle } = openNode(await embeddedDatabase());
   const market = put("alpha", "1", "Rain?");
   put("beta", "2", "Rain?", { quote: { bid: null, ask: null, lastPrice: null } });
@@ -171,7 +174,7 @@ test("the reference price leaves out matched markets without a price, and market
   assert.ok(Math.abs(weight - 0.1) < 1e-9, `${weight}`);
 });
 
-test("a market that leaves the board and returns at once keeps its links, and its partner gets its new URL", async () => {
+test("a market that is removed from the board and added again keeps its links, and its partner shows its new URL", async () => {
   const { matching, board, put, settle } = openNode(await embeddedDatabase());
   const partner = put("beta", "2", "Rain?", { listing: { url: "https://beta.test/2" } });
   const market = put("alpha", "1", "Rain?", { listing: { url: "https://alpha.test/1" } });

@@ -40,7 +40,7 @@ test("markets share a question if and only if links connect them, in any order o
 });
 
 onStore(
-  "analysed markets are linked by their event, by matched markets and by matched events, and the links outlive them",
+  "analysed markets are linked by event, matched market and matched event, and links remain after markets are removed",
   async (database) => {
     const { board, clock } = openShadowBook(database);
     const markets = [

@@ -9,7 +9,7 @@ const rho = fc.double({ min: -1, max: 1, noNaN: true });
 const given = (dependence: (typeof LOGICAL_RELATIONS)[number] | null, p: number, q: number, correlation = 0) =>
   conditionOn({ dependence, correlation }, p, q);
 
-test("law: what a logical dependence decides is exactly 0 or 1, whatever the two probabilities are", () => {
+test("law: a probability that a logical dependence determines is exactly 0 or 1, for any two probabilities", () => {
   fc.assert(
     fc.property(probability, probability, (p, q) => {
       assert.deepEqual(given("same", p, q), { ifYes: 1, ifNo: 0 });
@@ -41,7 +41,7 @@ test("law: the conditional probabilities are in [0, 1], and average to the proba
   );
 });
 
-test("nothing is known without a dependence and a correlation, or about a condition of probability 0", () => {
+test("conditional probabilities are null without a dependence and a correlation, and for a condition of probability 0", () => {
   const unknown = { ifYes: null, ifNo: null };
   assert.deepEqual(conditionOn({ dependence: null, correlation: null }, 0.5, 0.5), unknown);
   assert.deepEqual(given("implies", 1, 1), { ifYes: 1, ifNo: null });
@@ -49,7 +49,7 @@ test("nothing is known without a dependence and a correlation, or about a condit
   assert.deepEqual(given("implied", 0, 0), { ifYes: null, ifNo: 0 });
 });
 
-test("the answers of the same question have the correlation 1, of opposite ones -1, whatever the two probabilities are", () => {
+test("the answers of the same question have the correlation 1, of opposite questions -1, for any two probabilities", () => {
   assert.equal(answerCorrelation({ dependence: "same", correlation: null }, 0.5, 0.2), 1);
   assert.equal(answerCorrelation({ dependence: "opposite", correlation: null }, 0.5, 0.2), -1);
   assert.equal(answerCorrelation({ dependence: "same", correlation: null }, 0.5, 1), null);

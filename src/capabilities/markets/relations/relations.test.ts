@@ -87,7 +87,7 @@ test("finds constraints from matched pairs, ladders, exclusive outcomes, and mar
   assert.ok(!findLogicalConstraints(withoutBob, { board, pairsOf }).some(({ kind }) => kind === "exhaustive"));
 });
 
-test("ladders constraint markets whose labels differ in case, whose deadlines have no year, and which are separate events", () => {
+test("ladders constrain markets with labels in other case, with deadlines without a year, and of separate events", () => {
   const { board, pairsOf, add } = openBoard([]);
   const closeAt = Date.parse("2027-01-31T23:59Z");
   board.applyEvent(sampleEvent("L"));

@@ -43,7 +43,7 @@ test("recognises clauses for a cancelled, postponed or undecided event", () => {
     assert.ok(!isFallback(text), text);
 });
 
-test("tells what YES pays for, from the title and the rules together", () => {
+test("finds what YES pays for from the title and the rules together", () => {
   const cases: readonly (readonly [title: string, rules: string, expected: Polarity])[] = [
     ["Will A resign by May?", 'Resolves to "Yes" if A resigns by May 1, 2027.', "occurs"],
     ["Will A remain in office?", 'Resolves to "No" if A leaves office.', "persists"],
@@ -88,7 +88,7 @@ test("a condition that pays NO is the opposite of one that pays YES", () => {
 });
 
 // A pattern that backtracks without bound runs into the timeout of the tests.
-test("texts built to slow the patterns down are read", () => {
+test("texts that could cause excessive backtracking are parsed", () => {
   const parts = ["if ", "resolves to ", "If the ", "not ", "announces ", "(", ", that ", "no ", "resolve ", "or not "];
   for (const part of parts) {
     const text = part.repeat(TEXT_LENGTH_MAX / part.length);

@@ -93,7 +93,7 @@ test("a settled market has no future dates of a calendar", () => {
   assert.ok(keyDatesOf({ ...listing, status: "active" }).some(({ label }) => label === "FOMC decision"));
 });
 
-test("of a schedule without a date of the market, the next releases are listed, and none of them decides", () => {
+test("without a date of the market, the next releases of its schedule are listed, with medium impact", () => {
   const dates = keyDatesOf({ title: "Weekly jobless claims above 300K?" });
   assert.equal(dates.length, 8);
   assert.ok(dates.every(({ impact }) => impact === "medium"));

@@ -22,7 +22,7 @@ test("splits sentences at stops before a capital letter and at line breaks, but 
   );
 });
 
-test("the summary is whole sentences of the text, as many as fit", () => {
+test("the summary has as many whole sentences of the text as fit", () => {
   const sentence = `${"word ".repeat(39)}end.`;
   assert.equal(
     summarise(`${sentence} ${sentence} ${sentence} ${sentence}`.replaceAll("end. word", "end. Word")),
@@ -44,7 +44,7 @@ test("reads at most 12,000 characters and 200 sentences", () => {
   assert.equal(splitSentences("A! ".repeat(1_000)).length, 200);
 });
 
-test("any text gives bounded plain text, and a summary that begins it", () => {
+test("the plain text of any text is bounded, and its summary is the beginning of it", () => {
   const texts = fc.oneof(fc.string({ unit: "binary", maxLength: 2_000 }), fc.constantFrom(...hostileTexts));
   fc.assert(
     fc.property(texts, (text) => {

@@ -22,7 +22,7 @@ test("reads days, weeks, months and years after the time of writing", () => {
   for (const [text, expected] of Object.entries(cases)) assert.equal(read(`${text}?`), expected, text);
 });
 
-test("does not read what is not a number of whole periods", () => {
+test("text without a preposition or without a bounded number of periods is not a relative date", () => {
   for (const text of ["in the next election", "the next 2 weeks", "in the next few months", "in the next 1000 days"]) {
     assert.equal(read(text), null, text);
     assert.ok(!hasRelativeDeadline(text), text);

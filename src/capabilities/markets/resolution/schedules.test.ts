@@ -4,7 +4,7 @@ import { findSchedule, isMacroAsset } from "./schedules.ts";
 
 const nameOf = (title: string, rules = "") => findSchedule(title, rules)?.calendar.name ?? null;
 
-test("names the recurring schedule of a title", () => {
+test("finds the recurring schedule of a title", () => {
   const cases: Readonly<Record<string, string>> = {
     "Fed decision in December 2026?": "FOMC meeting",
     "Fed: No change after December 2026 meeting?": "FOMC meeting",
@@ -31,7 +31,7 @@ test("names the recurring schedule of a title", () => {
   for (const [title, expected] of Object.entries(cases)) assert.equal(nameOf(title), expected, title);
 });
 
-test("names none for similar words with another meaning, or for another country's statistic", () => {
+test("finds no schedule for similar words with another meaning, or for another country's statistic", () => {
   const titles = [
     "Kell confirmed as Fed Chair by May 15?",
     "UK inflation rate in November?",
@@ -49,19 +49,19 @@ test("names none for similar words with another meaning, or for another country'
   for (const title of titles) assert.equal(nameOf(title), null, title);
 });
 
-test("an event that ends the period of something else is a bound, not the subject", () => {
+test("an event that only limits the period of a question is a bound, not the subject", () => {
   const kindOf = (title: string) => findSchedule(title, "")?.kind;
   assert.equal(kindOf("Who wins the 2026 midterms?"), "event");
   for (const title of ["A strike before the 2026 midterms?", "A new album by the Super Bowl?"])
     assert.equal(kindOf(title), "bound", title);
 });
 
-test("the beginning of the rules counts if the title names no schedule, later text does not", () => {
+test("if the title has no schedule, the beginning of the rules is searched, but not later text", () => {
   assert.equal(nameOf("25 bps decrease", "The upper bound of the federal funds rate …"), "FOMC meeting");
   assert.equal(nameOf("Recession in 2027?", `${"Two quarters of decline. ".repeat(40)} GDP`), null);
 });
 
-test("knows which assets the macroeconomic releases move", () => {
+test("detects titles about assets that macroeconomic releases move", () => {
   for (const title of ["Bitcoin above $90,000?", "S&P 500 closes up?", "US recession in 2027?"])
     assert.ok(isMacroAsset(title));
   for (const title of ["Gold medal for Arvenia?", "Will it snow?"]) assert.ok(!isMacroAsset(title), title);

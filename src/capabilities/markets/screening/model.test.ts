@@ -9,7 +9,7 @@ test("a trend needs a move of two cents in 24 hours, and a known price of the da
   ]);
 });
 
-test("a volume spike needs 100 USD and three times the mean hour; unknown volumes give no answer", () => {
+test("a volume spike needs 100 USD and three times the mean hour, and is null if a volume is unknown", () => {
   assert.equal(isVolumeSpike(3_000, 24_000), true);
   assert.equal(isVolumeSpike(2_999, 24_000), false);
   assert.equal(isVolumeSpike(100, 0), true);

@@ -104,7 +104,7 @@ test("200: a position with an estimate above its bid is kept, with what a sale w
   assert.equal(generated_at, new Date(SAMPLE_AT).toISOString());
 });
 
-test("200: a position whose bid pays more than its estimate is closed, or reduced if too little is bid for", async () => {
+test("200: a position with a bid above its estimate is closed, or reduced if the bids are smaller than the position", async () => {
   const { addMarket, adviseOn } = await openApi({ m: 0.38, n: 0.45 });
   addMarket("m");
   addMarket("n");
@@ -118,7 +118,7 @@ test("200: a position whose bid pays more than its estimate is closed, or reduce
   assertNear(no.mark_price, 0.59);
 });
 
-test("200: the fee of a sale can leave nothing to gain", async () => {
+test("200: a position is kept if the fee of a sale is larger than the gain", async () => {
   const { addMarket, adviseOn } = await openApi({ m: 0.38 });
   addMarket("m", {
     listing: {
@@ -131,7 +131,7 @@ test("200: the fee of a sale can leave nothing to gain", async () => {
   assert.equal(exit.proceeds_usd, 20 - 0.84);
 });
 
-test("200: the opposite of the position is bought where it costs less than a sale loses", async () => {
+test("200: a hedge is advised if the opposite contract costs less than a sale loses", async () => {
   const pair = { relation: "identical" as const, confidence: 0.95, source: "model" as const, evidence: [] };
   const { addMarket, adviseOn } = await openApi({ m: 0.38 }, [{ a: "alpha/m", b: "beta/twin", ...pair }]);
   addMarket("m");
@@ -150,7 +150,7 @@ test("200: the opposite of the position is bought where it costs less than a sal
   });
 });
 
-test("200: the opposite of a position is a possible order of its market", async () => {
+test("200: a hedge satisfies the contract step and the smallest order of its market", async () => {
   const pair = { relation: "identical" as const, confidence: 0.95, source: "model" as const, evidence: [] };
   const { addMarket, adviseOn } = await openApi({ m: 0.38 }, [{ a: "alpha/m", b: "beta/twin", ...pair }]);
   addMarket("m");
@@ -176,7 +176,7 @@ test("200: a position above its cap and its Kelly fraction is reduced", async ()
   assert.equal((await adviseOn(held("m", "yes", 250, 0.5), { max_position_pct: 0.2 })).action, "keep");
 });
 
-test("200: a sale is a multiple of the contract step and not under the smallest order", async () => {
+test("200: a sale is a multiple of the contract step and at least the smallest order", async () => {
   const { addMarket, adviseOn } = await openApi({ m: 0.38, n: 0.38 });
   addMarket("m", { listing: { contractStep: 0.01 } });
   addMarket("n", { listing: { minOrderContracts: 51 } });
@@ -185,7 +185,7 @@ test("200: a sale is a multiple of the contract step and not under the smallest 
   assert.deepEqual([action, action_contracts], ["keep", 0], "50 contracts are less than the smallest order");
 });
 
-test("200: what is unknown is null, and such a position is kept", async () => {
+test("200: unknown figures are null, and a position without them is kept", async () => {
   const { addMarket, adviseOn, clock } = await openApi({ old: 0.1, unknown: 0.1 });
   addMarket("none");
   const none = await adviseOn(held("none", "yes", 30, 0.6));
@@ -201,7 +201,7 @@ test("200: what is unknown is null, and such a position is kept", async () => {
   assert.deepEqual([old.action, old.exit, old.price_source, old.priced_at], ["keep", null, null, null]);
 });
 
-test("200: the estimate, the price and the bids of an advice are of one moment: of the tracked order book, if there is one", async () => {
+test("200: estimate, price and bids of advice are of the same time, and of the tracked order book if there is one", async () => {
   const book = { bids: [{ price: 0.5, size: 100 }], asks: [{ price: 0.52, size: 100 }] };
   const { addMarket, adviseOn } = await openApi({}, [], {
     // What an analysis adds to whatever price it is shown with.
@@ -215,7 +215,7 @@ test("200: the estimate, the price and the bids of an advice are of one moment: 
   assert.deepEqual([advice.price_source, advice.exit.average_price, advice.action], ["book", 0.5, "keep"]);
 });
 
-test("200: an advice is at the prices after the look-up of all positions", async () => {
+test("200: advice uses the prices after the look-up of all positions", async () => {
   const { addMarket, ask } = await openApi({}, [], {
     probabilityOf: ({ yesPrice }) => (yesPrice ?? 0) + 0.03,
     async getMarket() {

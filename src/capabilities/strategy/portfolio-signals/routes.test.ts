@@ -160,7 +160,7 @@ test("200: without a portfolio the adjusted size is the base size", async () => 
   assert.ok(confidence > 0 && risk_rating !== "" && Date.parse(expires_at) > SAMPLE_AT);
 });
 
-test("200: the same question on another venue lowers the size, and its other side raises it", async () => {
+test("200: a position on the same question at another venue lowers the size, and a position on the other side raises it", async () => {
   const pairs = [pair("alpha/fed", "beta/fed-b", "identical")];
   const answer = async (side: "yes" | "no") => {
     const { addMarket, ask } = await openApi({}, pairs);
@@ -218,7 +218,7 @@ test("200: a hedge is at most what is offered at the best price, with the taker 
   assertNear(hedge.suggested_size_usd, 10 * (0.6 + 0.07 * 0.6 * 0.4), 1e-6);
 });
 
-test("200: positions that cost the bankroll leave no trade, with a reason", async () => {
+test("200: positions that cost the whole bankroll allow no trade, with a reason", async () => {
   const { addMarket, ask } = await openApi();
   addMarket("other");
   const { recommendation, adjusted_size_pct, adjusted_size_usd, base_size_pct, reason, portfolio_impact } = (

@@ -105,7 +105,7 @@ test("200: lists the trades with an edge after all costs, the largest first", as
   assert.equal(second.recommendation, "BUY_NO");
 });
 
-test("200: `min_edge` and `limit` select, and markets whose edge is too small are not computed", async () => {
+test("200: `min_edge` and `limit` restrict the list, and markets whose edge is too small are not computed", async () => {
   const { addMarket, idsOf, estimates } = await openApi();
   for (let index = 0; index < 30; index++) addMarket(`m${index}`, 0.1 + index / 100);
   assert.deepEqual(await idsOf("?limit=2"), ["m29", "m28"]);
@@ -115,7 +115,7 @@ test("200: `min_edge` and `limit` select, and markets whose edge is too small ar
   assert.deepEqual(await idsOf("?min_edge=1"), []);
 });
 
-test("200: a tracked book gives price, estimate and size of one moment", async () => {
+test("200: price, estimate and size are computed from the same tracked book", async () => {
   const { addMarket, books, ask } = await openApi();
   addMarket("m", 0.2);
   const level = (price: number) => [{ price, size: 5_000 }];

@@ -77,7 +77,7 @@ analysisTest("a signal waits for its analysis, is entered once, and counts once"
   });
 });
 
-analysisTest("the edge of a signal is of one moment when the price has moved since the analysis", async (open) => {
+analysisTest("a signal after a price move has an edge, a probability and a price of the same time", async (open) => {
   const { ports, listing, venue } = createWorld();
   const { app, listMarket, createCaller, call } = await open(ports);
   listMarket("fed", { listing });

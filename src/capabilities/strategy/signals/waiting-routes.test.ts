@@ -60,7 +60,7 @@ test("200: a waiting call gets the signal of the analysis that it started", asyn
   assert.deepEqual([response.statusCode, response.json().analysis_id], [200, "plx-2"]);
 });
 
-test("200: the signal of a waiting call uses the market as it is after the analysis", async () => {
+test("200: the signal of a waiting call uses the state of the market after the analysis", async () => {
   const { askAndWait, addMarket, state, clock } = await openSignalApi({}, null);
   const { reply } = await askAndWait();
   addMarket("fed", { status: "closed" });
