@@ -218,7 +218,7 @@ eachDatabase(
     const { events, hasGap, through } = await log.readAfter(2, { limit: 10 });
     assert.deepEqual([collectKeys(events), hasGap], [["d"], false]);
     assert.ok(through > lost, `${through} is not above ${lost}`);
-    // A reader of the lost state continues with the events after the start, and knows that it missed some.
+    // A reader of the lost state continues with the events after the start, and gets `hasGap`.
     const lostReader = await log.readAfter(lost, { limit: 10 });
     assert.deepEqual([collectKeys(lostReader.events), lostReader.hasGap], [["d"], true]);
   },

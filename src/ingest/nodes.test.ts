@@ -113,7 +113,7 @@ onStore(
       show("alpha", "a", { quote: { bid } });
       show("beta", "b", { quote: { bid } });
       await advance(1_100);
-      // The reader has swept; the follower needs until its next poll.
+      // The reader has completed its sweep. The follower reads the markets at its next poll.
       await advance(2_000);
       for (const member of nodes) {
         assert.deepEqual([bidOn(member, "alpha", "a"), bidOn(member, "beta", "b")], [bid, bid]);

@@ -35,7 +35,7 @@ describe("BlockIndex", () => {
     const index = new BlockIndex();
     for (let row = 0; row < 20_000; row++) index.set(row, 1, terms("common", ...(row === 17_777 ? ["rare"] : [])));
     assert.deepEqual(index.find(terms("common", "rare"), { ...FIND, limit: 1 }), [17_777]);
-    // A long list is read if there is nothing rarer.
+    // A long list is read if there is no rarer term.
     assert.equal(index.find(terms("common"), { ...FIND, limit: 3 }).length, 3);
   });
 

@@ -59,7 +59,7 @@ describe("decideMarkets: the same question in other words", () => {
     });
 });
 
-/** Pairs with similar titles that are different questions, and what tells them apart. */
+/** Pairs of different questions with similar titles, and the veto that separates them. */
 const DIFFERENT: readonly (readonly [name: string, a: string, b: string, veto: Veto])[] = [
   [
     "a cumulative threshold and an exclusive bucket",

@@ -40,7 +40,7 @@ test("a series has a correlation of 1 with itself and of -1 with its negative", 
 
 const randomMoves = fc
   .record({
-    // In thousandths, with some zeros, like the moves of a market that does not trade in every step.
+    // Multiples of 0.001, with some zeros for steps without a trade.
     values: fc.array(
       fc.oneof(
         { weight: 1, arbitrary: fc.constant(0) },

@@ -33,7 +33,7 @@ async function writeTicks(database: Database, marketKey: number, ticks: readonly
   await writer.close();
 }
 
-/** Candles computed from the ticks by the definition: intervals are (start, end]. */
+/** Reference implementation: candles of the intervals (start, end], computed from the ticks. */
 function naiveCandles(ticks: readonly StoredTick[], fromMs: number, toMs: number, intervalMs: number) {
   const priced = ticks.flatMap(({ at, price }) => (price === null ? [] : [{ at, price }])).sort((a, b) => a.at - b.at);
   const candles: (readonly number[])[] = [];

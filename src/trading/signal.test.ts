@@ -57,7 +57,7 @@ test("without uncertainty the size is a quarter of the Kelly fraction, and the o
 });
 
 test("NO is bought at 1 minus the bid, and has its own target price", () => {
-  // NO wins with 0.6 and costs 1 - 0.49 = 0.51: f* = 0.09 / 0.49.
+  // NO has a probability of 0.6 and costs 1 - 0.49 = 0.51: f* = 0.09 / 0.49.
   const signal = decide({ analysis: { probability: 0.4 } });
   assert.equal(signal.recommendation, "BUY_NO");
   assert.ok(Math.abs(signal.sizePct - 0.25 * (0.09 / 0.49)) < 1e-9);

@@ -5,7 +5,7 @@ import type { Environment } from "../../src/config/settings-reader.ts";
 
 export const parseEnvironment = (environment: Environment = {}): Config => parseConfig(environment);
 
-/** The errors of an invalid environment. */
+/** Returns the errors of an invalid environment. */
 export function configErrors(environment: Environment): readonly string[] {
   try {
     parseEnvironment(environment);

@@ -3,7 +3,7 @@ import { after } from "node:test";
 
 type Task = () => unknown;
 
-/** The tasks of the test file that runs in a test group. A file that runs alone has those of its process. */
+/** The tasks of the test file that runs in a test group. A file that runs alone has the tasks of its process. */
 const tasksOfFile = new AsyncLocalStorage<Task[]>();
 const tasksOfProcess: Task[] = [];
 

@@ -21,7 +21,7 @@ export const START_ENVIRONMENT: Readonly<Record<string, string>> = Object.fromEn
 );
 const START_MS_MAX = 60_000;
 const POLL_MS = 50;
-/** A line that says what the start is doing, such as "  Opening the store in /data … 2 s". */
+/** A progress line of the start, such as "  Opening the store in /data … 2 s". */
 const PROGRESS_LINE = /^ {2}.* …(?: \d+ s)?$/;
 
 export interface ServiceResponse {
@@ -101,7 +101,7 @@ export async function eventually<T>(
   }
 }
 
-/** Lines of the output of a command, without empty lines and lines that say what the start is doing. */
+/** Lines of the output of a command, without empty lines and progress lines of the start. */
 export function linesWithoutProgress(output: string): readonly string[] {
   return output.split("\n").filter((line) => line.trim() !== "" && !PROGRESS_LINE.test(line));
 }

@@ -31,7 +31,7 @@ async function openResolver(answer: (question: DnsQuestion) => DnsAnswer, timeou
   return { resolveHost, questions: server.questions };
 }
 
-/** A sender with that resolver, and a receiver to which every permitted address leads. */
+/** A sender with that resolver, and a receiver that is reached at every permitted address. */
 async function openSender(answer: (question: DnsQuestion) => DnsAnswer, timeoutMs?: number) {
   const { resolveHost } = await openResolver(answer, timeoutMs);
   const receiver = await startReceiver((_request, response) => void response.end(), { isSecure: true });

@@ -80,7 +80,7 @@ test("at most 256 requests wait for the rate limit of a host, four of one custom
   const abort = new AbortController();
   const ann = takeHostOften(rates, Array<string>(7).fill("ann"), abort.signal);
   await clock.settle();
-  // One request waits for the clock and four for their turns.
+  // One request waits for the next token and four are queued.
   assert.deepEqual([ann.counted.length, ann.refused.length], [0, 2]);
   const others = takeHostOften(
     rates,

@@ -73,7 +73,7 @@ test("reads a page over HTTP, with its text extracted on a worker thread", async
     text: PARAGRAPH.trim(),
     publishedAt: null,
   });
-  // More pages than the pool lets wait.
+  // More pages than can wait in the pool.
   const many = await Promise.all(Array.from({ length: 15 }, () => pages.read(`${server.origin}/page`, signal)));
   assert.ok(many.every(({ text }) => text === PARAGRAPH.trim()));
   assert.equal((await pages.read(`${server.origin}/text`, signal)).title, "First line");

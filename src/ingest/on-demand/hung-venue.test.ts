@@ -11,7 +11,7 @@ const NEVER_MS = Number.MAX_SAFE_INTEGER;
 /** Real time after which a test gives up. */
 const GIVE_UP_MS = 60_000;
 
-/** What clients read of a venue on demand. Each read takes another market, so that no earlier result serves. */
+/** What clients read of a venue on demand. Each read is of another market, so that no earlier result is reused. */
 const READS = ["book", "trades", "history", "look-up"] as const;
 type Read = (typeof READS)[number];
 

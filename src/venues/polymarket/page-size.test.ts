@@ -34,7 +34,7 @@ test("waits twice as long, at most 640 pages, each time the larger size fails ag
   for (let round = 0; round < 8; round++) {
     pageSize.shrink();
     waits.push(successesUntilChange(pageSize));
-    // A few successes do not prove the larger size.
+    // Fewer than 20 successes do not confirm the larger size.
     for (let page = 0; page < 3; page++) pageSize.recordSuccess();
   }
   assert.deepEqual(waits, [20, 40, 80, 160, 320, 640, 640, 640]);

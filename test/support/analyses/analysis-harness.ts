@@ -25,7 +25,7 @@ export async function openHarness(database: Database, ports: Partial<AppPorts> =
     ...others,
   });
   const { app, call } = harness;
-  // A test that fails before its own stop must end all the same.
+  // Stops the analyses of a test that fails before its own stop.
   atFileEnd(() => app.analyses.stop());
   let customers = 0;
   const listMarket = (marketId: string, parts: SampleParts = {}) => {
@@ -64,7 +64,7 @@ export async function openHarness(database: Database, ports: Partial<AppPorts> =
 
 type OpenAnalyses = (ports?: Partial<AppPorts>) => ReturnType<typeof openHarness>;
 
-/** Runs a test on both stores. What it opens is stopped at its end, so that it does not take jobs of the next test. */
+/** Runs a test on both stores. Services are stopped at its end, so that they take no job of the next test. */
 export function analysisTest(name: string, run: (open: OpenAnalyses, database: Database) => Promise<void>): void {
   onStore(name, async (database) => {
     const opened: Awaited<ReturnType<typeof openHarness>>[] = [];

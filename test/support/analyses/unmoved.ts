@@ -1,6 +1,6 @@
 import type { CurrentAnalysis, StoredAnalysis } from "../../../src/capabilities/analysis/analyses/index.ts";
 
-/** A stored analysis as it is at the price of its own moment. */
+/** Returns a stored analysis with the price at which it was made. */
 export const unmoved = (
   stored: StoredAnalysis,
   freshness: CurrentAnalysis["freshness"] = "fresh",

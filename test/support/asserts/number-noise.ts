@@ -1,7 +1,7 @@
 // biome-ignore lint/suspicious/noExplicitAny: untyped JSON
 type Json = any;
 
-/** Probabilities, and the confidence in them, are exact. So are all numbers of these objects. */
+/** Fields that are not rounded: probabilities and confidences, and all fields of `EXACT_OBJECTS`. */
 const EXACT_FIELDS = /(^|_)(probability|prior|posterior|confidence)(_|$)/;
 const EXACT_OBJECTS = ["causal", "scenarios"];
 const DECIMALS_MAX = 12;

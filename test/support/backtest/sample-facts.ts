@@ -30,7 +30,7 @@ export const eventFact = (at: number, parts: Partial<EventListing> = {}): Fact =
   },
 });
 
-/** A market of the event, active unless `parts` says otherwise. */
+/** A market of the event, active unless `parts` overrides its status. */
 export const marketFact = (at: number, marketId: string, parts: Partial<MarketListing> = {}): MarketFact => ({
   at,
   venue: VENUE,

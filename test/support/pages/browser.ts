@@ -46,7 +46,7 @@ export async function openBrowserPage(
   return { page, problems, close: () => context.close() };
 }
 
-/** Opens all collapsed content, so that it is checked, too. */
+/** Opens all collapsed content, so that it is checked as well. */
 export const expandAll = (page: Page): Promise<void> =>
   page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true");
 

@@ -1,9 +1,9 @@
-/** One way to instruct the reader of a page. Texts and hiding places are combined; nothing in `src` knows them. */
+/** One way to instruct the reader of a page: a text in a hiding place. `src` contains neither. */
 export interface Injection {
   readonly name: string;
   /** Demanded probability. */
   readonly demand: number;
-  /** All of these must be visible to the model, in some decoding, for it to obey. */
+  /** The model obeys only if it can read all of these, in any decoding. */
   readonly parts: readonly string[];
   /** Inserts the text into the paragraphs and the head of a page. */
   place(page: PageParts): PageParts;

@@ -80,7 +80,7 @@ export function sampleWeb(pages: ReadonlyMap<string, string>): {
 
 const extracted = new Map<string, ReturnType<typeof extractPage>>();
 
-/** Pairs share most pages, so each is parsed once. */
+/** Extracts each page once, because pairs share most pages. */
 function extractCached(html: string): ReturnType<typeof extractPage> {
   const page = extracted.get(html) ?? extractPage(html);
   extracted.set(html, page);

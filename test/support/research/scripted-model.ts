@@ -76,7 +76,7 @@ export function obedientAnswer(call: LanguageModelCall, injection: Injection | n
 
 const seen = new Map<string, boolean>();
 
-/** Whether a strong reader finds the demand in the documents of a prompt. The trials read the same ones, so it is kept. */
+/** Whether a strong reader finds the demand in the documents of a prompt. Cached, because trials have the same documents. */
 export function isVisible(prompt: string, injection: Injection): boolean {
   const text = documentsOf(prompt)
     .map((document) => document.text)

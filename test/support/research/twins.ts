@@ -28,7 +28,7 @@ export const sampleQuestion = {
   closeAt: Date.UTC(2026, 11, 31),
 };
 
-/** Researches the sample question over pages, with a clock that stands still. */
+/** Researches the sample question over pages, with a constant clock. */
 export async function researchPages(
   pages: ReadonlyMap<string, string>,
   ports: Pick<ResearchPorts, "model"> & Partial<ResearchPorts>,

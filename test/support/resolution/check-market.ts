@@ -6,7 +6,7 @@ import type { MarketListing, MarketStatus } from "../../../src/domain/market.ts"
 import type { TimeUrgency } from "../../../src/quant/time-decay.ts";
 import { sampleMarket } from "../markets/market-samples.ts";
 
-/** A market with our own wording, modelled on a venue's, and what a person computed for it. Times are ISO 8601. */
+/** A market modelled on one of a venue, with expected values computed by a person. Times are ISO 8601. */
 export interface CheckedMarket {
   readonly title: string;
   readonly rules?: string;
@@ -49,7 +49,7 @@ export function describeChecked({
   return describeResolution(priced, event ?? null, Date.parse(market.now));
 }
 
-/** Declares a test that compares the service's answer with the person's. */
+/** Declares a test that compares the service's answer with the expected values. */
 export function testCheckedMarket(market: CheckedMarket): void {
   test(`checked by hand: ${market.title}`, () => {
     const resolution = describeChecked(market);

@@ -60,7 +60,7 @@ export function openShadowBook(database: Database, clock = new FakeClock(SAMPLE_
           quote: { receivedAt: clock.now() },
         }),
       ]),
-    /** Stores the price of a market at the end of the day `day` after the first one. */
+    /** Stores the price of a market at the end of a day. Day 0 is the first day. */
     async price(day: number, yesPrice: number, marketId = "m"): Promise<void> {
       await database.query(
         `insert into bars_1h (market_key, start_at, yes_close, source)

@@ -5,7 +5,7 @@ interface TruePair {
   readonly a: string;
   readonly b: string;
   readonly relation: string;
-  /** Kind of the trap if the markets look alike and are not the same; otherwise null. */
+  /** Kind of the trap if the titles are similar but the questions differ; otherwise null. */
   readonly trap: string | null;
 }
 
@@ -17,7 +17,7 @@ interface TrueSide {
 const isExact = (relation: string): relation is "identical" | "inverse" =>
   relation === "identical" || relation === "inverse";
 
-/** Reads how the listed markets of a sandbox are related, from the sandbox's own knowledge. `a` is lower than `b`. */
+/** Reads the true relations of the listed markets from the sandbox. `a` is lower than `b`. */
 export async function readTruth(sandbox: RunningSandbox): Promise<TruePair[]> {
   const pairs: TruePair[] = [];
   for (let cursor: string | null = "0"; cursor !== null; ) {

@@ -28,7 +28,7 @@ export function fakeWebhookPorts(
 
 export const ok = (status = 200): WebhookAnswer => ({ kind: "answered", status, retryAt: null, bodyHead: "" });
 
-/** The attempt with this answer. It took no time unless the test says so. */
+/** Returns an attempt with this answer, of 0 ms by default. */
 export const toAttempt = (
   answer: WebhookAnswer,
   timing: RequestTiming = { startedAt: 0, durationMs: 0 },

@@ -16,7 +16,7 @@ const CUSTOMER_ID = "cus-webhooks";
 const WAIT_MS_MAX = 30_000;
 const POLL_MS = 5;
 
-/** Waits for what real sockets and the store bring about. */
+/** Waits for a condition that depends on real sockets or the store. */
 export async function waitFor(check: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + WAIT_MS_MAX;
   while (!(await check())) {

@@ -18,7 +18,7 @@ const never = <Value>() => new Promise<Value>(() => {});
 export interface WorldNode {
   readonly nodeId: string;
   readonly dispatcher: Dispatcher;
-  /** `killed`: nothing resolves any more. `cut off`: its statements fail. */
+  /** `killed`: its statements and requests never resolve. `cut off`: its statements fail. */
   state: "running" | "cut off" | "killed";
   /** Statements that contain this text fail; null for none. */
   failingStatement: string | null;
@@ -138,7 +138,7 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
         if (node.state === "killed") return never();
         const isFailing = node.failingStatement !== null && parameters[0].includes(node.failingStatement);
         if (node.state === "cut off" || isFailing) return Promise.reject(new AppError("store_unavailable", "down"));
-        // A statement that was sent before the node was killed is executed, but nobody sees its result.
+        // A statement that was sent before the node was killed is executed, but its result is discarded.
         return tracked.query<never>(...parameters).then((rows) => (node.state === "killed" ? never() : rows));
       };
       const nodeDatabase: Database = { ...tracked, query };

@@ -8,7 +8,7 @@ import { createSearchEngines, type SearchEngineName } from "./index.ts";
 const KEY = "search-canary";
 const clock = new FakeClock(Date.UTC(2026, 10, 21, 12));
 
-/** Searches with one engine, of which the server answers with `body`. */
+/** Searches with one engine, whose server answers with `body`. */
 async function search(engine: SearchEngineName, body: string, publishedUntil = clock.now(), status = 200) {
   const requests: OutgoingRequest[] = [];
   const http: HttpOut = {

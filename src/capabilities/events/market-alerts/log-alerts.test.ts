@@ -26,7 +26,7 @@ async function openMarket(database: Database) {
   const board = new MarketBoard(() => SAMPLE_AT);
   const market = board.annotate(board.apply(snapshot, SAMPLE_AT).market, { storeKey });
   return {
-    /** A node that has seen, and confirmed, that the price is 0.6. */
+    /** Returns a detector that has observed the price 0.6 twice, the second time at `at`. */
     see(at: number): PriceShiftDetector {
       const watch = new PriceShiftDetector(LIMITS);
       watch.add({ ...market, yesPrice: 0.41 }, null, at - 20);
@@ -63,7 +63,7 @@ for (const [order, first, second] of [
       assert.equal(await logPriceShifts(watch, paused, LIMITS), 0);
       assert.equal(await countEvents(database), 1);
       assert.equal(watch.candidateCount, 0);
-      // The node has learned of the alert.
+      // A later detector does not log the move again either.
       assert.equal(await logPriceShifts(see(second), database, LIMITS), 0);
     },
   );
@@ -91,7 +91,7 @@ onPostgres("of two nodes that log the same move in two clock hours, one waits fo
           if (text.includes("into event_log")) {
             otherLogged = logPriceShifts(see(FULL_HOUR + 5), other, LIMITS);
             await inTransaction.promise;
-            // Without the lock, the other node reads meanwhile.
+            // Without the lock, the other node would read the log during this query.
             await database.query("select 1");
           }
           return transaction.query(text, parameters);

@@ -7,7 +7,7 @@ import { MINUTE_MS, SECOND_MS } from "../../../lib/durations.ts";
 import { DEFAULT_ALERT_LIMITS } from "./index.ts";
 import { LiveVolume, WhaleDetector } from "./whale-detector.ts";
 
-/** A watch of one market, whose 24-hour volume is 20,000 USD unless given. */
+/** Creates a detector and one market, whose 24-hour volume is 20,000 USD unless given. */
 function openWatch(volume24hUsd: number | null = 20_000) {
   let requests = 0;
   const watch = new WhaleDetector(DEFAULT_ALERT_LIMITS.whale, () => {

@@ -149,7 +149,7 @@ onStore(
     await harness.append();
     await waitFor(() => receiver.requests.length === 2);
     await database.query("update webhooks set previous_secret_until = now(), revision = revision + 1");
-    // A permit of the earlier revision is valid for a short time.
+    // An ownership check of the earlier revision is valid for a short time.
     await harness.service.change(harness.customerId, webhookId, {});
     await harness.append();
     await waitFor(() => receiver.requests.length === 3);

@@ -63,7 +63,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("start") }) },
 );
 
-/** What a receiver saw and how it answers, and what the laws demand of its webhook. */
+/** The requests to a receiver, its answers, and the deliveries that are expected of its webhook. */
 class Receiver {
   readonly webhookId: string;
   readonly #reactions: readonly Reaction[];
@@ -74,7 +74,7 @@ class Receiver {
   /** Whether it has answered with 410. */
   hasSentGone = false;
   requests = 0;
-  /** Whether a failure or a change of the types has ended the order. */
+  /** Whether events may arrive out of order, because of a failure or a change of the types. */
   isUnordered = false;
   /** Time of the last answer with Retry-After. */
   pausedAt = 0;
@@ -101,7 +101,7 @@ class Receiver {
   }
 }
 
-/** Performs actions on a world and records which laws were broken. */
+/** Performs actions on a world and records which guarantees were violated. */
 class Scenario {
   readonly #world: World;
   readonly #database: Database;
@@ -109,7 +109,7 @@ class Scenario {
   /** Type of each event, and the receivers that may get it. */
   readonly #events = new Map<number, { readonly type: EventType; readonly receivers: Set<Receiver> }>();
   readonly #bodies = new Map<number, string>();
-  readonly #broken = new Set<string>();
+  readonly #violated = new Set<string>();
   #hasNodeFaults = false;
   #isEnding = false;
 
@@ -118,8 +118,8 @@ class Scenario {
     this.#world = world;
   }
 
-  #demand(isKept: boolean, law: string): void {
-    if (!isKept) this.#broken.add(law);
+  #demand(isKept: boolean, guarantee: string): void {
+    if (!isKept) this.#violated.add(guarantee);
   }
 
   answer = async ({ url, headers, body }: WebhookRequest, node: WorldNode): Promise<WebhookAnswer> => {
@@ -143,16 +143,16 @@ class Scenario {
     return this.#react(receiver, id, { status, retryAfterMs });
   };
 
-  /** A node that took over does not know the last failures, so the delays are checked without faults of nodes. */
+  /** Checks delays only without faults of nodes, because a node that takes over may not have stored the last failures. */
   #checkDelay(receiver: Receiver, id: number): void {
     const failed = receiver.failed.get(id);
     if (this.#hasNodeFaults || failed === undefined) return;
     const now = this.#world.clock.now();
     const delayMs = RETRY_DELAYS_MS[failed.count - 1] ?? Number.POSITIVE_INFINITY;
     this.#demand(now >= failed.at + delayMs, "a retry waits for its delay, and none follows the last one");
-    // An attempt that begins at the time of the answer, or that had no connection, does not know of the delay.
-    const isTold = now > receiver.pausedAt && !receiver.mayIgnorePauses;
-    this.#demand(!isTold || now >= receiver.pausedUntil, "a retry waits for Retry-After");
+    // The delay does not apply to an attempt that begins at the time of the answer or that had no connection.
+    const isPaused = now > receiver.pausedAt && !receiver.mayIgnorePauses;
+    this.#demand(!isPaused || now >= receiver.pausedUntil, "a retry waits for Retry-After");
   }
 
   #react(receiver: Receiver, id: number, { status, retryAfterMs }: Omit<Reaction, "delayMs">): WebhookAnswer {
@@ -183,7 +183,7 @@ class Scenario {
     if (action.kind === "append") return this.#append(action.types);
     if (action.kind === "wait") return world.advance(action.ms);
     if (action.kind === "start") {
-      // A node that takes a webhook over does not know of its delay. The failed delivery still waits.
+      // A node that takes over a webhook does not apply its delay. The failed delivery still waits.
       for (const receiver of this.#receivers.values()) receiver.mayIgnorePauses = true;
       if (alive.length < 3) world.startNode();
       return;
@@ -229,7 +229,7 @@ class Scenario {
   }
 
   async #select(receiver: Receiver, types: readonly EventType[]): Promise<void> {
-    // Events that were not sent before the change are judged by either selection. A node that takes over can send an
+    // Events that were not sent before the change may match either selection. A node that takes over can send an
     // event that was not selected before it.
     receiver.isUnordered = true;
     receiver.mayIgnorePauses = true;
@@ -246,7 +246,7 @@ class Scenario {
     return rows.length > 0;
   }
 
-  /** Ends the faults of nodes, and waits until everything is delivered or given up. Returns the broken laws. */
+  /** Ends the faults of nodes, and waits until everything is delivered or given up. Returns the violated guarantees. */
   async end(): Promise<string[]> {
     const { nodes, advance, startNode } = this.#world;
     this.#isEnding = true;
@@ -260,7 +260,7 @@ class Scenario {
     this.#demand(open.length === 0, `every event is delivered, or all its attempts failed: ${open}`);
     for (const { isUnordered, order } of this.#receivers.values())
       this.#demand(isUnordered || order.every((id, index) => id > (order[index - 1] ?? 0)), "the order is kept");
-    return [...this.#broken];
+    return [...this.#violated];
   }
 
   /** Returns the events of enabled webhooks that are neither delivered nor given up. */
@@ -297,9 +297,9 @@ onEmbedded(
       for (const [selected, reactionsOf] of receivers) await scenario.register(selected, reactionsOf);
       world.startNode();
       for (const each of actions) await scenario.perform(each);
-      const broken = await scenario.end();
+      const violated = await scenario.end();
       await world.close();
-      assert.deepEqual(broken, []);
+      assert.deepEqual(violated, []);
     });
     await fc.assert(check, { numRuns: RUNS, interruptAfterTimeLimit: 60_000 });
   },

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { createOwnershipChecks } from "./ownership-checks.ts";
 
-/** OwnershipChecks whose reads the test ends. */
-function openPermits() {
+/** Creates ownership checks whose reads the test ends. */
+function openChecks() {
   const clock = new FakeClock();
   const reads: { readonly ids: readonly string[]; end(error?: Error): void }[] = [];
   const ownershipChecks = createOwnershipChecks({
@@ -22,15 +22,15 @@ function openPermits() {
 }
 
 test("an ownership check is valid until 50 ms after the start of its read, and is null for an undeliverable webhook", async () => {
-  const { clock, reads, ownershipChecks } = openPermits();
-  const [permit, none] = [ownershipChecks.request("a"), ownershipChecks.request("gone")];
+  const { clock, reads, ownershipChecks } = openChecks();
+  const [check, none] = [ownershipChecks.request("a"), ownershipChecks.request("gone")];
   await clock.advance(30);
   reads[0]?.end();
-  assert.deepEqual([await permit, await none], [{ revision: 7, until: 50 }, null]);
+  assert.deepEqual([await check, await none], [{ revision: 7, until: 50 }, null]);
 });
 
 test("requests during a read share the next read, which begins when the current read ends", async () => {
-  const { clock, reads, ownershipChecks } = openPermits();
+  const { clock, reads, ownershipChecks } = openChecks();
   void ownershipChecks.request("a");
   await clock.settle();
   const later = ["b", "c", "b"].map((id) => ownershipChecks.request(id));
@@ -40,7 +40,7 @@ test("requests during a read share the next read, which begins when the current 
   await clock.settle();
   reads[1]?.end();
   assert.deepEqual(
-    (await Promise.all(later)).map((permit) => permit?.until),
+    (await Promise.all(later)).map((check) => check?.until),
     [70, 70, 70],
   );
   assert.deepEqual(
@@ -50,7 +50,7 @@ test("requests during a read share the next read, which begins when the current 
 });
 
 test("a failed read fails its requests only", async () => {
-  const { clock, reads, ownershipChecks } = openPermits();
+  const { clock, reads, ownershipChecks } = openChecks();
   const failing = ownershipChecks.request("a");
   await clock.settle();
   const next = ownershipChecks.request("b");

@@ -29,7 +29,7 @@ async function openApi(database: Database, answer: () => WebhookAnswer = () => o
       const reply = harness.call(method, `/v1/webhooks${path}`, { key: key.apiKey, body }).finally(() => {
         isEnded = true;
       });
-      // A change is answered when it has taken effect on all nodes, which takes some time of the clock.
+      // A change is answered when it has taken effect on all nodes, `CHANGE_MS` later.
       while (!isEnded) await harness.clock.advance(method === "GET" || method === "POST" ? 0 : CHANGE_MS);
       return reply;
     };

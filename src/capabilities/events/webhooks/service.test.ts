@@ -36,7 +36,7 @@ async function openService(database: Database) {
   );
   const register = (customerId = "cus-a") =>
     service.register(customerId, { url: "https://example.org/", events: ["price_shift"], secret: "first" });
-  /** Lets the time pass in which a change takes effect. */
+  /** Advances the clock until a change has taken effect. */
   const settle = async <Value>(change: Promise<Value>): Promise<Value> => {
     let isEnded = false;
     const end = () => {
@@ -138,7 +138,7 @@ onStore("a replaced secret also signs for 24 hours, and a change without a secre
   assert.deepEqual(events, ["whale_alert"]);
   for (const at of [replacedAt + DAY_MS - 1, replacedAt + DAY_MS]) {
     clock.jumpWallClock(at - clock.now());
-    // The interval of tests is not the matter here.
+    // Skips the minimum interval between two tests of a webhook.
     await database.query("update webhooks set last_test_at = null");
     await service.test("cus-a", webhookId);
   }

@@ -31,7 +31,7 @@ const FEES: readonly TakerFee[] = [
 
 const size = fc.integer({ min: 1, max: 100_000 }).map((cents) => cents / 100);
 const side = fc.array(fc.tuple(fc.integer({ min: 1, max: 99 }), size), { maxLength: 6 });
-/** Books of any kind: empty, one-sided and crossed ones too. */
+/** Books of any kind, including empty, one-sided and crossed books. */
 const book = fc.tuple(side, side).map(([bids, asks]) =>
   sampleBook(
     bids.map(([cents, contracts]) => [cents / 100, contracts] as const).sort((a, b) => b[0] - a[0]),
@@ -129,7 +129,7 @@ function assertAddsUp(opportunity: Record<string, number> & { readonly legs: rea
       assertClose((leg.average_price ?? Number.NaN) * contracts, leg.cost_usd ?? Number.NaN, "average");
     for (const [index, level] of levels.entries()) {
       assert.ok(level.contracts <= (level.size ?? 0) + TOLERANCE, "no more contracts than are offered");
-      // An offer is used up before the next one is touched.
+      // A level is bought completely before the next level is used.
       if ((levels[index + 1]?.contracts ?? 0) > 0) assertClose(level.contracts, level.size ?? Number.NaN, "used up");
       if (index > 0) assert.ok(level.price >= (levels[index - 1]?.price ?? 0), "best first");
     }

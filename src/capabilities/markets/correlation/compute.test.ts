@@ -48,7 +48,7 @@ function createTask(marketCount: number, stepCount: number, seed = 7): Correlati
   };
 }
 
-/** The definition, written without regard to speed: returns null for insufficient data. */
+/** Reference implementation of the definition. Returns null for insufficient data. */
 function referenceCorrelation(task: CorrelationTask, a: number, b: number) {
   const { start, step, count } = task.grid;
   const movesOf = (index: number): (number | null)[] => {
@@ -106,7 +106,7 @@ test("with prices at irregular times, every coefficient equals a naive reference
     let compared = 0;
     for (const pair of pairs) {
       const [a, b] = [pair.market_a, pair.market_b].map((id) => Number(id.slice(2)));
-      // Another horizon is tested with the estimator.
+      // The test of `stableCorrelations` covers the other horizons.
       if (pair.horizon_seconds !== null && pair.horizon_seconds !== 3_600) continue;
       const expected = referenceCorrelation(task, a ?? -1, b ?? -1);
       assert.equal(pair.data_points, expected.dataPoints);
@@ -160,7 +160,7 @@ test("relationships, clusters, warnings and `minCorrelation` agree with the coef
   const coefficients = body.pairs.flatMap(({ correlation }) => correlation ?? []);
   assert.ok(coefficients.length > 100);
   for (const { correlation, relationship } of body.pairs) assert.equal(relationship, relationshipOf(correlation));
-  // Each coefficient of the body is a bound that rounding could put on the wrong side.
+  // A bound equal to a coefficient of the body detects errors of rounding.
   for (const bound of coefficients.slice(0, 40).map(Math.abs)) {
     const { pairs } = decode({ ...task, minCorrelation: bound });
     const expected = coefficients.filter((correlation) => Math.abs(correlation) >= bound);

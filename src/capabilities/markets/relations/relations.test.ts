@@ -14,13 +14,13 @@ import type { MarketPair } from "../../../matching/index.ts";
 import type { PairCorrelation } from "../../../quant/correlation.ts";
 import { createRelatedMarkets, findLogicalConstraints } from "./index.ts";
 
-/** A board whose markets are liquid unless said otherwise. */
+/** Opens a board whose markets are liquid by default. */
 function openBoard(pairs: readonly MarketPair[] = [], correlation: number | null = null) {
   const board = new MarketBoard(() => SAMPLE_AT);
   const pairsOf: Parameters<typeof createRelatedMarkets>[0]["pairsOf"] = (venue, marketId) =>
     pairs.filter(({ a, b }) => [a, b].includes(`${venue}/${marketId}`));
   const measured: string[][] = [];
-  /** What was done, in order: searches of the text index, and pauses for other requests. */
+  /** Searches of the text index and pauses for other requests, in order. */
   const steps: ("search" | "yield")[] = [];
   const clock = new FakeClock(SAMPLE_AT);
   clock.yieldToEventLoop = async () => void steps.push("yield");

@@ -49,7 +49,7 @@ test("dates at the same instant are one entry that names each of them and has th
   assert.deepEqual(describe({ title: "Above 10?", rules: "It is reviewed on 2026-12-09T19:00:00Z.", closeAt }), [
     "2026-12-09T19:00:00.000Z Date in the rules (trading closes) (medium)",
   ]);
-  // The venue's own two dates need no second name.
+  // If both dates of the venue are equal, the entry has only one label.
   assert.deepEqual(describe({ title: "Above 10?", closeAt, expectedResolutionAt: closeAt }), [
     "2026-12-09T19:00:00.000Z Resolution expected by the venue (high)",
   ]);

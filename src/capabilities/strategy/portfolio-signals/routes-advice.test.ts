@@ -112,7 +112,7 @@ test("200: a position with a bid above its estimate is closed, or reduced if the
   assert.deepEqual([closed.action, closed.action_contracts, closed.exit.proceeds_usd], ["close", 50, 20]);
   const reduced = await adviseOn(held("m", "yes", 90, 0.6));
   assert.deepEqual([reduced.action, reduced.action_contracts], ["reduce", 100]);
-  // NO wins with 0.55, and a YES ask of 0.42 is a NO bid of 0.58.
+  // NO has a probability of 0.55, and a YES ask of 0.42 is a NO bid of 0.58.
   const no = await adviseOn(held("n", "no", 25, 0.5));
   assert.deepEqual([no.action, no.action_contracts, no.exit.average_price], ["close", 50, 0.58]);
   assertNear(no.mark_price, 0.59);
@@ -204,7 +204,7 @@ test("200: unknown figures are null, and a position without them is kept", async
 test("200: estimate, price and bids of advice are of the same time, and of the tracked order book if there is one", async () => {
   const book = { bids: [{ price: 0.5, size: 100 }], asks: [{ price: 0.52, size: 100 }] };
   const { addMarket, adviseOn } = await openApi({}, [], {
-    // What an analysis adds to whatever price it is shown with.
+    // The estimate is 0.03 above the price for which it is computed.
     probabilityOf: ({ yesPrice }) => (yesPrice ?? 0) + 0.03,
     trackedBookOf: () => ({ ...book, lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT }),
   });

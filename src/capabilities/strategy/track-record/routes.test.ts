@@ -12,7 +12,7 @@ import type { DayTotals } from "../../../trading/index.ts";
 import type { BookReport } from "./index.ts";
 import { performanceRoutes } from "./routes.ts";
 
-/** A number as a response has it. */
+/** Rounds a number as responses do. */
 const sent = (value: number): number => roundNumbers(value);
 
 const NOW = Date.UTC(2026, 10, 23);
