@@ -119,7 +119,7 @@ export async function startService(options: {
     const journal = journalDir === null ? createMemoryQuotaJournal() : openQuotaJournal(journalDir.path);
     const app = await buildServiceApp(
       config,
-      // The enterprise demo key, because its limits are too high to reach in a sandbox.
+      // The enterprise demo key, because a sandbox does not reach its limits.
       {
         database,
         bus,
@@ -191,7 +191,7 @@ async function assertMigrated(database: Database): Promise<void> {
     );
 }
 
-/** Continues the ids of events after all that were ever sent, and handles a restore from a backup. */
+/** Starts the ids of events above all ids that were ever sent, and handles a restore from a backup. */
 async function continueStore(
   { dataDir, databaseUrl, isRestored }: Config,
   database: Database,

@@ -10,7 +10,7 @@ export interface Scenario {
   /** Probability of YES in the scenario. */
   readonly conditionalProbability: number;
   readonly description: string;
-  /** What would show that this scenario is happening. */
+  /** Observation that would indicate this scenario. */
   readonly trigger: string;
 }
 

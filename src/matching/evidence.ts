@@ -16,7 +16,7 @@ const RELATION_TEXTS: Readonly<Record<MatchRelation, string>> = {
 
 const COMPARATOR_TEXTS = { at_least: "at least ", at_most: "at most ", between: "", exactly: "" } as const;
 
-/** Describes two markets of which the first is `a`. */
+/** Describes the evidence for a match in sentences that call `a` the first market. */
 export function describeMatch(
   a: Fingerprint,
   b: Fingerprint,

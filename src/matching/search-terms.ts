@@ -7,7 +7,7 @@ import type { WordWeights } from "./text/word-weights.ts";
 export const CANDIDATES_MAX = 24;
 /** Smallest share of the weight of a market's search terms that a candidate must contain. */
 export const SHARE_MIN = 0.3;
-/** Stems with less weight are no search terms. */
+/** Stems with less weight are not search terms. */
 const TERM_WEIGHT_MIN = 0.25;
 const FACT_TERM_WEIGHT = 0.8;
 

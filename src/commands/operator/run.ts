@@ -19,7 +19,7 @@ import { type CommandResult, OPERATOR_LENGTH_MAX, type OperatorCommand } from ".
 import type { ForwardedCommand, ForwardedReply } from "./forwarded.ts";
 import { provideNeeds } from "./needs.ts";
 
-/** The command never creates or migrates tables; only the service does. */
+/** Messages for tables of another version, which a command does not migrate. Only the service migrates tables. */
 const VERSION_FAULT_MESSAGES = {
   missing:
     "DATABASE_URL points to a database without Parallax tables: correct DATABASE_URL, or start the service once to create them.",
@@ -38,7 +38,7 @@ const FORWARD_FAILURE_MESSAGES: Readonly<Record<OperatorFailure, string>> = {
 /** A command of the program that reads or changes the store. */
 export interface OperatorProgram<Context> {
   parse(argv: readonly string[]): CommandResult | OperatorCommand<Context>;
-  /** Opens the context on a database that no service holds. `publish` wakes running services. */
+  /** Opens the context on a database that no service has locked. `publish` wakes running services. */
   open(database: Database, config: Config, publish: (topic: string) => void): Context;
 }
 
@@ -160,7 +160,7 @@ async function assertOwnedStore(dataDir: string): Promise<void> {
   throw new StartupError(`The database in ${dataDir} belongs to user ${stats.uid}: run the command as that user.`);
 }
 
-/** Wakes running services before the command ends. Services that miss the message notice the change within seconds. */
+/** Wakes running services before the command ends. Services that miss the message read the change within seconds. */
 async function withBus<Result>(
   config: Config,
   log: Log,

@@ -22,7 +22,7 @@ export interface Period {
 /** The dates and times of a text. */
 export interface DatedText {
   readonly periods: readonly Period[];
-  /** The dates behind the periods, without editions of the Oscars. */
+  /** The dates from which the periods are made, without editions of the Oscars. */
   readonly dates: readonly TextDate[];
   readonly times: readonly TimeOfDay[];
   /** The text without times. */
@@ -33,7 +33,7 @@ export interface DatedText {
 
 /**
  * Finds the dates and times of a normalised text. A date without a year if `near` is null, and a day that does not exist,
- * give no period. The last deadline of the text decides whether "ET" is summer time; without one, `near` does.
+ * give no period. The last deadline of the text determines whether "ET" is summer time; without a deadline, `near` does.
  *
  * @param near  when the market closes, Unix milliseconds: a date without a year is the one nearest to it
  */
@@ -95,7 +95,7 @@ function isRange(first: TextDate, last: TextDate, between: string): boolean {
 /** "December 28 - January 3": null if it ends before it starts. */
 function rangeOf(first: TextDate, last: TextDate): Period | null {
   const { year, month, day } = partsOf(first.firstDay);
-  // Of 29 February, the year before may have only the 28th.
+  // The year before may have no 29 February.
   const yearBefore = Math.min(lastDayOfMonth(year - 1, month - 1) + day, lastDayOfMonth(year - 1, month));
   const from = first.firstDay > last.lastDay && first.isYearInferred ? yearBefore : first.firstDay;
   return from > last.lastDay ? null : { from, to: last.lastDay, kind: "deadline" };
@@ -160,7 +160,7 @@ export function comparePeriods(a: readonly Period[], b: readonly Period[]): Peri
   };
 }
 
-/** Whether the first day matters: "in May" is not "by May 31". */
+/** Whether the first day is part of the question: "in May" is not "by May 31". */
 const isShortRange = ({ from, to }: Period): boolean => from !== null && to - from < OPEN_START_DAYS_MIN;
 
 export function latest(periods: readonly Period[], kind: Period["kind"]): Period | null {

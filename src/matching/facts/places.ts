@@ -38,7 +38,7 @@ export function findDistrictStates(normalised: string): readonly string[] {
   });
 }
 
-/** Returns the places in a sequence of stems, each as its stems joined by a space. The longest name wins. */
+/** Returns the places in a sequence of stems, each as its stems joined by a space. A longer name takes precedence over the names that it contains. */
 export function findPlaces(stems: readonly string[]): readonly string[] {
   const places = new Set<string>();
   for (let index = 0; index < stems.length; index++) {

@@ -68,7 +68,7 @@ export function findQuantities(text: string): QuantityText {
     const marks = [between, lead, dollar, suffix, unit, tail, dollar2, suffix2, unit2];
     if (marks.every((mark) => mark === undefined)) return match;
     const low = Number(number) * scaleOf(suffix ?? (isRange ? suffix2 : undefined));
-    // Hundreds of digits are no quantity.
+    // A number with hundreds of digits is infinite and not a quantity.
     if (!Number.isFinite(low)) return match;
     const quantityUnit = unitOf(dollar ?? dollar2, unit ?? unit2);
     if (isRange) {
@@ -154,7 +154,7 @@ function rangeOf({ comparator, low, high }: Quantity): Range {
   return comparator === "at_most" ? [Number.NEGATIVE_INFINITY, high] : [low, high];
 }
 
-/** Compares two ranges. A shared bound decides nothing: one title may include it and the other not. */
+/** Compares two ranges. A shared bound is ignored, because only one of the titles may include it. */
 function relateRanges(a: Range, b: Range): "a_implies_b" | "b_implies_a" | "overlap" | "conflict" {
   if (isInside(a, b)) return "a_implies_b";
   if (isInside(b, a)) return "b_implies_a";

@@ -23,7 +23,7 @@ export type Scopes = ReadonlyMap<ScopeDimension, ReadonlySet<string>>;
 
 type Rule = readonly [dimension: ScopeDimension, value: string | null, pattern: RegExp];
 
-/** A value of null takes the first group of the pattern. The patterns read normalised text. */
+/** A value of null means the first group of the pattern. The patterns match normalised text. */
 const RULES: readonly Rule[] = [
   ["office", "senate", /\bsenat(?:e|ors?)\b/],
   ["office", "house", /\bhouse\b(?! of cards)/],
@@ -147,10 +147,10 @@ export function findScopes(
   collect(scopes, text, RULES);
   collect(scopes, eventTitle, EVENT_RULES);
   const bets = scopes.get("bet");
-  // "Total corners" are corners.
+  // "Total corners" is a bet on corners.
   if (bets !== undefined && bets.size > 1) bets.delete("total");
   const stages = scopes.get("stage");
-  // A semi-final decides who reaches the final.
+  // A title with both words is about the semi-final.
   if (stages?.has("semifinal") === true) stages.delete("final");
   for (const time of times) add(scopes, "time", time);
   for (const stem of stems) {

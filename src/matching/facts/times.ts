@@ -4,7 +4,7 @@ import { DAY_MS } from "../../lib/durations.ts";
 import type { PlacedClockTime } from "../../text/clock-times.ts";
 
 const DAY_MINUTES = 1_440;
-/** Decides daylight saving if the day of a time is not known: 1 January 2026. */
+/** The day that determines daylight saving time if the day of a time is unknown: 1 January 2026. */
 const WINTER_DAY: CivilDate = 20_454;
 
 export interface TimeOfDay {
@@ -16,7 +16,7 @@ export interface TimeOfDay {
   readonly hasZone: boolean;
 }
 
-/** Converts a time of day to UTC. `day` decides daylight saving; null stands for a day in winter. */
+/** Converts a time of day to UTC. `day` determines daylight saving time; null stands for a day in winter. */
 export function toTimeOfDay(
   { minutes, zone }: Pick<PlacedClockTime, "minutes" | "zone">,
   day: CivilDate | null,
