@@ -5,7 +5,7 @@ import type { OrderBook } from "../domain/order-book.ts";
 import { deleteOldest } from "../lib/delete-oldest.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
-import { isNotSent, type VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
+import { isUnsentRequestError, type VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 
 /** A market's book is requested from its venue at most once in this time. Failures count as well. */
 const READ_EVERY_MS = 2_000;
@@ -74,7 +74,7 @@ export function createBookReader(options: BookReaderOptions) {
     });
     const keep = (error?: unknown) => {
       // If no request was sent, the next caller sends one.
-      if (requestedAt === null || isNotSent(error)) return;
+      if (requestedAt === null || isUnsentRequestError(error)) return;
       entries.delete(id);
       entries.set(id, { book, requestedAt });
       removeOldEntries();

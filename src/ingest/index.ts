@@ -16,9 +16,9 @@ import {
   createMarketStore,
   createTickWriter,
   DEFAULT_RETENTION,
+  type HistoryFetcher,
   type HistoryStore,
   type MarketStore,
-  type MissingHistory,
   type PastPrices,
   planRetention,
   type RetentionDays,
@@ -29,7 +29,7 @@ import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } f
 import { type BookReader, type BookReaderOptions, createBookReader } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
-import { createLastHours, type LastHours } from "./last-hours.ts";
+import { createLastHourFigures, type LastHourFigures } from "./last-hour-figures.ts";
 import { createLiveFeed, type LiveObserver } from "./live-feed.ts";
 import { createLookUps } from "./on-demand/look-ups.ts";
 import { TradeHistory } from "./on-demand/trade-history.ts";
@@ -92,8 +92,8 @@ export interface Ingest {
   readonly trades: Pick<TradeHistory, "read">;
   /** Returns the venue-specific data of a market for clients; null for a venue that is not configured. */
   detailsOf(listing: MarketListing): ListingDetails | null;
-  readonly lastHours: Pick<LastHours, "find">;
-  readonly pastPrices: PastPrices & MissingHistory;
+  readonly lastHours: Pick<LastHourFigures, "find">;
+  readonly pastPrices: PastPrices & HistoryFetcher;
   /** Reports live prices and trades of the venues that this node reads to the observer, from the next message on. */
   observe(observer: LiveObserver): void;
   /** Requests the takers of a market's latest trades, if only the venue's trade list names them. */
@@ -161,7 +161,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const cluster =
     node === undefined ? null : new Cluster({ ...context, node, readers, database, bus: options.bus, flush });
   const jobs = new BackgroundJobs(clock, log);
-  const lastHours = createLastHours({ board, database, clock, venues: [...venues.keys()] });
+  const lastHours = createLastHourFigures({ board, database, clock, venues: [...venues.keys()] });
   const countActive = createActiveMarketCounter(board, clock);
 
   const startJobs = () => {

@@ -25,7 +25,7 @@ const CONFIRM_EVERY_MS_MIN = 60_000;
 const QUOTES_CONFIRMED_PER_SECOND_MAX = 1_000;
 
 /** Dependencies for writing to a store that other nodes also write to. */
-export interface SharedWriting {
+export interface SharedStoreDependencies {
   /** Returns this node's fence for a venue, or null if this node does not hold the venue's lease. */
   fenceOf(venue: VenueId): VenueFence | null;
   readonly changes: Pick<ChangeStore, "saveQuotes">;
@@ -40,7 +40,7 @@ export interface StoreWriterOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Set if other nodes write to the same store. */
-  readonly shared?: SharedWriting;
+  readonly shared?: SharedStoreDependencies;
   /** Returns whether a first sweep is running; always false by default. */
   readonly isFirstSweep?: () => boolean;
 }
@@ -224,7 +224,7 @@ export class StoreWriter {
     return this.#options.clock.monotonic() - (this.#quotedAt[row] ?? Number.NEGATIVE_INFINITY) >= everyMs;
   }
 
-  async #flushQuotes({ fenceOf, changes }: SharedWriting): Promise<void> {
+  async #flushQuotes({ fenceOf, changes }: SharedStoreDependencies): Promise<void> {
     const markets = [...this.#options.board.rows(this.#repriced)];
     this.#repriced.clear();
     const quotes: CurrentQuote[] = [];

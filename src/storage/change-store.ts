@@ -2,7 +2,7 @@ import type { EventListing, MarketSnapshot, VenueId } from "../domain/market.ts"
 import { chunksOf } from "../lib/chunks.ts";
 import { columnsOf } from "../lib/columns-of.ts";
 import type { Database } from "../ports/database.ts";
-import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
+import { fenceParameters, heldFencesSql } from "./lease-fence.ts";
 import {
   QUOTE_COLUMNS,
   type StoredMarket,
@@ -119,7 +119,7 @@ export function createChangeStore(database: Database) {
           rows.map(({ activity }) => toStorableAmount(activity.liquidityUsd)),
           rows.map(({ activity }) => toStorableAmount(activity.openInterestUsd)),
           rows.map(({ quote }) => toStorableTime(quote.eventAt)),
-          ...fenceColumns(fences),
+          ...fenceParameters(fences),
           rows.map(({ updatedAt }) => toStorableTime(updatedAt) ?? 0),
         ]);
       }

@@ -16,7 +16,7 @@ const INTERVALS_MS: readonly number[] = [
 ];
 
 /** `count` adjacent bins of `intervalMs` milliseconds; the first starts at `fromMs`, Unix milliseconds. */
-export interface Grid {
+export interface HistoryGrid {
   readonly fromMs: number;
   readonly intervalMs: number;
   readonly count: number;
@@ -28,7 +28,7 @@ export interface Grid {
  *
  * @throws RangeError if `maxPoints` is below 10
  */
-export function createHistoryGrid(period: HistoryPeriod, maxPoints: number, now: number): Grid {
+export function createHistoryGrid(period: HistoryPeriod, maxPoints: number, now: number): HistoryGrid {
   const periodMs = PERIOD_MS[period];
   const intervalMs = INTERVALS_MS.find((interval) => periodMs / interval <= maxPoints);
   if (intervalMs === undefined || maxPoints < 10) throw new RangeError(`maxPoints must be at least 10: ${maxPoints}`);
@@ -36,7 +36,7 @@ export function createHistoryGrid(period: HistoryPeriod, maxPoints: number, now:
   return { fromMs: (Math.ceil(now / intervalMs) - count) * intervalMs, intervalMs, count };
 }
 
-export function createRangeGrid({ fromMs, toMs, intervalMs }: HistoryRange): Grid {
+export function createRangeGrid({ fromMs, toMs, intervalMs }: HistoryRange): HistoryGrid {
   return { fromMs, intervalMs, count: Math.max(0, Math.ceil((toMs - fromMs) / intervalMs)) };
 }
 
@@ -72,7 +72,7 @@ const sumVolumes = (samples: readonly HistoryPoint[]): number | null => {
  * @param volumeSamples  samples used for the volume; must not overlap
  */
 export function binHistory(
-  grid: Grid,
+  grid: HistoryGrid,
   samples: readonly PriceSample[],
   volumeSamples: readonly HistoryPoint[] = samples,
 ): Candle[] {

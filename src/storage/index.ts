@@ -10,11 +10,11 @@ export { createMarketStore, type MarketStore, type StatusChange, type TradePosit
 export { type MarketWideTrend, readMarketWideTrend } from "./market-trend.ts";
 export {
   type Candle,
+  type HistoryFetcher,
   type HistoryRange,
-  type HistoryReading,
   type MarketTrade,
-  type MissingHistory,
   type PastPrices,
+  type PriceHistory,
   type Tick,
   type VenueFence,
   venueLeaseName,

@@ -6,7 +6,7 @@ import { quietLog } from "../../test/support/quiet-log.ts";
 import { sampleTick } from "../../test/support/storage-samples.ts";
 import type { Database } from "../ports/database.ts";
 import { type ChangeCursor, type CurrentQuote, createChangeStore } from "./change-store.ts";
-import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
+import { fenceParameters, heldFencesSql } from "./lease-fence.ts";
 import { createMarketStore } from "./market-store.ts";
 import type { VenueFence } from "./model.ts";
 import { createTickWriter } from "./tick-writer.ts";
@@ -84,14 +84,14 @@ onPostgres("a takeover, but not a renewal, waits for a transaction with the old 
       .then(() => "taken");
   let takeover: Promise<string> | null = null;
   await database.transaction(async (transaction) => {
-    const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
+    const rows = await transaction.query(heldFencesSql("$1", "$2"), fenceParameters([CURRENT_FENCE]));
     assert.equal(rows.length, 1);
     await database.query("update leases set expires_at = now() + interval '2 hours' where name = 'venue:alpha'");
     takeover = takeOver();
     await waitUntilBlocked(database, "update leases set fence%");
   });
   assert.equal(await takeover, "taken");
-  const heldFences = await database.query(heldFencesSql("$1", "$2"), fenceColumns([CURRENT_FENCE]));
+  const heldFences = await database.query(heldFencesSql("$1", "$2"), fenceParameters([CURRENT_FENCE]));
   assert.deepEqual(heldFences, []);
 });
 

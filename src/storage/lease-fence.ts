@@ -18,6 +18,6 @@ export function heldFencesSql(venues: string, fences: string): string {
 }
 
 /** Returns the two parameters of `heldFencesSql`, or an empty array if the statement has no fences. */
-export function fenceColumns(fences: readonly VenueFence[] | undefined): unknown[] {
+export function fenceParameters(fences: readonly VenueFence[] | undefined): unknown[] {
   return fences === undefined ? [] : columnsOf(fences, "venue", "fence");
 }

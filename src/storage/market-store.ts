@@ -5,7 +5,7 @@ import { chunksOf } from "../lib/chunks.ts";
 import { columnsOf } from "../lib/columns-of.ts";
 import { toMillisSql } from "../lib/timestamp-sql.ts";
 import type { Database } from "../ports/database.ts";
-import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
+import { fenceParameters, heldFencesSql } from "./lease-fence.ts";
 import { loadEvents, loadMarkets } from "./load-markets.ts";
 import type { MarketTrade, VenueFence } from "./model.ts";
 import { isStorableId, toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
@@ -107,7 +107,7 @@ export function createMarketStore(database: Database, onEventsAppended: () => vo
         await database.query(upsertEventsSql(fences !== undefined), [
           ...columnsOf(chunk, "venue", "eventId"),
           chunk.map((event) => JSON.stringify(event)),
-          ...fenceColumns(fences),
+          ...fenceParameters(fences),
         ]);
       }
     },
@@ -124,7 +124,7 @@ export function createMarketStore(database: Database, onEventsAppended: () => vo
         from,
         to,
         outcome === null ? null : JSON.stringify(outcome),
-        ...fenceColumns(fence && [fence]),
+        ...fenceParameters(fence && [fence]),
       ]);
     },
     /**

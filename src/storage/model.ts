@@ -59,7 +59,7 @@ export interface MarketHistory {
 }
 
 /** The price history of a market. */
-export interface HistoryReading extends MarketHistory {
+export interface PriceHistory extends MarketHistory {
   /** Null if the history was read by range. */
   readonly period: HistoryPeriod | null;
   /** Unix milliseconds. */
@@ -76,13 +76,13 @@ export interface HistoryRange {
 /** Reads price history from the store and fetches missing history from the venue. */
 export interface PastPrices {
   /** @throws VenueError if no history is stored and the venue request fails; AppError `store_unavailable` */
-  read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<HistoryReading>;
+  read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<PriceHistory>;
   /** Like `read`. Intervals of a minute are made from ticks; where there are none, they repeat five-minute prices. */
-  readRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading>;
+  readRange(market: BoardMarket, range: HistoryRange): Promise<PriceHistory>;
 }
 
 /** Fetches history that the store lacks. */
-export interface MissingHistory {
+export interface HistoryFetcher {
   /**
    * Fetches the history of up to 50 of those markets whose history was never fetched, and stores it. History of shorter
    * intervals than `intervalMsMin` is not fetched: an hour needs one venue request per market, five minutes up to four
@@ -104,4 +104,4 @@ export interface CoveredRange {
 export const FIVE_MINUTES_MS = 5 * MINUTE_MS;
 
 /** Key in the table `meta`. */
-export const META_OBSERVING_SINCE = "ticks_observing_since";
+export const OBSERVING_SINCE_META_KEY = "ticks_observing_since";

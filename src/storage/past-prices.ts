@@ -9,12 +9,12 @@ import type { VenueAdapter } from "../ports/venue.ts";
 import type { HistoryStore } from "./history-store.ts";
 import {
   FIVE_MINUTES_MS,
+  type HistoryFetcher,
   type HistoryPeriod,
   type HistoryRange,
-  type HistoryReading,
   type MarketHistory,
-  type MissingHistory,
   type PastPrices,
+  type PriceHistory,
 } from "./model.ts";
 import { SharedWork } from "./shared-work.ts";
 
@@ -48,7 +48,7 @@ export interface PastPricesOptions {
 }
 
 /** Reads price history from the store. The first request for a market fetches missing history from the venue. */
-export class StoredPastPrices implements PastPrices, MissingHistory {
+export class StoredPastPrices implements PastPrices, HistoryFetcher {
   readonly #options: PastPricesOptions;
   readonly #venues: ReadonlyMap<VenueId, Pick<VenueAdapter, "getHistory">>;
   readonly #ranges: readonly FetchedRange[] = FETCHED_RANGES.map((range) => ({
@@ -62,7 +62,7 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
     this.#venues = new Map(options.venues.map((venue) => [venue.id, venue]));
   }
 
-  async read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<HistoryReading> {
+  async read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<PriceHistory> {
     const { history } = this.#options;
     return {
       ...(await this.#read(market, (storeKey, now) => history.readHistory(storeKey, { period, maxPoints, now }))),
@@ -70,7 +70,7 @@ export class StoredPastPrices implements PastPrices, MissingHistory {
     };
   }
 
-  async readRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading> {
+  async readRange(market: BoardMarket, range: HistoryRange): Promise<PriceHistory> {
     return { ...(await this.#read(market, (key) => this.#options.history.readRange(key, range))), period: null };
   }
 

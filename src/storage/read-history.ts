@@ -2,7 +2,7 @@ import { fromMicros } from "../domain/price.ts";
 import type { HistoryPoint } from "../domain/trade.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
-import { binHistory, createHistoryGrid, createRangeGrid, type Grid, type PriceSample } from "./history-grid.ts";
+import { binHistory, createHistoryGrid, createRangeGrid, type HistoryGrid, type PriceSample } from "./history-grid.ts";
 import { FIVE_MINUTES_MS, type HistoryPeriod, type HistoryRange, type MarketHistory } from "./model.ts";
 import { findRollUpState } from "./roll-up.ts";
 import { toPrice } from "./storable.ts";
@@ -124,7 +124,7 @@ export function readRange(database: Database, marketKey: number, range: HistoryR
   return readGrid(database, marketKey, createRangeGrid(range));
 }
 
-async function readGrid(database: Database, marketKey: number, grid: Grid): Promise<MarketHistory> {
+async function readGrid(database: Database, marketKey: number, grid: HistoryGrid): Promise<MarketHistory> {
   const toMs = grid.fromMs + grid.count * grid.intervalMs;
   const state = await findRollUpState(database);
   const recentFromMs = state.rolledUpUntil ?? grid.fromMs - DAY_MS;

@@ -1,6 +1,6 @@
 import { HOUR_MS } from "../lib/durations.ts";
 import type { Database, Transaction } from "../ports/database.ts";
-import { FIVE_MINUTES_MS, META_OBSERVING_SINCE } from "./model.ts";
+import { FIVE_MINUTES_MS, OBSERVING_SINCE_META_KEY } from "./model.ts";
 import { tickPartitionName } from "./tick-partitions.ts";
 import { tickBarsSql } from "./tick-queries.ts";
 
@@ -73,7 +73,7 @@ on conflict (key) do update set value = greatest(meta.value::int8, excluded.valu
 export async function findRollUpState(database: Database) {
   const rows = await database.query<{ key: string; value: string }>(
     "select key, value from meta where key = any($1::text[])",
-    [[META_ROLLED_UP_UNTIL, META_OBSERVING_SINCE]],
+    [[META_ROLLED_UP_UNTIL, OBSERVING_SINCE_META_KEY]],
     "request",
   );
   const find = (key: string) => {
@@ -84,7 +84,7 @@ export async function findRollUpState(database: Database) {
     /** End of the last interval rolled up; null before the first roll-up. */
     rolledUpUntil: find(META_ROLLED_UP_UNTIL),
     /** Start of the current tick recording; 0 before the first tick is written. */
-    observingSince: find(META_OBSERVING_SINCE) ?? 0,
+    observingSince: find(OBSERVING_SINCE_META_KEY) ?? 0,
   };
 }
 

@@ -1,6 +1,6 @@
 import { columnsOf } from "../lib/columns-of.ts";
 import type { Database } from "../ports/database.ts";
-import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
+import { fenceParameters, heldFencesSql } from "./lease-fence.ts";
 import type { Tick, VenueFence } from "./model.ts";
 
 /** A tick as it is stored: prices in micros, and a time even if the venue reports none. */
@@ -71,7 +71,7 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
   }
   const heldFences = await database.query<{ number: number }>(INSERT_FENCED_TICKS, [
     ...columns,
-    ...fenceColumns([...fences.values()].map(({ fence }) => fence)),
+    ...fenceParameters([...fences.values()].map(({ fence }) => fence)),
     fenceNumbers,
   ]);
   const acceptedNumbers = new Set([0, ...heldFences.map(({ number }) => number)]);

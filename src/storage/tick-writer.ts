@@ -3,7 +3,7 @@ import { HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
-import { META_OBSERVING_SINCE, type Tick } from "./model.ts";
+import { OBSERVING_SINCE_META_KEY, type Tick } from "./model.ts";
 import { toStorableAmount, toStorablePrice } from "./storable.ts";
 import { createTickPartitions } from "./tick-partitions.ts";
 import { insertTicks, type TickRow } from "./tick-queries.ts";
@@ -91,7 +91,7 @@ export function createTickWriter(options: {
     if (!isObservingSinceSaved) {
       await database.query(
         "insert into meta (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value",
-        [META_OBSERVING_SINCE, String(startedAt)],
+        [OBSERVING_SINCE_META_KEY, String(startedAt)],
       );
       isObservingSinceSaved = true;
     }

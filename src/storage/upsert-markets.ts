@@ -2,7 +2,7 @@ import type { MarketSnapshot } from "../domain/market.ts";
 import { appendEvents, type NewEvent } from "../event-log/index.ts";
 import { chunksOf } from "../lib/chunks.ts";
 import type { Database, Transaction } from "../ports/database.ts";
-import { fenceColumns, heldFencesSql } from "./lease-fence.ts";
+import { fenceParameters, heldFencesSql } from "./lease-fence.ts";
 import {
   createMarketResolvedEvent,
   EVENT_MARKET_ID_LENGTH_MAX,
@@ -121,7 +121,7 @@ async function announceSettlements(
       snapshots.map(({ listing }) => listing.venue),
       snapshots.map(({ listing }) => listing.marketId),
       snapshots.map(({ listing }) => encodeOutcome(listing.outcome)),
-      ...fenceColumns(fences),
+      ...fenceParameters(fences),
     ],
   );
   const announcedIds = new Set(rows.map((row) => toVenueMarketId(row.venue, row.market_id)));
@@ -154,7 +154,7 @@ async function writeMarkets(
     snapshots.map(({ quote }) => toStorableTime(quote.receivedAt) ?? 0),
     // JSON escapes NUL and unpaired surrogates, so the text needs no further conversion.
     snapshots.map((snapshot) => JSON.stringify(snapshot)),
-    ...fenceColumns(fences),
+    ...fenceParameters(fences),
   ]);
   for (const row of rows) keys.set(toVenueMarketId(row.venue, row.market_id), row.key);
 }

@@ -128,7 +128,7 @@ async function insertBars(
 }
 
 /** Returns the ranges fetched from the venue, oldest first. Ranges of the same interval never overlap or adjoin. */
-export async function coverage(database: Database, marketKey: number): Promise<CoveredRange[]> {
+export async function readCoverage(database: Database, marketKey: number): Promise<CoveredRange[]> {
   const rows = await database.query<{ interval_seconds: number; from_at: Date; to_at: Date }>(
     "select interval_seconds, from_at, to_at from history_coverage where market_key = $1 order by interval_seconds, from_at",
     [marketKey],

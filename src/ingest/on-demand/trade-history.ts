@@ -5,7 +5,7 @@ import type { Trade } from "../../domain/trade.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { VenueAdapter } from "../../ports/venue.ts";
 import type { MarketStore, TradePosition } from "../../storage/index.ts";
-import { isNotSent, type VenueRequestQueue } from "./venue-request-queue.ts";
+import { isUnsentRequestError, type VenueRequestQueue } from "./venue-request-queue.ts";
 
 /** A market's newest trades are requested from its venue at most once in this time. Failures count as well. */
 const READ_EVERY_MS = 2_000;
@@ -158,7 +158,7 @@ export class TradeHistory {
     );
     const keep = (count: number, error?: unknown) => {
       // If no request was sent, the next caller sends one.
-      if (requestedAt === null || isNotSent(error)) return;
+      if (requestedAt === null || isUnsentRequestError(error)) return;
       this.#keep(id, { size, trades, requestedAt, count, hasFailed: error !== undefined });
     };
     trades.then(

@@ -241,7 +241,7 @@ export class VenueRequestQueue {
 }
 
 /** Whether a request failed because it was not sent: the caller's or the venue's requests were used up. */
-export const isNotSent = (error: unknown): boolean =>
+export const isUnsentRequestError = (error: unknown): boolean =>
   error instanceof VenueError && (error.failure === "rate_limited" || error.failure === "circuit_open");
 
 function createLane(requestsPerSecond: number, now: number): Lane {

@@ -5,7 +5,7 @@ import { BOOK_BODY_BYTES_MAX } from "../shared/venue-client.ts";
 import { expectShape, type KalshiContext } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { parseTopOfBook } from "./parse-market.ts";
-import { isMarket, isOneMarket, isOrderbook } from "./wire.ts";
+import { isMarket, isMarketResponse, isOrderbook } from "./wire.ts";
 
 /** How long only the top of book is read after Kalshi refuses an unsigned request for a book. */
 const TOP_OF_BOOK_ONLY_MS = 10 * 60_000;
@@ -58,7 +58,7 @@ async function readTop(
 ): Promise<OrderBook | null> {
   const response = await client.fetchJson(path, { signal, accept: [404] });
   if (response.status === 404) return null;
-  const { market } = expectShape(response.json, isOneMarket, path);
+  const { market } = expectShape(response.json, isMarketResponse, path);
   if (!driftDetectors.market.check(market, isMarket)) {
     countDrop("bad_market");
     return null;

@@ -4,7 +4,15 @@ import { deleteOldest } from "../../lib/delete-oldest.ts";
 import { isObject } from "../../lib/is-object.ts";
 import { expectShape, type KalshiContext, listPages } from "./client.ts";
 import { type ParsedEvent, parseEvent } from "./parse-event.ts";
-import { type EventWire, isEvent, isEventsPage, isOneSeries, isSeries, isSeriesList, type SeriesWire } from "./wire.ts";
+import {
+  type EventWire,
+  isEvent,
+  isEventsPage,
+  isSeries,
+  isSeriesList,
+  isSeriesResponse,
+  type SeriesWire,
+} from "./wire.ts";
 
 const EVENTS_MAX = 200_000;
 const SERIES_MAX = 100_000;
@@ -128,7 +136,7 @@ export class EventCache {
   async #fetchSeries(ticker: string, signal: AbortSignal): Promise<void> {
     const path = `/series/${encodeURIComponent(ticker)}`;
     const { status, json } = await this.#context.client.fetchJson(path, { signal, accept: [404] });
-    if (status !== 404) this.#storeSeries(expectShape(json, isOneSeries, path).series);
+    if (status !== 404) this.#storeSeries(expectShape(json, isSeriesResponse, path).series);
   }
 
   #storeEvent(row: unknown): void {

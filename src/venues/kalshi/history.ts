@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../../lib/durations.ts";
 import type { HistoryRange } from "../../ports/venue.ts";
 import { expectShape, type KalshiContext } from "./client.ts";
 import { parseCandle } from "./parse-history.ts";
-import { isCandle, isCandles } from "./wire.ts";
+import { isCandle, isCandlesResponse } from "./wire.ts";
 
 /** Candlestick periods that Kalshi offers. */
 const PERIODS_MS = [1_440 * MINUTE_MS, 60 * MINUTE_MS, MINUTE_MS] as const;
@@ -55,7 +55,7 @@ async function fetchCandles(
   for (const tier of [`/series/${series}/markets`, "/historical/markets"]) {
     const path = `${tier}/${ticker}/candlesticks`;
     const { status, json } = await client.fetchJson(path, { query, signal, accept: [404] });
-    if (status !== 404) return expectShape(json, isCandles, path).candlesticks;
+    if (status !== 404) return expectShape(json, isCandlesResponse, path).candlesticks;
   }
   return [];
 }

@@ -2,7 +2,7 @@
  * Kalshi: order books in US dollars, polled over REST. With the operator's key, quotes and trades are also streamed.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
-import { withoutUnknown } from "../shared/parse-values.ts";
+import { omitUnknownIds } from "../shared/parse-values.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { createBookReader } from "./book.ts";
 import { createClient, type KalshiContext } from "./client.ts";
@@ -67,7 +67,7 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
     profile,
     detailsOf: ({ eventId, venueKeys: { series } }) => ({
       bookType: "clob",
-      ids: withoutUnknown({ event_ticker: eventId, series_ticker: series }),
+      ids: omitUnknownIds({ event_ticker: eventId, series_ticker: series }),
     }),
     listOpenMarkets: (signal) => listOpenMarkets(listing, signal),
     listChangedMarkets: (sinceMs, signal) => listChangedMarkets(listing, sinceMs, signal),

@@ -4,7 +4,7 @@ import type { ListingPage } from "../../ports/venue.ts";
 import { expectShape, type KalshiContext, listPages, type Page } from "./client.ts";
 import type { EventCache } from "./event-cache.ts";
 import { parseMarket } from "./parse-market.ts";
-import { isMarket, isMarketsPage, isOneMarket, isTicker } from "./wire.ts";
+import { isMarket, isMarketResponse, isMarketsPage, isTicker } from "./wire.ts";
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
@@ -94,7 +94,7 @@ export async function findMarket(
     const path = `${tier}/${encodeURIComponent(ticker)}`;
     const response = await context.client.fetchJson(path, { signal, accept: [404] });
     if (response.status === 404) continue;
-    const { market } = expectShape(response.json, isOneMarket, path);
+    const { market } = expectShape(response.json, isMarketResponse, path);
     const row = { ...response, rows: [market], incompleteReason: null };
     const page = await toListingPage(context, row, new Set(), signal);
     return page.markets.length === 0 ? null : page;

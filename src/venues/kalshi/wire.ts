@@ -230,9 +230,9 @@ export const isMarketsPage = compileCheck(Type.Object({ markets: Rows, cursor: M
 export const isEventsPage = compileCheck(Type.Object({ events: Rows, cursor: MaybeCursor }));
 export const isTradesPage = compileCheck(Type.Object({ trades: Rows, cursor: MaybeCursor }));
 export const isSeriesList = compileCheck(Type.Object({ series: Rows }));
-export const isOneMarket = compileCheck(Type.Object({ market: Type.Unknown() }));
-export const isOneSeries = compileCheck(Type.Object({ series: Type.Unknown() }));
-export const isCandles = compileCheck(Type.Object({ candlesticks: Rows }));
+export const isMarketResponse = compileCheck(Type.Object({ market: Type.Unknown() }));
+export const isSeriesResponse = compileCheck(Type.Object({ series: Type.Unknown() }));
+export const isCandlesResponse = compileCheck(Type.Object({ candlesticks: Rows }));
 
 export const detectKalshiDrift = driftDetectorsFor({
   market: MarketWire,

@@ -1,6 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
-import { badBody, type LimitlessContext } from "./client.ts";
+import { createBadBodyError, type LimitlessContext } from "./client.ts";
 import { isAmm, slugOf } from "./ids.ts";
 import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
@@ -14,6 +14,6 @@ export async function getBook(
   if (isAmm(listing) || listing.status === "finalized") return null;
   const response = await client.findBook(slugOf(listing), signal);
   if (response === null) return null;
-  if (!driftDetectors.book.check(response.json, isBook)) throw badBody("an order book");
+  if (!driftDetectors.book.check(response.json, isBook)) throw createBadBodyError("an order book");
   return parseBook(response.json, { eventAt: null, receivedAt: response.receivedAt }, countDrop);
 }

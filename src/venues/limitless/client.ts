@@ -86,6 +86,6 @@ export function createLimitlessClient(options: Omit<VenueClientOptions, "limits"
 }
 
 /** Creates the error for a successful response whose body does not have the documented shape. */
-export function badBody(expected: string): VenueError {
+export function createBadBodyError(expected: string): VenueError {
   return new VenueError("bad_body", `limitless response is not ${expected}`, { retryable: false });
 }

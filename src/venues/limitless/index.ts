@@ -4,7 +4,7 @@
  */
 import type { SocketIoOut } from "../../ports/socket-io-out.ts";
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
-import { withoutUnknown } from "../shared/parse-values.ts";
+import { omitUnknownIds } from "../shared/parse-values.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { getBook } from "./book.ts";
 import { createLimitlessClient } from "./client.ts";
@@ -43,7 +43,7 @@ export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
     profile: { ...PROFILE, requestsPerSecond: client.requestsPerSecond },
     detailsOf: (listing) => ({
       bookType: isAmm(listing) ? "amm" : "clob",
-      ids: withoutUnknown({
+      ids: omitUnknownIds({
         address: isAmm(listing) ? listing.marketId : null,
         slug: listing.venueKeys.slug,
       }),

@@ -2,11 +2,11 @@ import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/m
 import { parseDecimal } from "../../domain/price.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { walkPages } from "../shared/page-walk.ts";
-import { badBody, LIST_ROWS_MAX, type LimitlessContext } from "./client.ts";
+import { createBadBodyError, LIST_ROWS_MAX, type LimitlessContext } from "./client.ts";
 import {
   isChildRow,
   isGroupRow,
-  type Parent,
+  type ParentGroup,
   type ParseContext,
   type ParsedRows,
   parseMarket,
@@ -24,7 +24,7 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
     fetch: async (cursor) => {
       const number = cursor === null ? 1 : Number(cursor);
       const { json, requestedAt, receivedAt } = await client.listActive(number, signal);
-      if (!driftDetectors.page.check(json, isActivePage)) throw badBody("a page of markets");
+      if (!driftDetectors.page.check(json, isActivePage)) throw createBadBodyError("a page of markets");
       return { number, rows: json.data, total: parseDecimal(json.totalMarketsCount), requestedAt, receivedAt };
     },
     nextOf({ number, rows, total }) {
@@ -115,7 +115,7 @@ async function fetchRow(
   if (response === null) return null;
   const { json } = response;
   if (!driftDetectors.market.check(json, isMarketRow)) {
-    if (typeof json !== "object" || json === null) throw badBody("a market");
+    if (typeof json !== "object" || json === null) throw createBadBodyError("a market");
     countDrop("bad_market_row");
     return null;
   }
@@ -130,7 +130,7 @@ async function findGroupSlug(
   signal: AbortSignal,
 ): Promise<string | null> {
   const { json } = await client.listSlugs(signal);
-  if (!Array.isArray(json)) throw badBody("a list of slugs");
+  if (!Array.isArray(json)) throw createBadBodyError("a list of slugs");
   for (const row of json) {
     if (isSlugRow(row) && row.markets?.some((child) => child.slug === childSlug)) return row.slug;
   }
@@ -138,7 +138,7 @@ async function findGroupSlug(
 }
 
 /** Returns the group that was stored in `venueKeys` when the market was listed. */
-function parentOf({ venueKeys }: Pick<MarketListing, "venueKeys">): Parent | null {
+function parentOf({ venueKeys }: Pick<MarketListing, "venueKeys">): ParentGroup | null {
   const { groupSlug, groupTitle } = venueKeys;
   return groupSlug === undefined ? null : { slug: groupSlug, title: groupTitle ?? groupSlug, row: null };
 }

@@ -2,7 +2,7 @@ import type { Quote } from "../../domain/market.ts";
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parsePrice } from "../shared/parse-values.ts";
-import { parseSize, parseTime, withoutPlaceholders } from "./parse-values.ts";
+import { parseSize, parseTime, removePlaceholders } from "./parse-values.ts";
 import { type Book, type BookFrame, isLevel, type PriceFrame } from "./wire.ts";
 
 /** The quote fields that a frame contains. Other fields keep their values. */
@@ -53,7 +53,7 @@ export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: 
 /** The quote of a book: an empty side or a placeholder becomes null. */
 export function quoteOfBook({ bids, asks, lastPrice, eventAt }: OrderBook): PartialQuote {
   const [bestBid, bestAsk] = [bids[0], asks[0]];
-  const { bid, ask } = withoutPlaceholders(bestBid?.price ?? null, bestAsk?.price ?? null);
+  const { bid, ask } = removePlaceholders(bestBid?.price ?? null, bestAsk?.price ?? null);
   return {
     bid,
     ask,

@@ -16,7 +16,7 @@ import { toCents } from "../../domain/usd.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import type { LimitlessContext } from "./client.ts";
 import { htmlToText } from "./html-text.ts";
-import { parsePairPrice, parseTime, withoutPlaceholders } from "./parse-values.ts";
+import { parsePairPrice, parseTime, removePlaceholders } from "./parse-values.ts";
 import { isMarketRow, type MarketRow } from "./wire.ts";
 
 const WEB_URL = "https://limitless.exchange/markets/";
@@ -67,7 +67,7 @@ export type ParseContext = Pick<LimitlessContext, "id" | "countDrop" | "driftDet
 /**
  * The group of a child. Slug and title are stored in `venueKeys`, because a child row alone does not name its group.
  */
-export interface Parent {
+export interface ParentGroup {
   readonly slug: string;
   readonly title: string;
   /** Null if only `venueKeys` are available. */
@@ -106,7 +106,7 @@ export function isChildRow(row: MarketRow): boolean {
 function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): void {
   const children = row.markets ?? [];
   if (children.length > GROUP_CHILDREN_MAX) context.countDrop("group_too_large", children.length - GROUP_CHILDREN_MAX);
-  const parent: Parent = { slug: row.slug, title: row.title, row };
+  const parent: ParentGroup = { slug: row.slug, title: row.title, row };
   const states = children.map((child, index): LeftOutReason | null => {
     if (index >= GROUP_CHILDREN_MAX) return "unreadable";
     if (context.driftDetectors.market.check(child, isMarketRow)) {
@@ -133,7 +133,7 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
 
 function addMarket(
   row: MarketRow,
-  parent: Parent | null,
+  parent: ParentGroup | null,
   context: ParseContext,
   parsed: ParsedRows,
 ): MarketSnapshot | null {
@@ -143,7 +143,7 @@ function addMarket(
 }
 
 /** Parses a market. Returns null and counts the row if it has no id. */
-export function parseMarket(row: MarketRow, parent: Parent | null, context: ParseContext): MarketSnapshot | null {
+export function parseMarket(row: MarketRow, parent: ParentGroup | null, context: ParseContext): MarketSnapshot | null {
   const isAmm = row.tradeType === "amm";
   const marketId = isAmm ? row.address : row.slug;
   if (typeof marketId !== "string" || marketId === "") {
@@ -246,12 +246,12 @@ function parseQuote(row: MarketRow, isAmm: boolean, { countDrop, receivedAt }: P
 function parseBestPrices(row: MarketRow, countDrop: DropCounter): Pick<Quote, "bid" | "ask"> {
   const bid = parsePairPrice(row.tradePrices?.sell?.market, countDrop);
   const ask = parsePairPrice(row.tradePrices?.buy?.market, countDrop);
-  if (!isCrossed(bid, ask)) return withoutPlaceholders(bid, ask);
+  if (!isCrossed(bid, ask)) return removePlaceholders(bid, ask);
   countDrop("crossed_book");
   return NO_PRICES;
 }
 
-function parseActivity(row: MarketRow, parent: Parent | null): MarketSnapshot["activity"] {
+function parseActivity(row: MarketRow, parent: ParentGroup | null): MarketSnapshot["activity"] {
   const collateral = row.collateralToken ?? parent?.row?.collateralToken;
   const isInDollars = DOLLAR_TOKENS.has(collateral?.symbol?.toUpperCase() ?? "");
   const decimals = parseDecimal(collateral?.decimals) ?? 6;
@@ -275,7 +275,7 @@ function parseFee(row: MarketRow, isAmm: boolean): TakerFee {
   return { kind: "value_table", buyPoints: BUY_FEE_POINTS, sellPoints: SELL_FEE_POINTS };
 }
 
-function parseTakerDelay(row: MarketRow, parent: Parent | null): number | null {
+function parseTakerDelay(row: MarketRow, parent: ParentGroup | null): number | null {
   const delayMs = parseDecimal(row.settings?.takerDelayMs ?? parent?.row?.settings?.takerDelayMs);
   return delayMs !== null && delayMs >= 0 && Number.isInteger(delayMs) ? delayMs : null;
 }

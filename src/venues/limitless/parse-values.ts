@@ -43,7 +43,7 @@ export function parsePairPrice(pair: readonly unknown[] | null | undefined, coun
  * Replaces the venue's placeholders with null. Many books also have orders at these two prices, and a listing does not
  * distinguish them from placeholders, so such a price is used only if the spread gives the book a mid.
  */
-export function withoutPlaceholders(
+export function removePlaceholders(
   bid: number | null,
   ask: number | null,
 ): { readonly bid: number | null; readonly ask: number | null } {

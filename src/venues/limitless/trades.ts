@@ -1,6 +1,6 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
-import { badBody, FEED_ROWS_MIN, type LimitlessContext, TRADE_ROWS_MAX } from "./client.ts";
+import { createBadBodyError, FEED_ROWS_MIN, type LimitlessContext, TRADE_ROWS_MAX } from "./client.ts";
 import { isAmm, slugOf } from "./ids.ts";
 import { parseFeed, parseTrades, type TradePage } from "./parse-trades.ts";
 import { isTradePage } from "./wire.ts";
@@ -26,7 +26,7 @@ export function listTrades(
   const fetchTradePage = async (page: number) => {
     const response = await client.listTrades(slugOf(listing), page, signal);
     if (response === null) return null;
-    if (!isTradePage(response.json)) throw badBody("a page of trades");
+    if (!isTradePage(response.json)) throw createBadBodyError("a page of trades");
     return parseTrades(response.json.events, listing.venueKeys.noToken ?? null, context);
   };
   return collectTrades(fetchTradePage, TRADE_ROWS_MAX, sinceMs, limit);

@@ -23,13 +23,13 @@ export interface ManifoldContext extends VenuePorts {
   readonly driftDetectors: ManifoldDriftDetectors;
 }
 
-export interface Rows {
+export interface RowsResponse {
   readonly rows: readonly unknown[];
   readonly requestedAt: number;
   readonly receivedAt: number;
 }
 
-export interface Row extends Omit<Rows, "rows"> {
+export interface RowResponse extends Omit<RowsResponse, "rows"> {
   readonly row: unknown;
 }
 
@@ -62,11 +62,11 @@ export type ManifoldClient = ReturnType<typeof createManifoldClient>;
 /** Creates the REST client of Manifold. It does not validate rows. */
 export function createManifoldClient(options: Omit<VenueClientOptions, "limits">) {
   const client = new VenueClient({ ...options, limits: LIMITS });
-  const findRow = async (path: string, signal: AbortSignal): Promise<Row | null> => {
+  const findRow = async (path: string, signal: AbortSignal): Promise<RowResponse | null> => {
     const { status, json, requestedAt, receivedAt } = await client.fetchJson(path, { signal, accept: [404] });
     return status === 404 ? null : { row: json, requestedAt, receivedAt };
   };
-  const fetchRows = async (path: string, query: Query, signal: AbortSignal): Promise<Rows> => {
+  const fetchRows = async (path: string, query: Query, signal: AbortSignal): Promise<RowsResponse> => {
     const { json, requestedAt, receivedAt } = await client.fetchJson(path, { query, signal });
     if (!Array.isArray(json)) throw new VenueError("bad_body", `${path} response is not a list`, { retryable: true });
     return { rows: json, requestedAt, receivedAt };

@@ -3,7 +3,7 @@ import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/m
 import { isObject } from "../../lib/is-object.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { walkPages } from "../shared/page-walk.ts";
-import type { CachedContract, ContractType, ManifoldContext, Rows } from "./client.ts";
+import type { CachedContract, ContractType, ManifoldContext, RowsResponse } from "./client.ts";
 import { parseMarketId } from "./ids.ts";
 import { type ParsedContract, parseContract } from "./parse-market.ts";
 import { type AnswerProbabilities, lacksPayouts } from "./parse-outcome.ts";
@@ -205,13 +205,13 @@ async function searchWithRetry(
   contractType: ContractType,
   beforeTime: number | undefined,
   signal: AbortSignal,
-): Promise<Rows> {
+): Promise<RowsResponse> {
   const page = { limit: PAGE_ROWS, beforeTime };
   const response = await client.searchOpen(contractType, page, signal);
   return response.rows.length > 0 ? response : client.searchOpen(contractType, page, signal);
 }
 
-function parsePage(context: ManifoldContext, contractType: ContractType, response: Rows, seenIds: Set<string>) {
+function parsePage(context: ManifoldContext, contractType: ContractType, response: RowsResponse, seenIds: Set<string>) {
   const { rows, receivedAt, requestedAt } = response;
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];

@@ -3,7 +3,7 @@ import { openReconnectingSocket } from "../shared/reconnecting-socket.ts";
 import { createStallDetector } from "../shared/stall-detector.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { BroadcastReader } from "./broadcast-reader.ts";
-import type { Rows } from "./client.ts";
+import type { RowsResponse } from "./client.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 import { isSocketMessage } from "./wire.ts";
 
@@ -25,7 +25,7 @@ export interface StreamOptions {
   readonly handlers: StreamHandlers;
   readonly marketsMax: number;
   /** Fetches the bets since a time, newest first, because the socket does not replay missed bets. */
-  fetchBetsSince(sinceMs: number, signal: AbortSignal): Promise<Pick<Rows, "rows" | "receivedAt">>;
+  fetchBetsSince(sinceMs: number, signal: AbortSignal): Promise<Pick<RowsResponse, "rows" | "receivedAt">>;
 }
 
 /** One socket subscribed to the three global topics; broadcasts about markets that are not followed are ignored. */

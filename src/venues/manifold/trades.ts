@@ -1,7 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { Trade } from "../../domain/trade.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { BET_ROWS_MAX, type BetQuery, type ManifoldContext, type Rows } from "./client.ts";
+import { BET_ROWS_MAX, type BetQuery, type ManifoldContext, type RowsResponse } from "./client.ts";
 import { keyOf, queryOf } from "./ids.ts";
 import { parseTrade } from "./parse-trades.ts";
 import { type BetWire, isBet } from "./wire.ts";
@@ -42,7 +42,7 @@ export async function listMissedBets(
   { client, countDrop }: Pick<ManifoldContext, "client" | "countDrop">,
   afterTime: number,
   signal: AbortSignal,
-): Promise<Pick<Rows, "rows" | "receivedAt">> {
+): Promise<Pick<RowsResponse, "rows" | "receivedAt">> {
   const fetchPage = (page: BetPage) => client.listPriceChanges({ afterTime, ...page }, signal);
   const rows: unknown[] = [];
   let receivedAt = 0;
@@ -57,10 +57,10 @@ type BetPage = Pick<BetQuery, "beforeTime" | "limit">;
 
 /** Yields pages of bets, newest first, until a page is not full or the limit of pages is reached. */
 async function* pageBets(
-  fetchPage: (page: BetPage) => Promise<Rows>,
+  fetchPage: (page: BetPage) => Promise<RowsResponse>,
   pagesMax: number,
   countDrop: DropCounter,
-): AsyncGenerator<Rows> {
+): AsyncGenerator<RowsResponse> {
   let beforeTime: number | undefined;
   for (let page = 0; page < pagesMax; page++) {
     const response = await fetchPage({ beforeTime, limit: BET_ROWS_MAX });

@@ -1,7 +1,7 @@
 import type { MarketListing } from "../../domain/market.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
 import { BOOK_BODY_BYTES_MAX } from "../shared/venue-client.ts";
-import { badBody, type PolymarketContext } from "./client.ts";
+import { createBadBodyError, type PolymarketContext } from "./client.ts";
 import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
 
@@ -21,7 +21,7 @@ export async function getBook(
   });
   if (status === 404) return null;
   if (!driftDetectors.book.check(json, isBook) || json.asset_id !== token) {
-    throw badBody("the order book has an unknown shape or belongs to another token");
+    throw createBadBodyError("the order book has an unknown shape or belongs to another token");
   }
   return parseBook(json, receivedAt, countDrop);
 }

@@ -34,7 +34,7 @@ export function createClients(options: VenuePorts & PolymarketUrls) {
   };
 }
 
-export function badBody(problem: string): VenueError {
+export function createBadBodyError(problem: string): VenueError {
   return new VenueError("bad_body", problem, { retryable: false });
 }
 
@@ -43,7 +43,7 @@ export function badBody(problem: string): VenueError {
  * protocol V2 have ids of 31 bytes, which are padded with a zero byte at the end. Returns null for other text: one such
  * id makes the venue refuse a whole batch.
  */
-export function dataConditionId(conditionId: string): string | null {
+export function toDataApiConditionId(conditionId: string): string | null {
   if (!/^0x(?:[0-9a-f]{62}|[0-9a-f]{64})$/i.test(conditionId)) return null;
   return conditionId.toLowerCase().padEnd(66, "0");
 }

@@ -2,7 +2,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import { DAY_MS, MINUTE_MS } from "../../lib/durations.ts";
 import type { HistoryRange } from "../../ports/venue.ts";
-import { badBody, type PolymarketContext } from "./client.ts";
+import { createBadBodyError, type PolymarketContext } from "./client.ts";
 import { parseHistory } from "./parse-history.ts";
 import { isHistoryReply } from "./wire.ts";
 
@@ -33,7 +33,7 @@ export async function getHistory(
       fidelity,
     };
     const { json } = await context.clob.fetchJson("/prices-history", { query, signal });
-    if (!isHistoryReply(json)) throw badBody("the price history has an unknown shape");
+    if (!isHistoryReply(json)) throw createBadBodyError("the price history has an unknown shape");
     points.push(...parseHistory(json.history, fidelity * MINUTE_MS, context));
     fromMs = toMs;
   }

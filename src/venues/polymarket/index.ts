@@ -4,7 +4,7 @@
  * endpoints and quirks.
  */
 import type { VenueAdapter, VenueProfile } from "../../ports/venue.ts";
-import { withoutUnknown } from "../shared/parse-values.ts";
+import { omitUnknownIds } from "../shared/parse-values.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import { getBook } from "./book.ts";
 import { createClients, type PolymarketContext, type PolymarketUrls } from "./client.ts";
@@ -44,7 +44,7 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
     profile: { ...PROFILE, requestsPerSecond: context.gamma.requestsPerSecond },
     detailsOf: ({ venueKeys: { conditionId, tokenYes, tokenNo, slug } }) => ({
       bookType: "clob",
-      ids: withoutUnknown({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),
+      ids: omitUnknownIds({ condition_id: conditionId, yes_token_id: tokenYes, no_token_id: tokenNo, slug }),
     }),
     listOpenMarkets: (signal) => listOpenMarkets(context, pageSize, signal),
     getMarkets: (listings, signal) => getMarkets(context, listings, signal),

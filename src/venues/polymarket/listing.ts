@@ -3,7 +3,7 @@ import type { EventListing, MarketSnapshot } from "../../domain/market.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { walkPages } from "../shared/page-walk.ts";
 import type { VenueResponse } from "../shared/venue-client.ts";
-import { badBody, type PolymarketContext } from "./client.ts";
+import { createBadBodyError, type PolymarketContext } from "./client.ts";
 import type { PageSize } from "./page-size.ts";
 import { type ParseContext, parseEvent, parseMarket } from "./parse-market.ts";
 import { oracleStateOfRow } from "./parse-resolution.ts";
@@ -31,7 +31,8 @@ export async function* listOpenMarkets(
   const walk = walkPages({
     fetch: async (cursor) => {
       const { json, requestedAt, receivedAt } = await fetchPage(context, pageSize, cursor, signal);
-      if (!driftDetectors.page.check(json, isEventsPage)) throw badBody("the event listing has an unknown shape");
+      if (!driftDetectors.page.check(json, isEventsPage))
+        throw createBadBodyError("the event listing has an unknown shape");
       return { rows: json.events, next: json.next_cursor ?? "", requestedAt, receivedAt };
     },
     nextOf: ({ next }) => (next === "" ? null : next),
@@ -80,7 +81,7 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
     if (event !== null) events.push(event);
     for (const market of marketsOfEvent(row, context)) {
       if (market.closed === true || oracleStateOfRow(market) === "settled") continue;
-      const snapshot = parseMarket(market, { event: row, isSole: isSoleMarket(row), resolution: null }, context);
+      const snapshot = parseMarket(market, { event: row, isSole: hasSingleMarket(row), resolution: null }, context);
       if (snapshot !== null) markets.push(snapshot);
     }
   }
@@ -94,6 +95,6 @@ function marketsOfEvent(event: GammaEvent, { driftDetectors, countDrop }: ParseC
   return driftDetectors.market.filter(rows, isGammaMarket, () => countDrop("bad_row"));
 }
 
-export function isSoleMarket(event: GammaEvent): boolean {
+export function hasSingleMarket(event: GammaEvent): boolean {
   return parseList(event.markets)?.length === 1;
 }

@@ -1,8 +1,8 @@
 import type { EventListing, MarketListing, MarketSnapshot } from "../../domain/market.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { ListingPage } from "../../ports/venue.ts";
-import { badBody, type PolymarketContext } from "./client.ts";
-import { isSoleMarket } from "./listing.ts";
+import { createBadBodyError, type PolymarketContext } from "./client.ts";
+import { hasSingleMarket } from "./listing.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import { oracleStateOfRow } from "./parse-resolution.ts";
 import { parseList, parseText } from "./parse-values.ts";
@@ -68,14 +68,14 @@ export async function findMarket(
   if (response.status >= 400) return null;
   const market = response.json;
   if (!context.driftDetectors.market.check(market, isGammaMarket) || String(market.id) !== marketId) {
-    throw badBody("the market has an unknown shape or another id");
+    throw createBadBodyError("the market has an unknown shape or another id");
   }
   const short = shortEventOf(market);
   const complete = short === null ? null : await fetchEvent(context, String(short.id), signal);
   const row: Row = {
     market,
     event: complete ?? short,
-    isSole: complete !== null && isSoleMarket(complete),
+    isSole: complete !== null && hasSingleMarket(complete),
     isCompleteEvent: complete !== null,
   };
   const page = await toListingPage(context, [row], response.requestedAt, response.receivedAt, signal);
@@ -90,7 +90,8 @@ async function fetchRows(
 ) {
   const query = { id: ids, closed, include_tag: true, limit: IDS_MAX };
   const { json, requestedAt, receivedAt } = await gamma.fetchJson("/markets/keyset", { query, signal });
-  if (!driftDetectors.page.check(json, isMarketsPage)) throw badBody("the market listing has an unknown shape");
+  if (!driftDetectors.page.check(json, isMarketsPage))
+    throw createBadBodyError("the market listing has an unknown shape");
   const requested = new Set(ids);
   const rows = driftDetectors.market.filter(json.markets, isGammaMarket, () => countDrop("bad_row"));
   return { rows: rows.filter(({ id }) => requested.has(String(id))), requestedAt, receivedAt };

@@ -2,7 +2,7 @@ import { parseTradablePrice } from "../../domain/price.ts";
 import type { HistoryPoint } from "../../domain/trade.ts";
 import { MINUTE_MS } from "../../lib/durations.ts";
 import type { PolymarketContext } from "./client.ts";
-import { plausibleTime } from "./parse-values.ts";
+import { toPlausibleTime } from "./parse-values.ts";
 import { isHistoryRow } from "./wire.ts";
 
 /**
@@ -18,7 +18,7 @@ export function parseHistory(
   const samples: { readonly at: number; readonly price: number }[] = [];
   for (const row of rows) {
     const point = driftDetectors.history_point.check(row, isHistoryRow) ? row : null;
-    const at = point === null ? null : plausibleTime(Number(point.t) * 1000);
+    const at = point === null ? null : toPlausibleTime(Number(point.t) * 1000);
     const price = point === null ? null : parseTradablePrice(point.p);
     if (at === null) countDrop("bad_row");
     else if (price === null) countDrop("price_out_of_range");

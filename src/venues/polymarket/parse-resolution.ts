@@ -1,7 +1,7 @@
 import type { Outcome } from "../../domain/market.ts";
 import { fromMicros, parseDecimal, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
-import { parseList, parseText, parseTime, plausibleTime } from "./parse-values.ts";
+import { parseList, parseText, parseTime, toPlausibleTime } from "./parse-values.ts";
 import type { GammaMarket, Resolution } from "./wire.ts";
 
 /**
@@ -53,7 +53,7 @@ function stateOf(status: string): ParsedResolution["state"] {
 /** Parses ISO text, or Unix seconds as a number or text. */
 function resolutionTimeOf(value: unknown): number | null {
   const seconds = parseDecimal(value);
-  return seconds === null ? parseTime(value) : plausibleTime(seconds * 1000);
+  return seconds === null ? parseTime(value) : toPlausibleTime(seconds * 1000);
 }
 
 /** Converts the payout of one YES contract to an outcome. */

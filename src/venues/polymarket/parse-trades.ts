@@ -4,7 +4,7 @@ import { isObject } from "../../lib/is-object.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { takerKeyOf } from "../shared/parse-values.ts";
 import type { PolymarketContext } from "./client.ts";
-import { parseMs, plausibleTime } from "./parse-values.ts";
+import { parseMs, toPlausibleTime } from "./parse-values.ts";
 import { isLastTradeMessage, isTradeV1, isTradeV2 } from "./wire.ts";
 
 export interface TokenPair {
@@ -109,7 +109,7 @@ function toTokenTrade(
   ids: { readonly token: string; readonly transactionHash?: string | null; readonly wallet: unknown },
 ): TokenTrade {
   const { side, price, size, timestamp } = row;
-  const executedAt = plausibleTime(Number(timestamp) * 1000);
+  const executedAt = toPlausibleTime(Number(timestamp) * 1000);
   return { ...ids, side, price, size, executedAt, transactionHash: ids.transactionHash || null };
 }
 

@@ -27,7 +27,7 @@ const TIME_MS_MIN = Date.UTC(2010, 0, 1);
 const TIME_MS_MAX = Date.UTC(2200, 0, 1);
 
 /** Returns the time in Unix milliseconds, or null if it is before 2010 or after 2200. */
-export function plausibleTime(at: number): number | null {
+export function toPlausibleTime(at: number): number | null {
   return Number.isFinite(at) && at >= TIME_MS_MIN && at <= TIME_MS_MAX ? at : null;
 }
 
@@ -35,16 +35,16 @@ export function plausibleTime(at: number): number | null {
 export function parseTime(value: unknown): number | null {
   const text = parseText(value);
   if (text === null) return null;
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return plausibleTime(Date.parse(text));
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return toPlausibleTime(Date.parse(text));
   const iso = text.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00");
   const hasZone = /(Z|[+-]\d{2}:?\d{2})$/i.test(iso);
-  return plausibleTime(Date.parse(hasZone ? iso : `${iso}Z`));
+  return toPlausibleTime(Date.parse(hasZone ? iso : `${iso}Z`));
 }
 
 /** Parses a timestamp of the stream or a book: Unix milliseconds in a string. */
 export function parseMs(value: unknown): number | null {
   const parsed = parseDecimal(value);
-  return parsed === null ? null : plausibleTime(parsed);
+  return parsed === null ? null : toPlausibleTime(parsed);
 }
 
 /** Returns the first valid USD amount (at least 0) in cents, or null. */

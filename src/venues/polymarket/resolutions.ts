@@ -1,6 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import { chunksOf } from "../../lib/chunks.ts";
-import { dataConditionId, type PolymarketContext } from "./client.ts";
+import { type PolymarketContext, toDataApiConditionId } from "./client.ts";
 import { type ParsedResolution, parseResolution } from "./parse-resolution.ts";
 import { isResolution, isResolutionsReply } from "./wire.ts";
 
@@ -23,7 +23,7 @@ export async function fetchResolutions(
 ): Promise<ReadonlyMap<string, ParsedResolution>> {
   const { countDrop } = context;
   const resolutions = new Map<string, ParsedResolution>();
-  const requestedIds = Map.groupBy(conditionIds, dataConditionId);
+  const requestedIds = Map.groupBy(conditionIds, toDataApiConditionId);
   for (const invalid of requestedIds.get(null) ?? []) {
     countDrop("bad_condition_id");
     resolutions.set(invalid, UNAVAILABLE);
@@ -51,7 +51,7 @@ async function fetchBatch(
     const found = new Map<string, ParsedResolution>();
     const rows = isResolutionsReply(json) ? json.data : [];
     for (const row of driftDetectors.resolution.filter(rows, isResolution, () => countDrop("bad_row"))) {
-      const id = dataConditionId(row.condition_id);
+      const id = toDataApiConditionId(row.condition_id);
       if (id === null) countDrop("bad_row");
       else found.set(id, parseResolution(row, countDrop));
     }

@@ -3,7 +3,7 @@ import { parseDecimal } from "../../domain/price.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { VenueAdapter } from "../../ports/venue.ts";
 import { walkPages } from "../shared/page-walk.ts";
-import { badBody, dataConditionId, type PolymarketContext } from "./client.ts";
+import { createBadBodyError, type PolymarketContext, toDataApiConditionId } from "./client.ts";
 import { parseTrades } from "./parse-trades.ts";
 import { isTradesPageV2 } from "./wire.ts";
 
@@ -44,7 +44,7 @@ export function createTradeReader(context: PolymarketContext): VenueAdapter["lis
   };
   return async ({ venueKeys }, sinceMs, limit, signal) => {
     const { tokenYes, tokenNo } = venueKeys;
-    const conditionId = dataConditionId(venueKeys.conditionId ?? "");
+    const conditionId = toDataApiConditionId(venueKeys.conditionId ?? "");
     if (conditionId === null || tokenYes === undefined || tokenNo === undefined || limit < 1) return [];
     // Times are in whole seconds, so a trade in this second may be later than `sinceMs`.
     const sinceSeconds = Math.floor(sinceMs / 1000);
@@ -66,7 +66,8 @@ async function fetchV2(
       const pageLimit = Math.min(PAGE_V2_MAX, limit - rows.length);
       const query = { condition: conditionId, taker_only: true, limit: pageLimit, cursor };
       const { json } = await data.fetchJson("/v2/trades", { query, signal });
-      if (!driftDetectors.page.check(json, isTradesPageV2)) throw badBody("the trade list has an unknown shape");
+      if (!driftDetectors.page.check(json, isTradesPageV2))
+        throw createBadBodyError("the trade list has an unknown shape");
       return { rows: json.data, next: json.pagination?.next_cursor || null };
     },
     nextOf: ({ next }) => next,
@@ -88,7 +89,7 @@ async function fetchV1(
 ): Promise<readonly unknown[]> {
   const query = { market: conditionId, takerOnly: true, limit: Math.min(ROWS_V1_MAX, limit) };
   const { json } = await data.fetchJson("/trades", { query, signal });
-  if (!Array.isArray(json)) throw badBody("the trade list has an unknown shape");
+  if (!Array.isArray(json)) throw createBadBodyError("the trade list has an unknown shape");
   return json;
 }
 

@@ -6,7 +6,7 @@ import {
   type MarketsDependencies,
 } from "../../../src/capabilities/markets/market-data/service.ts";
 import { createResolutionService, resolutionRoutes } from "../../../src/capabilities/markets/resolution/index.ts";
-import type { HistoryReading } from "../../../src/storage/index.ts";
+import type { PriceHistory } from "../../../src/storage/index.ts";
 import { FakeClock } from "../fake-clock.ts";
 import { NO_MATCHES } from "../matching/no-matches.ts";
 import { sampleCandle } from "../storage-samples.ts";
@@ -55,7 +55,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
     venues: trading,
     fetchMarket: options.fetchMarket ?? (async () => false),
     pastPrices: {
-      read: async (_market, period): Promise<HistoryReading> => ({
+      read: async (_market, period): Promise<PriceHistory> => ({
         period,
         intervalSeconds: 3_600,
         generatedAt: clock.now(),
@@ -69,7 +69,7 @@ export async function openMarketApi(options: MarketApiOptions = {}): Promise<Mar
           }),
         ],
       }),
-      readRange: async (_market, { intervalMs }): Promise<HistoryReading> => ({
+      readRange: async (_market, { intervalMs }): Promise<PriceHistory> => ({
         period: null,
         intervalSeconds: intervalMs / 1_000,
         generatedAt: clock.now(),

@@ -3,7 +3,7 @@ import type { BoardMarket } from "../../../board/index.ts";
 import { METERING, type Metering } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
-import type { HistoryReading } from "../../../storage/index.ts";
+import type { PriceHistory } from "../../../storage/index.ts";
 import { type MarketsService, presentHistory } from "../../markets/market-data/index.ts";
 import type { CurrentAnalysis } from "./model.ts";
 import { pollUrlOf, presentAnalysis, presentCausal, presentMeta, presentScenarios, presentStatus } from "./present.ts";
@@ -18,7 +18,7 @@ interface AnalysisRoutesOptions {
   /** A caller who paid for a run has no key to poll it with. The id, which nobody can guess, is then sufficient. */
   readonly acceptsPayments: boolean;
   readonly getMarket: MarketsService["getListedMarket"];
-  readonly getHistory: (market: BoardMarket, period: "7d", maxPoints: number) => Promise<HistoryReading>;
+  readonly getHistory: (market: BoardMarket, period: "7d", maxPoints: number) => Promise<PriceHistory>;
 }
 
 type RouteContext = AnalysisRoutesOptions & { readonly schemas: ReturnType<typeof createAnalysisSchemas> };

@@ -4,7 +4,7 @@ import { complement } from "../../../domain/price.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
-import type { HistoryReading } from "../../../storage/index.ts";
+import type { PriceHistory } from "../../../storage/index.ts";
 
 /** The order book of a market as far as it is known now. */
 export interface BookReading {
@@ -57,7 +57,7 @@ export function presentTrade({ tradeId, executedAt, takerSide, yesPrice, size }:
 }
 
 /** Creates the History object of the API. */
-export function presentHistory(market: BoardMarket, reading: HistoryReading) {
+export function presentHistory(market: BoardMarket, reading: PriceHistory) {
   return {
     platform: market.listing.venue,
     market_id: market.listing.marketId,

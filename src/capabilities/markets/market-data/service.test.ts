@@ -5,7 +5,7 @@ import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market
 import { NO_MATCHES } from "../../../../test/support/matching/no-matches.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import { AppError, VenueError } from "../../../domain/errors.ts";
-import type { HistoryReading } from "../../../storage/index.ts";
+import type { PriceHistory } from "../../../storage/index.ts";
 import { createMarketsService, type MarketsDependencies } from "./service.ts";
 
 const NO_TREND = { volumeUsd: null, volumeBeforeUsd: null, spread: null, spreadBefore: null };
@@ -28,13 +28,13 @@ function openHarness(
       return fetchMarket(marketId, board);
     },
     pastPrices: {
-      read: async (_market, period): Promise<HistoryReading> => {
+      read: async (_market, period): Promise<PriceHistory> => {
         reads.histories += 1;
         if (readMs > 0) await clock.sleep(readMs);
         if (failure !== null) throw failure;
         return { intervalSeconds: 60, points: [], period, generatedAt: clock.now() };
       },
-      readRange: async (): Promise<HistoryReading> => {
+      readRange: async (): Promise<PriceHistory> => {
         reads.histories += 1;
         return { intervalSeconds: 60, points: [], period: null, generatedAt: clock.now() };
       },

@@ -5,13 +5,7 @@ import { marketIdOf } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { TradePage } from "../../../ingest/index.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
-import type {
-  HistoryRange,
-  HistoryReading,
-  MarketWideTrend,
-  PastPrices,
-  TradePosition,
-} from "../../../storage/index.ts";
+import type { HistoryRange, MarketWideTrend, PastPrices, PriceHistory, TradePosition } from "../../../storage/index.ts";
 import type { Matching } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
 import { createEventGroup, type EventGroup, type EventLink, linkEvents, listEvents } from "./events.ts";
@@ -139,12 +133,12 @@ export function createMarketsService(ports: MarketsDependencies) {
       return { markets, next: hasMore ? board.position(last, request.sort) : null };
     },
 
-    getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<HistoryReading> {
+    getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<PriceHistory> {
       const id = `${period}/${maxPoints}/${marketIdOf(market.listing)}`;
       return readHistory(id, () => ports.pastPrices.read(market, period, maxPoints));
     },
 
-    getHistoryRange(market: BoardMarket, range: HistoryRange): Promise<HistoryReading> {
+    getHistoryRange(market: BoardMarket, range: HistoryRange): Promise<PriceHistory> {
       const id = `${range.fromMs}-${range.toMs}/${range.intervalMs}/${marketIdOf(market.listing)}`;
       return readHistory(id, () => ports.pastPrices.readRange(market, range));
     },

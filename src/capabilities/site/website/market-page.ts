@@ -5,7 +5,7 @@ import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../../http/html/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import type { HistoryReading } from "../../../storage/index.ts";
+import type { PriceHistory } from "../../../storage/index.ts";
 import { type EstimateView, renderEstimateSection } from "./estimate-section.ts";
 import { formatChange, formatDate, formatDateTime, formatPrice, formatUsd, formatVenue, truncate } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
@@ -31,7 +31,7 @@ const PERIOD_NAMES: Readonly<Record<Period, string>> = { "48h": "48 hours", "7d"
 export interface MarketView extends ListedMarket, EstimateView {
   readonly period: Period;
   /** Null if the history is not available at present. */
-  readonly history: HistoryReading | null;
+  readonly history: PriceHistory | null;
   /** Other markets of the same event, the most traded first. */
   readonly related: readonly ListedMarket[];
 }

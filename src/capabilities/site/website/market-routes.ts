@@ -18,7 +18,7 @@ import {
   sendPage,
   sendPublicPage,
 } from "../../../http/html/index.ts";
-import type { HistoryReading } from "../../../storage/index.ts";
+import type { PriceHistory } from "../../../storage/index.ts";
 import { type FormSecrets, PLANS_PATH, toFormError } from "../../accounts/account-pages/index.ts";
 import { ANALYZE_METERING, type AnalysisRun } from "../../analysis/analyses/index.ts";
 import { offersAnalysis } from "./estimate-section.ts";
@@ -214,7 +214,7 @@ async function readHistory(
   { service, clock }: Website,
   market: BoardMarket,
   period: Period,
-): Promise<HistoryReading | null> {
+): Promise<PriceHistory | null> {
   let cancel = () => {};
   const timeout = new Promise<null>((resolve) => {
     cancel = clock.setTimeout(() => resolve(null), HISTORY_WAIT_MS);

@@ -8,7 +8,7 @@ import { MarketBoard } from "../board/index.ts";
 import { HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import type { Database } from "../ports/database.ts";
 import { createHistoryStore, createMarketStore, createTickWriter } from "../storage/index.ts";
-import { createLastHours } from "./last-hours.ts";
+import { createLastHourFigures } from "./last-hour-figures.ts";
 
 /** Just after an interval has been rolled up. */
 const NOW = SAMPLE_AT + 12 * HOUR_MS + MINUTE_MS;
@@ -22,7 +22,7 @@ async function openBoard(database: Database, marketIds: readonly string[]) {
   snapshots.forEach((snapshot, index) => {
     board.restore(snapshot, keys[index] ?? 0);
   });
-  const lastHours = createLastHours({ board, database, clock, venues: ["alpha"] });
+  const lastHours = createLastHourFigures({ board, database, clock, venues: ["alpha"] });
   const find = (id: string) => {
     const market = board.find("alpha", id);
     assert.ok(market !== null);

@@ -13,10 +13,10 @@ const MARKETS_PER_STATEMENT = 1_000;
 /** Figures older than this are not returned: they are no longer those of the last hour. */
 const AGE_MS_MAX = 10 * 60_000;
 
-export type LastHours = ReturnType<typeof createLastHours>;
+export type LastHourFigures = ReturnType<typeof createLastHourFigures>;
 
 /** Price an hour ago and volume of the last hour of the most traded active markets, read from the store by a job. */
-export function createLastHours({
+export function createLastHourFigures({
   board,
   database,
   clock,
