@@ -222,7 +222,7 @@ test("restored markets and backfilled history are not reported", async () => {
   assert.deepEqual(observer.lines, []);
 });
 
-test("remembers a bounded number of trades", async () => {
+test("stores a bounded number of trades", async () => {
   const { live, market, clock, observer } = await openFeed();
   const entry = market("m");
   assert.ok(entry !== null);

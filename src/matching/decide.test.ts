@@ -51,7 +51,7 @@ describe("decideMarkets: the same question in other words", () => {
     ["Will GTA VI be released before 2027?", "GTA 6 released by December 31, 2026?"],
   ];
   for (const [a, b] of pairs)
-    test(`"${a}" and "${b}"`, () => {
+    test(`"${a}" matches "${b}"`, () => {
       const decision = decide(a, b);
       assert.equal(decision.relation, "identical", JSON.stringify(decision));
       assert.ok(decision.probability >= MATCH_DECISION_MIN, String(decision.probability));

@@ -18,7 +18,8 @@ describe("parseRules: placeholders", () => {
     ["Resolves if the price is above $___ at noon.", "___"],
   ];
   for (const [rules, placeholder] of unfilled)
-    test(`${placeholder} was not filled in`, () => assert.deepEqual(parseRules(rules).placeholders, [placeholder]));
+    test(`reports ${placeholder} as an unfilled placeholder`, () =>
+      assert.deepEqual(parseRules(rules).placeholders, [placeholder]));
 
   test("formatted text, lists and part names are not placeholders", () => {
     for (const rules of [
@@ -73,7 +74,8 @@ describe("parseRules: deadlines", () => {
     ["If the game is postponed, this market will remain open until July 10, 2026.", []],
   ];
   for (const [rules, days] of forms)
-    test(`"${rules}": ${days.join(", ") || "none"}`, () => assert.deepEqual(isoDays(rules), days));
+    test(`"${rules}" has ${days.length === 0 ? "no deadline" : `the deadline ${days.join()}`}`, () =>
+      assert.deepEqual(isoDays(rules), days));
 });
 
 describe("parseRules: triggers, overtime and ties", () => {
@@ -99,7 +101,7 @@ describe("parseRules: triggers, overtime and ties", () => {
     ],
   ];
   for (const [rules, facts] of cases)
-    test(`"${rules}": ${JSON.stringify(facts)}`, () => {
+    test(`"${rules}" is parsed to ${JSON.stringify(facts)}`, () => {
       const read = parseRules(rules);
       for (const [name, value] of Object.entries(facts)) assert.equal(read[name as keyof RulesFacts], value, name);
     });
@@ -169,7 +171,7 @@ describe("compareRules", () => {
     ["The opponent is TBD.", "The opponent is Ghana.", /leave a part to be determined/],
   ];
   for (const [a, b, note] of noted)
-    test(`"${a}" and "${b}" are a note and no veto`, () => {
+    test(`"${a}" and "${b}" give a note and no veto`, () => {
       const { vetoes, notes } = compare(a, b);
       assert.deepEqual(vetoes, []);
       assert.equal(notes.length, 1);

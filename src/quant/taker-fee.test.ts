@@ -86,7 +86,7 @@ test("a sale pays the fee out of its proceeds, rounded to the trader's disadvant
 
 const isMultiple = (usd: number, step: number) => Math.abs(usd / step - Math.round(usd / step)) < 1e-5;
 
-test("the fee is at least the exact fee, less than a step of each rounding above it, and the balance is a multiple", () => {
+test("the fee exceeds the exact fee by less than the sum of the rounding steps, and the balance is a multiple of its step", () => {
   fc.assert(
     fc.property(fills, fc.constantFrom(DIRECT, OTHER), fc.constantFrom("buy", "sell"), (list, fee, action) => {
       const { feeStep, balanceStep } = (fee as { rounding: { feeStep: number; balanceStep: number } }).rounding;

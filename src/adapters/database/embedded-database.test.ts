@@ -45,7 +45,7 @@ function createFailingThread(
   return thread;
 }
 
-test("an engine with damaged memory receives no statement, and the next engine starts after the thread of the first has ended", async (t) => {
+test("an engine with damaged memory receives no statement, and its successor starts after its thread has ended", async (t) => {
   const broken = createFailingThread(WRITE, MEMORY_FAILURE, { isSlowToExit: true });
   const { database, started } = await openTestStore(t, [broken]);
   await assert.rejects(database.query(WRITE), UNAVAILABLE);

@@ -189,7 +189,7 @@ test("addresses of an IPv6 /64 share a rate", () => {
   rates.takeAddresses(["2606:2800:21f:cb08::9"]);
 });
 
-test("remembers only the hosts of the last second, up to a maximum, and refuses new hosts above it", async () => {
+test("stores only the hosts of the last second, and refuses new hosts above the maximum", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1, bucketsMax: 1_000 });
   const { signal } = new AbortController();

@@ -116,7 +116,7 @@ test("while one process asks for a market, another waits for its answer", async 
   assert.deepEqual(asked(), ["m", "none"]);
 });
 
-test("a look-up that fails is not remembered, and the next one asks the venue again at once", async () => {
+test("a failed look-up is not cached, and the next look-up requests the market at once", async () => {
   const { venue, find, asked } = setUp({ processes: 2 });
   venue.failing.set("findMarket", new VenueError("server_error", "broken", { retryable: true }));
   assert.equal(await find("m"), "server_error");
@@ -191,7 +191,7 @@ test("if the store does not answer, a look-up asks the venue, and the venue does
   assert.deepEqual(asked(), ["m", "a", "b", "c", "d", "e"]);
 });
 
-test("a process remembers the last 10,000 markets that a venue does not have", async () => {
+test("a process caches the last 10,000 markets that a venue does not have", async () => {
   const { lookUps, store, find, asked } = setUp();
   for (let number = 0; number <= UNKNOWN_MARKETS_MAX; number++) {
     await store.recordUnknown("alpha", `x${number}`, UNKNOWN_MARKET_MS);

@@ -174,7 +174,7 @@ describe("comparePeriods", () => {
     ["by June 30", "Will it rain?", "unknown"],
   ];
   for (const [a, b, relation] of cases)
-    test(`"${a}" and "${b}": ${relation}`, () => {
+    test(`"${a}" and "${b}" have the relation ${relation}`, () => {
       assert.equal(relate(a, b).relation, relation);
       assert.equal(relate(b, a).relation, relation);
     });

@@ -111,7 +111,7 @@ describe("compareQuantities", () => {
     ["above 3% and below $5", "above 3% and below $6", "conflict"],
   ];
   for (const [a, b, relation] of cases)
-    test(`"${a}" and "${b}": ${relation}`, () => assert.equal(relate(a, b), relation));
+    test(`"${a}" and "${b}" have the relation ${relation}`, () => assert.equal(relate(a, b), relation));
 
   test("swapping both sides swaps only the direction of implication", () => {
     const quantity: fc.Arbitrary<Quantity> = fc

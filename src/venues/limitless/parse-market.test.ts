@@ -189,16 +189,16 @@ test("a market without orders has no quotes and no price, although the venue sen
 });
 
 for (const [name, sent, expected, price] of [
-  ["narrow quotes count", [0.45, 0.47], [0.45, 0.47], 0.46],
-  ["quotes with a spread of exactly 0.10 count", [0.4, 0.5], [0.4, 0.5], 0.45],
+  ["narrow quotes have a mid", [0.45, 0.47], [0.45, 0.47], 0.46],
+  ["quotes with a spread of exactly 0.10 have a mid", [0.4, 0.5], [0.4, 0.5], 0.45],
   ["wide quotes have no mid", [0.52, 0.95], [0.52, 0.95], null],
   ["quotes beside the placeholders have no mid", [0.002, 0.998], [0.002, 0.998], null],
-  ["a bid of 0.001 counts beside a near ask", [0.001, 0.007], [0.001, 0.007], 0.004],
-  ["an ask of 0.999 counts beside a near bid", [0.987, 0.999], [0.987, 0.999], 0.993],
-  ["a bid of 0.001 is a placeholder beside a distant ask", [0.001, 0.6], [null, 0.6], null],
-  ["an ask of 0.999 is a placeholder beside a distant bid", [0.6, 0.999], [0.6, null], null],
+  ["a bid of 0.001 near the ask is used", [0.001, 0.007], [0.001, 0.007], 0.004],
+  ["an ask of 0.999 near the bid is used", [0.987, 0.999], [0.987, 0.999], 0.993],
+  ["a bid of 0.001 far from the ask is a placeholder", [0.001, 0.6], [null, 0.6], null],
+  ["an ask of 0.999 far from the bid is a placeholder", [0.6, 0.999], [0.6, null], null],
 ] as const) {
-  test(`without trades, ${name}: ${sent.join(" / ")}`, () => {
+  test(`without trades and with ${sent.join(" / ")}, ${name}`, () => {
     const [bid, ask] = sent;
     const mid = (bid + ask) / 2;
     const { markets } = parse([

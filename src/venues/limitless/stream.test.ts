@@ -183,7 +183,7 @@ test("a frame without levels, with too many, with crossed levels or with a time 
   assert.ok(!isKept({ timestamp: "2031-01-01T00:00:00.000Z" }));
 });
 
-test("a book is forgotten when the connection is lost, the market is resolved or no longer followed, or the stream is closed", () => {
+test("a book is deleted when the connection is lost, the market is resolved or no longer followed, or the stream is closed", () => {
   const { stream, up, down, receive } = setUp();
   const readBook = () => {
     receive("orderbookUpdate", bookFrame);

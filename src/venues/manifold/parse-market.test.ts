@@ -248,7 +248,7 @@ for (const [name, expected, expectedDrops] of [
   });
 }
 
-test("a parsed contract has its resolution time, its settled answers, and exclusive answers in a response of 2022", () => {
+test("reads the resolution time, the settled answers, and the mutual exclusion of answers in a response of 2022", () => {
   assert.equal(parseOne("market/binary-resolved-yes").markets[0]?.listing.resolvedAt, NOW - HOUR_MS);
   assert.deepEqual(parseOne("market/independent-partly-settled").cacheEntry.settledAnswerIds, ["ansA", "ansC", "ansD"]);
   assert.equal(parseOne("market/multiple-resolved-shares-2022").event?.mutuallyExclusive, true);
@@ -281,7 +281,7 @@ test("CHOOSE_MULTIPLE pays each answer the probability that the venue stored at 
   assert.deepEqual(drops, {});
 });
 
-test("the outcomes of CHOOSE_MULTIPLE are unknown and counted without complete payouts that differ from the prices before", () => {
+test("CHOOSE_MULTIPLE outcomes are unknown and counted if payouts are incomplete or equal the earlier prices", () => {
   const cases: readonly (Record<string, number> | null)[] = [
     null,
     { ansRed1: 0.41, ansBlue2: 0.37, ansOther3: 0.22 },

@@ -54,7 +54,7 @@ test("sums up the fills of one transaction to one growing trade, and ignores rep
   ]);
 });
 
-test("emits every trade, even of more transactions than it remembers", () => {
+test("emits every trade, even of more transactions than it stores", () => {
   const { messages, readTrade } = setUp();
   for (let index = 0; index < 200; index++) readTrade({ transaction_hash: `0xac${index}` });
   assert.equal(new Set(tradesOf(messages).map(([tradeId]) => tradeId)).size, 200);

@@ -67,7 +67,7 @@ for (const [name, deliveries] of cases) {
   });
 }
 
-test("forgets transactions after a minute and never remembers more than 64", () => {
+test("deletes transactions after a minute and stores at most 64", () => {
   const totals = new TransactionTotals();
   const fill = { tradeId: "a", executedAt: 0, yesPrice: 0.4, size: 10, takerSide: "yes" } as const;
   const sizeAfter = (fields: object, now: number) => totals.add({ ...fill, ...fields }, now)?.size ?? null;

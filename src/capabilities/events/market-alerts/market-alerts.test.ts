@@ -160,7 +160,7 @@ eachDatabase("a market with too few hours of history has no shifts", async (data
   await alerts.stop();
 });
 
-eachDatabase("a move is compared with the standard deviation of the hours before it", async (database) => {
+eachDatabase("the threshold of a move is based on the standard deviation of the hours before it", async (database) => {
   const { start, observe, shifts } = await openAlerts(database);
   await database.query(
     `update bars_1h set yes_close = 900000 where start_at = to_timestamp($1::float8 / 1000) - interval '1 hour'`,
@@ -194,7 +194,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("two nodes that see the same shift and trade log one event each", async (database) => {
+eachDatabase("a shift and a trade that two nodes observe are logged once each", async (database) => {
   const { start, market, events, clock } = await openAlerts(database, { activity: { volume24hUsd: 10_000 } });
   const nodes = [start(), start()];
   const trade = tradeOf(clock, 4_000);
@@ -299,7 +299,7 @@ onEmbedded(
 const boardMarket = (marketId: string) =>
   new MarketBoard(() => SAMPLE_AT).apply(sampleMarket(marketId), SAMPLE_AT).market;
 
-test("watches a bounded number of markets, queues a bounded number of moves and forgets quiet markets", () => {
+test("tracks a bounded number of markets, queues a bounded number of moves and removes markets without recent prices", () => {
   const watch = new PriceShiftDetector(DEFAULT_ALERT_LIMITS.priceShift);
   const market = boardMarket("m");
   const marketOf = (index: number, yesPrice: number) => ({

@@ -143,7 +143,7 @@ test("a trade is compared with earlier trades, not with itself, and counted once
   assert.equal(sizes.count, 2, "a trade that is no longer kept is not added again");
 });
 
-test("the volume is the published one plus the trades since, without the candidate's, until the venue publishes another", () => {
+test("the volume is the last published volume plus the trades since, without those of the candidate", () => {
   const { watch, market, add } = openWatch(20_000);
   const volumes = () => watch.peek(10_000).map(({ volume24hUsd }) => Math.round(volume24hUsd ?? Number.NaN));
   add(500, 0);
@@ -158,7 +158,7 @@ test("the volume is the published one plus the trades since, without the candida
   assert.equal(volumes().at(-1), 30_000);
 });
 
-test("remembers the volumes of a bounded number of markets", () => {
+test("stores the volumes of a bounded number of markets", () => {
   const { market } = openWatch();
   const volume = new LiveVolume();
   const marketOf = (index: number) => ({ ...market, listing: { ...market.listing, marketId: `m${index}` } });
@@ -198,7 +198,7 @@ test("a candidate has the latest state of its market", () => {
   assert.equal(watch.peek(1)[0]?.market.listing.title, "New title");
 });
 
-test("keeps bounded numbers of trades, of candidates and of markets with sizes", () => {
+test("stores bounded numbers of trades, of candidates and of markets with sizes", () => {
   const { watch, market, add } = openWatch();
   for (let index = 0; index < 1_100; index++)
     watch.setSizes({ ...market, listing: { ...market.listing, marketId: `m${index}` } }, [1], {

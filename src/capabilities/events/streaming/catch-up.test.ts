@@ -44,7 +44,7 @@ function setUp() {
   return { clock, log, live, errors, resume, release: held.resolve, fail: held.reject };
 }
 
-test("a client that closes while its position is checked does not become live", async () => {
+test("a client that closes while its position is checked is not added to the live clients", async () => {
   const { clock, live, errors, resume, release } = setUp();
   const [open, closed] = [openClient(10), openClient(10)];
   for (const { client } of [open, closed]) resume(client);
@@ -54,7 +54,7 @@ test("a client that closes while its position is checked does not become live", 
   assert.deepEqual([live, errors], [[open.client], []]);
 });
 
-test("the log is not read for a client that closes while it waits for its turn", async () => {
+test("the log is not read for a client that closes while it waits for a read", async () => {
   const { clock, log, resume, release } = setUp();
   const clients = Array.from({ length: 6 }, () => openClient(0));
   for (const { client } of clients) resume(client);

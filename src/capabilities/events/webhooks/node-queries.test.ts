@@ -106,7 +106,7 @@ eachDatabase("a node whose lease expired before its claim gets a share", async (
   assert.deepEqual(await claim(database, "a"), ["w0", "w1"]);
 });
 
-eachDatabase("nodes that expired an hour ago are forgotten", async (database) => {
+eachDatabase("nodes that expired an hour ago are deleted", async (database) => {
   await renewNode(database, "old", -3_700_000);
   await renewNode(database, "new", -3_500_000);
   await renewNode(database, "a", LEASE_MS);
@@ -118,7 +118,7 @@ eachDatabase("nodes that expired an hour ago are forgotten", async (database) =>
 });
 
 eachDatabase(
-  "disabled webhooks, and those of customers without the right plan, are not delivered",
+  "disabled webhooks, and those of customers without a plan with webhooks, are not delivered",
   async (database) => {
     await insertWebhooks(database, 2);
     await renewNode(database, "a", LEASE_MS);

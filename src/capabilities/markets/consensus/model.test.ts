@@ -175,7 +175,7 @@ function createGenerator(seed: number): () => number {
   };
 }
 
-test("simulation: attackers who are 10% of the agents move the robust figure by at most 0.02, whatever they report", () => {
+test("simulation: attackers who are 10% of the agents move the robust figure by at most 0.02, for any reports", () => {
   for (let seed = 1; seed <= 300; seed++) {
     const uniform = createGenerator(seed * 7_919);
     const normal = () => Math.sqrt(-2 * Math.log(uniform() + 1e-12)) * Math.cos(2 * Math.PI * uniform());

@@ -337,7 +337,7 @@ test("502: a venue that must be asked and does not answer is `venue_unavailable`
   }
 });
 
-test("502 and 503: a venue that fails, or whose requests are used up, tells when to ask again", async () => {
+test("502 and 503: the response for a failing venue or for exhausted venue requests has Retry-After", async () => {
   const failures: [VenueError, number, string, string][] = [
     [timeout(), 502, "venue_unavailable", "2"],
     [new VenueError("circuit_open", "x", { retryable: true, retryAfterMs: 1_000 }), 502, "venue_unavailable", "1"],

@@ -97,7 +97,7 @@ test("a changed pair is reported with its old and its new values, an unchanged o
   );
 });
 
-test("rules are sent only for the markets that the thread asks for, cut to 8,000 characters, and again when they change", async () => {
+test("rules are sent only for the markets that the thread requests, cut to 8,000 characters, and again when they change", async () => {
   const { clock, threads, matcher, put } = openMatcher();
   put("alpha", "1", "Rain?", { rules: "r".repeat(8_001) });
   put("beta", "2", "Rain?");

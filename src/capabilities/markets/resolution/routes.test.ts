@@ -105,7 +105,7 @@ test("200: unknown fields of a market without rules, dates and price are null", 
   assert.deepEqual([body.resolution_mechanism, body.key_dates, body.status], ["unknown", [], "active"]);
 });
 
-test("200: a settled market has no hours left, no urgency and no decay, whatever its dates and price", async () => {
+test("200: a settled market has no hours left, no urgency and no decay, regardless of its dates and price", async () => {
   const { board, get } = await openMarketApi();
   const resolvedAt = SAMPLE_AT - DAY_MS;
   const settled = { status: "finalized", outcome: { kind: "yes" }, resolvedAt } as const;
