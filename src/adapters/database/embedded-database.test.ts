@@ -58,7 +58,7 @@ test("an engine with damaged memory receives no statement, and its successor sta
   assert.deepEqual([broken.statements, started[1]?.statements], [[WRITE], [READ]]);
 });
 
-test("an engine that cannot create files reads but does not write until descriptors are free and it is restarted", async (t) => {
+test("an engine that cannot create files accepts reads but no writes until descriptors are free and it is restarted", async (t) => {
   const damaged = createFailingThread(WRITE, FILE_FAILURE);
   const { database, state, started, lines } = await openTestStore(t, [damaged]);
   state.freeDescriptors = 7;

@@ -91,7 +91,7 @@ test("the server ends a statement whose connection is closed", SKIP, async () =>
   await server.close();
 });
 
-test("a statement that the server refuses with a temporary error keeps the connection", SKIP, async () => {
+test("a temporary error of a statement does not close its connection", SKIP, async () => {
   const backendOf = async () => {
     const pids: number[] = [];
     const failing = database.transaction(async (transaction) => {

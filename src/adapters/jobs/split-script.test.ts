@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { splitScript } from "./split-script.ts";
 
-test("a semicolon in a string, a name, a function body or a comment ends no statement", () => {
+test("a semicolon in a string, a name, a function body or a comment does not end a statement", () => {
   const statements = [
     "select 'a;b', 'it''s;'",
     'select 1 as "x;""y"',

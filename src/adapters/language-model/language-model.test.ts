@@ -35,7 +35,7 @@ async function failureOf(signal = call.signal): Promise<string> {
   return error.failure;
 }
 
-test("asks a compatible server once, with bounded output and no tools", async () => {
+test("sends one request with bounded output and no tools to a compatible server", async () => {
   handle = (_request, response) => respond(response, completion("An answer"));
   assert.deepEqual(await model.complete(call), {
     text: "An answer",

@@ -60,7 +60,7 @@ test("refuses the first and last address of every range that is not public, also
   }
 });
 
-test("accepts public addresses next to these ranges", () => {
+test("accepts public addresses next to the forbidden ranges", () => {
   for (const address of PUBLIC) assert.equal(isPublicAddress(address), true, address);
   assert.equal(isPublicAddress("::ffff:1.1.1.1"), true);
 });

@@ -127,7 +127,7 @@ test("connects to at most four addresses, all of them checked, and to no name", 
   assert.deepEqual(dialled, [addresses.slice(0, 4)]);
 });
 
-test("a peer with another address than the checked ones receives no byte", async () => {
+test("a peer whose address was not checked receives no byte", async () => {
   const peer = await startTcpServer((socket) => void socket.resume());
   const dial = () => net.connect({ host: "127.0.0.1", port: peer.port });
   const ports: GuardPorts = { dial, resolveHost: async () => [PUBLIC], allowsLoopback: false };
@@ -141,7 +141,7 @@ test("a peer with another address than the checked ones receives no byte", async
   for (const socket of peer.connections) assert.equal((socket as Socket).bytesRead, 0);
 });
 
-test("a sandbox reaches loopback only by its own names, and still no private address", async () => {
+test("a sandbox can reach loopback only by the name localhost, and no private address", async () => {
   const { dial, dialled } = dialLoopback(canary.port);
   const sender = createSender({ dial, allowsLoopback: true, resolveHost: async () => ["127.0.0.1"] });
   for (const url of ["https://hooks.example/", "https://10.0.0.1/", "https://[fe80::1]/", "http://169.254.169.254/"])

@@ -22,7 +22,7 @@ test("accepts https on port 443 and 8443 and returns the normalised URL without 
     assert.deepEqual(check(text), { kind: "valid", url });
 });
 
-test("names the problem of a refused URL", () => {
+test("the error of a refused URL states the problem", () => {
   for (const [url, problem] of [
     ["not a url", /space/],
     ["hooks.example/in", /not a valid URL/],

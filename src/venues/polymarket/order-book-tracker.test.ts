@@ -68,7 +68,7 @@ test("counts an invalid fill and emits nothing", () => {
   assert.deepEqual(drops, { price_out_of_range: 1, bad_trade: 3, foreign_token: 1 });
 });
 
-test("uses the last price of a book only if it is certainly that of the YES token", () => {
+test("uses the last price of a book only if it cannot be that of the NO token", () => {
   const lastPriceOf = (bid: string, ask: string, last_trade_price: string) => {
     const { tracker, messages } = setUp();
     const bids = bid === "" ? [] : [{ price: bid, size: "5" }];

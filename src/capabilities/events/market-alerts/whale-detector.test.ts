@@ -177,7 +177,7 @@ test("a candidate that waits for the store remains after its trades are deleted 
   assert.deepEqual(candidates(), []);
 });
 
-test("sizes are read again after six hours, and for a trade that is older than their last one", () => {
+test("sizes are read again after six hours, and for a trade before the time of the last read", () => {
   const { watch, market } = openWatch();
   watch.setSizes(market, [1], { until: SAMPLE_AT, now: SAMPLE_AT });
   assert.equal(watch.findSizes({ market, startedAt: SAMPLE_AT }, SAMPLE_AT + 360 * MINUTE_MS)?.count, 1);

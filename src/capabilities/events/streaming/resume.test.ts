@@ -158,7 +158,7 @@ test("reset: if the events after a position were deleted, the stream continues w
   assert.deepEqual(JSON.parse(reader.events[0]?.data ?? ""), { id: "6", type: "reset" });
 });
 
-test("reset: events that were deleted before the start of the server are not in memory", async () => {
+test("reset: if the events after a position were deleted before the server started, the stream continues with the oldest event", async () => {
   const log = new MemoryEventLog();
   for (let count = 0; count < 8; count++) log.append();
   log.dropThrough(6);

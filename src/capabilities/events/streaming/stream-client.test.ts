@@ -15,7 +15,7 @@ function openClient(acknowledgedAt = () => Number.NEGATIVE_INFINITY) {
   return { socket, client: new StreamClient(socket as unknown as Socket, request, 0, acknowledgedAt) };
 }
 
-test("a client keeps up while at most 64 KiB are unsent", () => {
+test("a write succeeds while at most 64 KiB are unsent", () => {
   const { client } = openClient();
   assert.equal(client.write(Buffer.alloc(64 * 1024), 0), true);
   assert.equal(client.write(Buffer.alloc(1), 0), false);

@@ -92,7 +92,7 @@ eachDatabase("each live node claims its share of the webhooks that no live node 
   assert.deepEqual(await claim(database, "a"), ["w0", "w1", "w2", "w3", "w4"], "those of a stopped node");
 });
 
-onPostgres("webhooks that another node is claiming are not waited for", async (database) => {
+onPostgres("a claim does not wait for webhooks that another node is claiming", async (database) => {
   await insertWebhooks(database, 2);
   await renewNode(database, "a", LEASE_MS);
   await database.transaction(async (transaction) => {
@@ -156,7 +156,7 @@ eachDatabase("a node that lost a webhook may not deliver, write, or release it",
   assert.deepEqual([...(await selectDeliverable(database, "b", ["w0"]))], [["w0", 0]]);
 });
 
-eachDatabase("results move the position forwards only, and set and end the streak", async (database) => {
+eachDatabase("results never decrease the position, and they start and end the streak of failures", async (database) => {
   await insertWebhooks(database, 1);
   await database.query("update webhooks set holder = 'a'");
   await writeResults(database, "a", [state()], []);
@@ -169,7 +169,7 @@ eachDatabase("results move the position forwards only, and set and end the strea
 });
 
 eachDatabase(
-  "after a change by the customer, earlier attempts neither count as failures nor disable",
+  "after a change by the customer, earlier attempts neither count as failures nor disable the webhook",
   async (database) => {
     await insertWebhooks(database, 1);
     await database.query("update webhooks set holder = 'a', revision = 1");

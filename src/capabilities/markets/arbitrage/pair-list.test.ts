@@ -23,7 +23,7 @@ function setUp() {
 const describe = (list: PairList) =>
   [...list.compared()].map(({ pair, spread }) => `${pair.a} ${pair.b} ${spread.spread} ${spread.netSpread}`).sort();
 
-test("follows markets and pairs that existed before, and those that are added later in any order", () => {
+test("includes markets and pairs that existed before the list, and those that are added later in any order", () => {
   const { pairs, create, set } = setUp();
   set("alpha", "old");
   set("beta", "old", { quote: { bid: 0.5, ask: 0.52 } });
@@ -43,7 +43,7 @@ test("follows markets and pairs that existed before, and those that are added la
   assert.deepEqual([list.size, [...list.compared()].length], [2, 2]);
 });
 
-test("a market that leaves the board ends its pair until it is listed again, also in another row", () => {
+test("a pair of a removed market is not compared until the market is listed again, even if its row is reused", () => {
   const { board, pairs, create, set } = setUp();
   pairs.set(samplePair("m"));
   const list = create();
@@ -57,7 +57,7 @@ test("a market that leaves the board ends its pair until it is listed again, als
   assert.equal([...list.compared()].length, 1);
 });
 
-test("pairs with a venue that is not a trading venue, of one venue, or below the confidence of 0.5 are not followed", () => {
+test("pairs of one venue, with a reference venue, or with a confidence below 0.5 are not listed", () => {
   const { pairs, create } = setUp();
   const list = create();
   pairs.set(samplePair("m", { b: "gamma/m" }));

@@ -37,7 +37,7 @@ function addCheapSet({ setEvent, add }: Awaited<ReturnType<typeof openEvents>>, 
   for (const id of ["a", "b", "c"]) add(id, { bid: 0.28, ask: 0.3, askSize: id === "b" ? 40 : 100 });
 }
 
-test("200: YES of every market of an exclusive and exhaustive set that costs less than 1", async () => {
+test("200: lists YES of every market of an exclusive and exhaustive set that costs less than 1", async () => {
   const api = await openEvents();
   addCheapSet(api);
   const [opportunity, ...others] = await api.list("exclusive_set");
@@ -154,7 +154,7 @@ test("200: NO of exclusive markets stays profitable if another market is settled
   }
 });
 
-test("200: NO of markets that exclude each other, without those whose bid does not cover the fee", async () => {
+test("200: lists NO of exclusive markets, without those whose bid does not cover the fee", async () => {
   const api = await openEvents();
   const takerFee = { kind: "flat_value", rate: 0.02 } as const;
   api.setEvent({ exhaustive: false, children: sampleChildren(4, { closed: 1 }) });
@@ -197,7 +197,7 @@ test("200: while an event lists fewer markets than are open on the board, it has
   );
 });
 
-test("200: a stricter threshold that is bid above the ask of a wider one, and near misses", async () => {
+test("200: lists a stricter threshold that is bid above the ask of a wider one, and no similar pairs without an arbitrage", async () => {
   const api = await openEvents();
   api.setEvent({ mutuallyExclusive: false, exhaustive: false });
   const rules = (percent: string) => ({ rules: `Resolves YES if CPI is above ${percent}% on May 5, 2027.` });

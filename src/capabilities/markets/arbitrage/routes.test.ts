@@ -132,7 +132,7 @@ test("200: for an inverse pair, the second market is shown with 1 - yes_price, a
   close(reverse.net_spread, 1 - 0.6 - 0.3);
 });
 
-test("200: exact taker fees of both venues; a difference without a profit after fees has the score 0", async () => {
+test("200: computes the exact taker fees of both venues, and a difference without profit after fees has the score 0", async () => {
   const { setMarket, setPair, get } = await openArbitrageApi();
   setPair("m");
   const rounded = {
@@ -181,7 +181,7 @@ test("200: sizes that the venue does not publish are null, not 0", async () => {
   close(opportunity.net_spread, 0.08);
 });
 
-test("200: filters by smallest spread, venue and number, best score first", async () => {
+test("200: filters by smallest spread and venue, limits the number, and lists the best score first", async () => {
   const { setMarket, setPair, setBooks, pairs, get } = await openArbitrageApi();
   for (const [index, bid] of [0.44, 0.46, 0.45].entries()) {
     setPair(`m${index}`);
@@ -360,7 +360,7 @@ test("422: rejects each value outside its limits or of the wrong type", async ()
   }
 });
 
-test("200: the best opportunities of a long list are those of the whole list", async () => {
+test("a list with a limit has the first opportunities of the unlimited list", async () => {
   const { setMarket, pairs, service } = await openArbitrageApi();
   let seed = 1;
   const draw = (count: number) => {
@@ -384,7 +384,7 @@ test("200: the best opportunities of a long list are those of the whole list", a
   for (const limit of [1, 7, 50, 299]) assert.deepEqual(list(limit), all.slice(0, limit));
 });
 
-test("only the first candidates without a profit are walked, and they are those with the highest net spread", async () => {
+test("of the candidates without a profit, only those with the highest net spread are walked", async () => {
   const { setMarket, pairs, service } = await openArbitrageApi();
   let walks = 0;
   for (let index = 0; index < 100; index++) {

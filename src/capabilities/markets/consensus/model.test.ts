@@ -135,7 +135,7 @@ test("a price is plausible between bid and ask and at most 0.05 outside", () => 
   }
 });
 
-test("quotes farther than 0.10 from the price extend the plausible prices no further", () => {
+test("quotes farther than 0.10 from the price do not extend the plausible prices", () => {
   const market = { ...sampleMarket("m", { quote: { bid: 0.01, ask: 0.99 } }), yesPrice: 0.5 };
   assert.ok(isPlausible(yes(0.36), market) && isPlausible(yes(0.64), market));
   assert.ok(!isPlausible(yes(0.34), market) && !isPlausible(yes(0.66), market));

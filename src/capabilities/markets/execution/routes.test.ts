@@ -245,14 +245,14 @@ test("200: the trend compares the last 12 hours with the 36 hours before", async
   await assertFields(api, { spread_trend: "stable" });
 });
 
-test("200: no volume is a known volume, and an impossible one is unknown", async () => {
+test("200: a volume of 0 is known, and an impossible volume is unknown", async () => {
   const withVolume = (volume24hUsd: number) => openExecutionApi({}, { activity: { volume24hUsd } });
   await assertFields(await withVolume(0), { liquidity_score: 30 });
   for (const impossible of [-1, Infinity, Number.NaN])
     await assertFields(await withVolume(impossible), { liquidity_score: null });
 });
 
-test("200: quotes of one side only are counted, but are no spread history", async () => {
+test("200: one-sided quotes are counted but are not part of the spread history", async () => {
   const ticks = [{ at: NOW - HOUR_MS, bid: 0.4, ask: null }];
   const api = await openExecutionApi({ readQuoteTicks: async () => ({ ticks, tickCount: 1 }) });
   const { rationale } = await assertFields(api, { tick_count: 1, avg_spread_48h: null });

@@ -52,7 +52,7 @@ test("known values: each side has its own limit price, average, slippage and fee
   );
 });
 
-test("limit prices are on the grid of their side, and never take", () => {
+test("limit prices are on the grid of their side and never match an order of the book", () => {
   const priceRanges = [
     { from: 0, to: 0.1, step: 0.001 },
     { from: 0.1, to: 0.9, step: 0.01 },

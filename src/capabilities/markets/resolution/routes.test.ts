@@ -45,7 +45,7 @@ test("200: returns every documented field of a market with a deadline", async ()
   });
 });
 
-test("200: the answer is a function of the time of the request", async () => {
+test("200: hours, urgency and decay are computed for the time of the request", async () => {
   const { board, get, clock } = await openMarketApi();
   const quote = { bid: 0.74, ask: 0.76, lastPrice: 0.75 };
   board.apply(sampleMarket("m", { listing: DEADLINE_MARKET, quote }), SAMPLE_AT);
