@@ -13,7 +13,7 @@ import {
 const BANKROLL_USD = 1000;
 const MARKETS = 16;
 /** The engine finds most edges at low prices, so most of the tested markets have a low price. */
-const LOW_PRICES = { from: 0.03, to: 0.08, markets: 18 };
+const LOW_PRICES = { from: 0.03, to: 0.08, markets: 12 };
 const CALLS_AT_ONCE = 4;
 /** Prices may move between two requests. An attempt during which a price moved is repeated. */
 const ATTEMPTS = 5;
