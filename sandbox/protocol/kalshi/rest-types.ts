@@ -7,7 +7,6 @@ export interface RestRequest {
   readonly query: Query;
   /** Returns a path parameter, percent-decoded. */
   path(name: string): string;
-  readonly hasKey: boolean;
 }
 
 /** Registers GET `path` below the base path. A `VenueError` thrown by the handler becomes the response. */
@@ -17,6 +16,4 @@ export interface RestOptions {
   readonly context: ExchangeContext;
   readonly catalogue: Catalogue;
   readonly keys: KeyRing;
-  /** Whether unsigned order book requests are rejected with 401. */
-  readonly orderbookNeedsKey: boolean;
 }

@@ -1,11 +1,6 @@
-import type { BookState, Level, ListedMarket } from "../../world/types.ts";
-import { limitlessTokens } from "./ids.ts";
+import type { BookState, Level } from "../../world/types.ts";
 import { roundTo6Decimals } from "./units.ts";
 
-/** Maximum spread of quotes that earn liquidity rewards. */
-export const REWARD_SPREAD_MAX = 0.035;
-/** Minimum size in raw units of quotes that earn liquidity rewards. */
-export const REWARD_SIZE_MIN = 50_000_000;
 /** Quotes of a book without orders. */
 const PLACEHOLDER_BID = 0.001;
 const PLACEHOLDER_ASK = 0.999;
@@ -15,14 +10,6 @@ function presentLevels(
   side: "BUY" | "SELL",
 ): { price: number; size: number; side: string }[] {
   return levels.map(({ price, size }) => ({ price, size: Math.round(size * 1e6), side }));
-}
-
-/** Returns the mid of the best prices, the best price of a one-sided book, or 0 if the book is empty. */
-function midpointOf(book: BookState): number {
-  const bid = book.bids[0]?.price;
-  const ask = book.asks[0]?.price;
-  if (bid !== undefined && ask !== undefined) return roundTo6Decimals((bid + ask) / 2);
-  return bid ?? ask ?? 0;
 }
 
 /**
@@ -44,27 +31,7 @@ export function presentBookPrices(book: BookState): Record<string, unknown> {
   };
 }
 
-/** Presents the YES book for the order book endpoint. Sizes are integers with six implied decimals. */
-export function presentBook(market: ListedMarket, book: BookState): Record<string, unknown> {
-  return {
-    ...presentCommonFields(market, book),
-    maxSpread: String(REWARD_SPREAD_MAX),
-    minSize: String(REWARD_SIZE_MIN),
-    lastTradePrice: book.lastPrice,
-  };
-}
-
-/** Presents a book for a socket frame: numeric reward limits, no last trade price. */
-export function presentSocketBook(market: ListedMarket, book: BookState): Record<string, unknown> {
-  return { ...presentCommonFields(market, book), maxSpread: REWARD_SPREAD_MAX, minSize: REWARD_SIZE_MIN };
-}
-
-function presentCommonFields(market: ListedMarket, book: BookState): Record<string, unknown> {
-  return {
-    bids: presentLevels(book.bids, "BUY"),
-    asks: presentLevels(book.asks, "SELL"),
-    tokenId: limitlessTokens(market).yes,
-    adjustedMidpoint: midpointOf(book),
-    midpoint: midpointOf(book),
-  };
+/** Presents the YES book. Sizes are integers with six implied decimals. */
+export function presentBook(book: BookState) {
+  return { bids: presentLevels(book.bids, "BUY"), asks: presentLevels(book.asks, "SELL") };
 }

@@ -1,19 +1,28 @@
 import { escapeHtml } from "../../../src/lib/escape-html.ts";
 import { isListed, type ListedEvent, type ListedMarket, type WorldOutcome } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { presentBookPrices, REWARD_SIZE_MIN, REWARD_SPREAD_MAX } from "./book-json.ts";
-import { categoryNamesOf } from "./categories.ts";
+import { presentBookPrices } from "./book-json.ts";
 import * as ids from "./ids.ts";
 import { isSampled, publishedBook } from "./published-book.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
 const USDC = { decimals: 6, symbol: "USDC" };
-const EXCHANGE_ADDRESS = "0xa4409d988ca2218d956beefd3874100f444f0dc3";
-const NEG_RISK_EXCHANGE_ADDRESS = "0x5a38afc17f7e97ad8d6c547ddb837e40b4aedfc6";
 /** One market in this many is flagged by moderators. */
 const MARKETS_PER_FLAGGED_MARKET = 37;
 /** One market in this many charges no fees. */
 const MARKETS_PER_FREE_MARKET = 23;
+/** Categories of the venue. A 15-minute round has the category "15 min" and the category of its topic. */
+const CATEGORIES: readonly string[] = [
+  "Crypto",
+  "Politics",
+  "Economics",
+  "Sports",
+  "Weather",
+  "Culture",
+  "Tech",
+  "Other",
+  "15 min",
+];
 const ROUND_MS = 15 * 60_000;
 const TAKER_DELAY_MS = 500;
 
@@ -98,11 +107,7 @@ function presentTrading(context: ExchangeContext, market: ListedMarket, now: num
     tradeType: "clob",
     tokens: ids.limitlessTokens(market),
     ...presentBookPrices(publishedBook(context, market, now)),
-    settings: { minSize: String(REWARD_SIZE_MIN), maxSpread: REWARD_SPREAD_MAX, takerDelayMs: takerDelayOf(market) },
-    venue: {
-      exchange:
-        market.event.mutuallyExclusive && ids.isGroup(market.event) ? NEG_RISK_EXCHANGE_ADDRESS : EXCHANGE_ADDRESS,
-    },
+    settings: { takerDelayMs: takerDelayOf(market) },
   };
 }
 
@@ -111,6 +116,13 @@ export function ammPriceOf(context: ExchangeContext, market: ListedMarket, at: n
   const probability = context.world.probability(market, at);
   if (probability === null) throw new Error("AMM markets without a price must not be listed");
   return roundTo6Decimals(probability);
+}
+
+/** Category names of an event as the venue sends them. */
+function categoryNamesOf(event: ListedEvent): string[] {
+  if (event.recorded !== undefined) return event.category === "" ? [] : [event.category];
+  const topic = CATEGORIES.includes(event.category) ? event.category : "Other";
+  return event.isRound ? ["15 min", topic] : [topic];
 }
 
 function presentCommonFields(event: ListedEvent, createdAt: number | null): Record<string, unknown> {
@@ -127,7 +139,6 @@ export function presentMarket(context: ExchangeContext, market: ListedMarket, no
   const isGrouped = ids.isGroup(event);
   const activity = context.world.activity(market, now);
   return {
-    id: ids.numericMarketIdOf(market),
     slug: ids.limitlessSlug(market),
     title: isGrouped ? market.label : market.question,
     description: renderDescription(market.rules, market.resolutionSource || null),
@@ -163,7 +174,6 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
       : "LOCKED";
   const volume = children.reduce((sum, child) => sum + Number(child.volumeFormatted ?? 0), 0);
   return {
-    id: ids.numericGroupIdOf(event),
     slug: ids.limitlessEventSlug(event),
     title: event.title,
     description: renderDescription(event.description, null),

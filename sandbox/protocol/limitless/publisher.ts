@@ -1,15 +1,12 @@
 import type { Namespace, Socket } from "socket.io";
-import { HOUR_MS } from "../../../src/lib/durations.ts";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
-import { presentSocketBook } from "./book-json.ts";
+import { presentBook } from "./book-json.ts";
 import { limitlessAddress, limitlessSlug } from "./ids.ts";
 import { ammPriceOf } from "./market-json.ts";
 import { publishedBook } from "./published-book.ts";
 import { roundTo6Decimals } from "./units.ts";
 
-/** Book versions restart at this interval, as they do if the venue restarts its publisher process. */
-const VERSION_RESET_INTERVAL_MS = 6 * HOUR_MS;
 export const LIFECYCLE_ROOM = "lifecycle";
 
 const typeOf = ({ mechanism }: ListedMarket) => mechanism.toUpperCase();
@@ -35,16 +32,11 @@ export function createPublisher(context: ExchangeContext, namespace: Namespace) 
     publishedAtByMarket.set(market, timestamp);
     return timestamp;
   };
-  const createBookFrame = (market: ListedMarket, at: number) => {
-    const book = publishedBook(context, market, at);
-    const startedAt = Math.max(market.openAt, Math.floor(at / VERSION_RESET_INTERVAL_MS) * VERSION_RESET_INTERVAL_MS);
-    return {
-      marketSlug: limitlessSlug(market),
-      orderbook: presentSocketBook(market, book),
-      timestamp: new Date(at).toISOString(),
-      version: book.version - world.book(market, startedAt).version + 1,
-    };
-  };
+  const createBookFrame = (market: ListedMarket, at: number) => ({
+    marketSlug: limitlessSlug(market),
+    orderbook: presentBook(publishedBook(context, market, at)),
+    timestamp: new Date(at).toISOString(),
+  });
   const createPriceFrame = (market: ListedMarket, at: number) => {
     const yesPrice = ammPriceOf(context, market, at);
     const marketAddress = limitlessAddress(market);

@@ -35,8 +35,8 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   };
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/orderbook", async (request) => {
-    const market = orderBookMarketOf(request.params.slug);
-    return presentBook(market, publishedBook(context, market, now()));
+    const book = publishedBook(context, orderBookMarketOf(request.params.slug), now());
+    return { ...presentBook(book), lastTradePrice: book.lastPrice };
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/events", async (request) => {
