@@ -67,7 +67,7 @@ const CONNECTIONS: Readonly<Record<string, () => Promise<unknown>>> = {
     http.send({ url: origin, method: "GET", headers: {}, maxBodyBytes: 1_000, deadlineMs: TIMEOUT_MS }),
   "a call of a model": () => createLimitedFetch()(origin),
   "a request for a page": () =>
-    fetchPage(origin, new AbortController().signal, { rule: { addresses: ["127.0.0.1"], ports: [`${port}`] } }),
+    fetchPage(origin, new AbortController().signal, { allowsLoopback: true, ports: [`${port}`] }),
   "a webhook": () => webhooks.post({ url: origin, headers: {}, body: "{}", deadlineMs: TIMEOUT_MS }),
   "a WebSocket": openWebSocket,
   "a Socket.IO connection": openSocketIo,

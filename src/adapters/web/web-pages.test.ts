@@ -64,8 +64,8 @@ test("reads a page over HTTP, with its text extracted on a worker thread", async
   );
   const pool = openWorkerPool<ExtractTask, ExtractedPage | null>(EXTRACT_MODULE, new FakeClock());
   after(() => Promise.all([pool.close(), server.close()]));
-  const rule = { addresses: ["127.0.0.1"], ports: [new URL(server.origin).port] };
-  const pages = createWebPages((task) => pool.run(task, []), { rule });
+  const local = { allowsLoopback: true, ports: [new URL(server.origin).port] };
+  const pages = createWebPages((task) => pool.run(task, []), local);
   const { signal } = new AbortController();
   assert.deepEqual(await pages.read(`${server.origin}/page`, signal), {
     url: `${server.origin}/page`,

@@ -1,6 +1,6 @@
 import type { WebPages } from "../../ports/web-page.ts";
 import type { ExtractedPage, ExtractTask } from "./extract-page.ts";
-import { type FetchPageOptions, fetchPage, PUBLIC_ADDRESSES } from "./fetch-page.ts";
+import { type FetchPageOptions, fetchPage } from "./fetch-page.ts";
 
 /** Turns HTML into text; null if it cannot. Run on a worker thread: hostile HTML takes long to parse. */
 export type ExtractText = (task: ExtractTask) => Promise<ExtractedPage | null>;
@@ -14,7 +14,7 @@ const TITLE_CHARACTERS = 200;
 const WAITING_MAX = 50;
 
 /** Reads public web pages: fetches within the limits of `fetchPage`, and extracts the main text, one page at a time. */
-export function createWebPages(extract: ExtractText, options: FetchPageOptions = { rule: PUBLIC_ADDRESSES }): WebPages {
+export function createWebPages(extract: ExtractText, options?: FetchPageOptions): WebPages {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
   const extractInTurn = (html: string, signal: AbortSignal): Promise<ExtractedPage | null> => {

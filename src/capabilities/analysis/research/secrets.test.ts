@@ -62,12 +62,12 @@ test("over HTTP, only listed addresses are requested, and no key leaves its head
     PARALLAX_SEARCH_API_KEY: SEARCH_KEY,
   }).research;
   assert.ok(settings !== null);
-  const rule = { addresses: ["127.0.0.1"], ports: [new URL(pageServer.origin).port] };
+  const local = { allowsLoopback: true, ports: [new URL(pageServer.origin).port] };
   try {
     const research = createResearch({
       model: createLanguageModel(settings.model),
       search: createSearchEngines(settings.search.engines, { apiKey: settings.search.apiKey, http, clock }),
-      pages: createWebPages(async ({ html }) => extractPage(html), { rule }),
+      pages: createWebPages(async ({ html }) => extractPage(html), local),
       clock,
       random: { uniform, bytes: (length) => new Uint8Array(length) },
       log: keepingLog(logLines),
