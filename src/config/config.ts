@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { isTestSecret, TURNSTILE_URL } from "../capabilities/accounts/customers/turnstile.ts";
+import { isTurnstileTestSecret, TURNSTILE_URL } from "../capabilities/accounts/customers/turnstile.ts";
 import type { QuotaRetryAfter } from "../capabilities/accounts/metering/guards.ts";
 import type { PaymentSettings } from "../capabilities/accounts/payments/model.ts";
 import type { AlertLimits } from "../capabilities/events/market-alerts/model.ts";
@@ -311,7 +311,7 @@ function parseTurnstile(reader: SettingsReader, mode: Config["mode"]): Config["t
   const { errors } = reader;
   const secret = reader.text("PARALLAX_TURNSTILE_SECRET");
   const siteKey = reader.textOrNull("PARALLAX_TURNSTILE_SITE_KEY");
-  if (mode === "live" && isTestSecret(secret))
+  if (mode === "live" && isTurnstileTestSecret(secret))
     errors.push("PARALLAX_TURNSTILE_SECRET: this is one of the published test keys, which accept every visitor");
   if (mode === "live" && secret !== "" && reader.text("PARALLAX_PUBLIC_URL") === "")
     errors.push("PARALLAX_TURNSTILE_SECRET requires PARALLAX_PUBLIC_URL: tokens issued for other hosts are rejected");

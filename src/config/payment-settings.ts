@@ -1,5 +1,5 @@
 import type { Hex, PaymentAsset, PaymentSettings } from "../capabilities/accounts/payments/model.ts";
-import { KNOWN_ASSETS } from "../capabilities/accounts/payments/requirements.ts";
+import { DEFAULT_ASSETS } from "../capabilities/accounts/payments/requirements.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
 import type { SettingsReader } from "./settings-reader.ts";
 
@@ -44,7 +44,7 @@ export function parsePaymentSettings(
 }
 
 function parseToken(text: string, network: string): Pick<PaymentAsset, "asset" | "name" | "version"> | null {
-  if (text === "") return KNOWN_ASSETS[network] ?? null;
+  if (text === "") return DEFAULT_ASSETS[network] ?? null;
   const [asset = "", name = "", version = "", ...rest] = text.split(";").map((part) => part.trim());
   const isComplete = WALLET_ADDRESS_PATTERN.test(asset) && name !== "" && version !== "" && rest.length === 0;
   return isComplete ? { asset: asset as Hex, name, version } : null;

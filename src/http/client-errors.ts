@@ -2,7 +2,7 @@ import { type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { ErrorCode } from "../domain/errors.ts";
 import type { RefusalReason } from "./connection-limits.ts";
-import { DEFAULT_RETRY_AFTER_SECONDS, STATUS } from "./problem.ts";
+import { DEFAULT_RETRY_AFTER_SECONDS, STATUSES } from "./problem.ts";
 import { hasDirectBody } from "./response/direct-body.ts";
 
 interface Context {
@@ -26,7 +26,7 @@ export function respondToRefusal(socket: Socket, reason: RefusalReason, context:
     reason === "address" ? "Too many connections are open from this address" : "Too many connections are open";
   const code = "too_many_connections";
   const headers = { "retry-after": DEFAULT_RETRY_AFTER_SECONDS };
-  endWithResponse(socket, STATUS[code], { detail, code }, context, headers);
+  endWithResponse(socket, STATUSES[code], { detail, code }, context, headers);
 }
 
 /** Rejects a request with an Expect header other than `100-continue`. */

@@ -1,4 +1,4 @@
-import { STATUS } from "./problem.ts";
+import { STATUSES } from "./problem.ts";
 
 export const BEARER_SCHEME = "bearer";
 export const PAYMENT_SCHEME = "payment";
@@ -35,7 +35,7 @@ export const SUCCESS_DESCRIPTIONS: Readonly<Record<string, string>> = {
   202: "Accepted. Processing continues in the background.",
 };
 
-export const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
+export const STATUS_DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "The request is malformed.",
   401: "The API key is missing or invalid.",
   402: "Payment is required. Returned only if pay per request is enabled.",
@@ -52,7 +52,7 @@ export const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 /** Response headers that operations reference. */
-export const HEADERS = {
+export const OPENAPI_HEADERS = {
   "Retry-After": {
     description:
       "Seconds to wait before the next request. For a monthly quota, the date on which it resets (ISO 8601), or the seconds until then if the operator has set `PARALLAX_RETRY_AFTER=seconds`. `retry_after_seconds` in the body is always in seconds.",
@@ -86,7 +86,7 @@ export const ERROR_SCHEMAS = {
     title: "Problem",
     properties: {
       detail: { type: "string", description: "A human-readable message." },
-      code: { type: "string", enum: Object.keys(STATUS), description: "A stable, machine-readable error code." },
+      code: { type: "string", enum: Object.keys(STATUSES), description: "A stable, machine-readable error code." },
       retry_after_seconds: { type: "number", minimum: 0 },
       resets_on: { type: "string", format: "date" },
       candidates: {

@@ -1,4 +1,4 @@
-const HEADERS = [
+const OPENAPI_HEADERS = [
   { name: "webhook-id", description: "`evt_` and the id of the event. A repeated delivery has the same id." },
   { name: "webhook-timestamp", description: "Unix time of the attempt in seconds." },
   { name: "webhook-signature", description: "Signatures by Standard Webhooks: `v1,` and base64, separated by spaces." },
@@ -16,7 +16,7 @@ export function describeWebhooks(
         operationId: `on_${type}`,
         summary,
         tags: ["Streaming"],
-        parameters: HEADERS.map(({ name, description }) => ({
+        parameters: OPENAPI_HEADERS.map(({ name, description }) => ({
           in: "header",
           name,
           required: true,

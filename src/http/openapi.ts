@@ -7,16 +7,16 @@ import { TIER_PRICES_USD } from "../domain/plan.ts";
 import { extractNamedSchemas } from "./named-schemas.ts";
 import {
   BEARER_SCHEME,
-  ERROR_DESCRIPTIONS,
   ERROR_SCHEMAS,
-  HEADERS,
   MARKETPLACE_SCHEMES,
+  OPENAPI_HEADERS,
   PAYMENT_SCHEME,
   SECURITY_SCHEMES,
+  STATUS_DESCRIPTIONS,
   SUCCESS_DESCRIPTIONS,
 } from "./openapi-components.ts";
 import { describeWebhooks } from "./openapi-webhooks.ts";
-import { STATUS } from "./problem.ts";
+import { STATUSES } from "./problem.ts";
 import { keepCompressed } from "./response/compression.ts";
 import { sendPreserialised } from "./response/preserialised.ts";
 import { defineRoute, TAGS } from "./route.ts";
@@ -180,7 +180,7 @@ function addErrorResponses(
   optionalBodies: ReadonlySet<string>,
 ): void {
   document.components.schemas = { ...document.components.schemas, ...ERROR_SCHEMAS };
-  document.components.headers = HEADERS;
+  document.components.headers = OPENAPI_HEADERS;
   for (const path of Object.values(document.paths)) {
     for (const value of Object.values(path)) {
       const operation = value as Operation & { operationId?: string; parameters?: Parameter[] };
@@ -204,7 +204,7 @@ function describeHeaders({ responses, security = [], "x-rate-class": rateClass }
   const acceptsPayment = security.some((scheme) => PAYMENT_SCHEME in scheme);
   for (const [status, response] of Object.entries(responses)) {
     const isSuccess = status.startsWith("2");
-    const headerNames: (keyof typeof HEADERS)[] = [
+    const headerNames: (keyof typeof OPENAPI_HEADERS)[] = [
       ...(["409", "429", "503"].includes(status) ? (["Retry-After"] as const) : []),
       ...(rateClass !== undefined && (isSuccess || status === "429")
         ? (["RateLimit-Policy", "RateLimit"] as const)
@@ -270,14 +270,14 @@ function describeSuccesses(operation: Operation): void {
 function groupByStatus(codes: readonly ErrorCode[]): ReadonlyMap<string, readonly ErrorCode[]> {
   const result = new Map<string, ErrorCode[]>();
   for (const code of new Set(codes)) {
-    const status = String(STATUS[code]);
+    const status = String(STATUSES[code]);
     result.set(status, [...(result.get(status) ?? []), code]);
   }
   return result;
 }
 
 function createErrorResponse(status: number, schema: string, codes: readonly ErrorCode[]): Response {
-  const text = ERROR_DESCRIPTIONS[status] ?? "Error";
+  const text = STATUS_DESCRIPTIONS[status] ?? "Error";
   return {
     description: codes.length === 0 ? text : `${text} Codes: ${codes.map((code) => `\`${code}\``).join(", ")}.`,
     content: { "application/json": { schema: { $ref: `#/components/schemas/${schema}` } } },

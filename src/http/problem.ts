@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { AppError, type ErrorCode, InvalidRequestError, VenueError } from "../domain/errors.ts";
 import { encodeJson } from "../lib/round-numbers.ts";
 
-export const STATUS: Record<ErrorCode, number> = {
+export const STATUSES: Record<ErrorCode, number> = {
   bad_request: 400,
   malformed_payment: 400,
   unauthorized: 401,
@@ -54,7 +54,7 @@ export const STATUS: Record<ErrorCode, number> = {
 export const DEFAULT_RETRY_AFTER_SECONDS = 2;
 
 /** Headers of every response. */
-export const COMMON_HEADERS: ReadonlySet<string> = new Set([
+export const COMMON_HEADER_NAMES: ReadonlySet<string> = new Set([
   "x-request-id",
   "x-content-type-options",
   "x-parallax-data",
@@ -126,7 +126,7 @@ export function createProblem(
 }
 
 function toAppProblem(error: AppError): Problem {
-  const status = STATUS[error.code];
+  const status = STATUSES[error.code];
   const { allow, resetsOn, retryAfter, retryAfterSeconds } = error.details;
   const headers: Record<string, string> = { ...(error.details.headers as Record<string, string> | undefined) };
   const extraFields: Record<string, unknown> = { ...(error.details.body as object | undefined) };

@@ -20,12 +20,12 @@ import {
   type VenueTraits,
 } from "./analyses/index.ts";
 import {
-  CALIBRATION_WORKER,
+  CALIBRATION_WORKER_URL,
   type CalibrationReport,
+  type CalibrationSample,
   type CalibrationService,
   calibrationRoutes,
   createCalibrationService,
-  type Sample,
 } from "./calibration/index.ts";
 import { createEventAnalysesService, eventAnalysisRoutes } from "./event-analyses/index.ts";
 import { createWhatIfService, whatIfRoutes } from "./what-if/index.ts";
@@ -129,7 +129,7 @@ export function registerAnalysisRoutes(
   });
   whatIfRoutes(http, whatIf, venues.trading);
   eventAnalysisRoutes(http, createEventAnalysesService({ clock, markets, analyses }), venues.trading);
-  const workers = openWorkerPool<Sample, CalibrationReport>(CALIBRATION_WORKER);
+  const workers = openWorkerPool<CalibrationSample, CalibrationReport>(CALIBRATION_WORKER_URL);
   http.addHook("onClose", () => workers.close());
   const calibration = createCalibrationService({ clock, database, workers });
   calibrationRoutes(http, { service: calibration });

@@ -1,8 +1,8 @@
 import {
+  CUSTOM_QUOTA_MAX,
+  CUSTOM_RATE_LIMIT_MAX,
   CUSTOMER_STATUSES,
   LIST_LIMIT_MAX,
-  QUOTA_MAX,
-  RATE_LIMIT_MAX,
 } from "../../capabilities/accounts/customers/index.ts";
 
 export const CUSTOMERS_USAGE = `Manage customers, their API keys and their limits.
@@ -24,7 +24,7 @@ export const CUSTOMERS_USAGE = `Manage customers, their API keys and their limit
 
   WHO      customer id, e-mail address, or marketplace:USER (set-* and disable also create the marketplace user)
   KEY      id or name of a key; optional if the customer has one active key
-  N        set-quota: at most ${QUOTA_MAX}; set-rate-limit: at most ${RATE_LIMIT_MAX}; "plan" restores the plan's limit
+  N        set-quota: at most ${CUSTOM_QUOTA_MAX}; set-rate-limit: at most ${CUSTOM_RATE_LIMIT_MAX}; "plan" restores the plan's limit
   STATUS   ${CUSTOMER_STATUSES.join(", ")} (disable sets canceled, enable sets active)
   --limit  1 to ${LIST_LIMIT_MAX - 1}; if there are more results, the option for the next page is printed on standard error
   --json   print JSON

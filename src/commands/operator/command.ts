@@ -18,7 +18,7 @@ export interface Operator {
 }
 
 /** What a command needs from the operator's terminal and file system before it can run. */
-export interface CommandNeeds {
+export interface CommandRequirements {
   /** What the operator must confirm; null if the command needs no confirmation. */
   readonly confirmation: string | null;
   /** Path of the file whose text the command reads; null if it reads none. */
@@ -26,7 +26,7 @@ export interface CommandNeeds {
 }
 
 /** A parsed command, ready to run. */
-export interface OperatorCommand<Context> extends CommandNeeds {
+export interface OperatorCommand<Context> extends CommandRequirements {
   /** @param input  text of `inputFile`; empty if that is null */
   (context: Context, operator: Operator, input?: string): Promise<CommandResult>;
   /** Whether only a running service has the data. */

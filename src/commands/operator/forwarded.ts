@@ -1,5 +1,5 @@
 import { isObject } from "../../lib/is-object.ts";
-import { type CommandNeeds, type CommandResult, OPERATOR_LENGTH_MAX, type OperatorCommand } from "./command.ts";
+import { type CommandRequirements, type CommandResult, OPERATOR_LENGTH_MAX, type OperatorCommand } from "./command.ts";
 
 /** A command that an operator's process sends to the running service. */
 export interface ForwardedCommand {
@@ -14,7 +14,7 @@ export interface ForwardedCommand {
 }
 
 /** The result, or what the command needs before it can run. The operator's process then sends the command again. */
-export type ForwardedReply = CommandResult | CommandNeeds;
+export type ForwardedReply = CommandResult | CommandRequirements;
 
 /** Runs a command of an operator in the service. */
 export type CommandRunner = (request: ForwardedCommand) => Promise<ForwardedReply>;

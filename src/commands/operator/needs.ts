@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { readFile, stat } from "node:fs/promises";
 import { createInterface } from "node:readline/promises";
 import { StartupError } from "../startup-errors.ts";
-import type { CommandNeeds, CommandResult } from "./command.ts";
+import type { CommandRequirements, CommandResult } from "./command.ts";
 
 /** Largest size of a file that a command reads, in bytes. Its escaped text fits into a forwarded request. */
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
@@ -13,7 +13,7 @@ const CONFIRMATION_REQUIRED: CommandResult = {
 };
 
 /** What the operator has provided for a command. */
-export interface ProvidedNeeds {
+export interface ProvidedInput {
   readonly isConfirmed: true;
   /** Text of the input file; empty without one. */
   readonly input: string;
@@ -25,7 +25,10 @@ export interface ProvidedNeeds {
  *
  * @throws StartupError if the file cannot be read, is too large or is not UTF-8
  */
-export async function provideNeeds({ confirmation, inputFile }: CommandNeeds): Promise<CommandResult | ProvidedNeeds> {
+export async function collectCommandInput({
+  confirmation,
+  inputFile,
+}: CommandRequirements): Promise<CommandResult | ProvidedInput> {
   const input = inputFile === null ? "" : await readInputFile(inputFile);
   const refusal = confirmation === null ? null : await requestConfirmation(confirmation, process.stdin);
   return refusal ?? { isConfirmed: true, input };

@@ -17,7 +17,7 @@ import type { Log } from "../../ports/log.ts";
 import { StartupError } from "../startup-errors.ts";
 import { type CommandResult, OPERATOR_LENGTH_MAX, type OperatorCommand } from "./command.ts";
 import type { ForwardedCommand, ForwardedReply } from "./forwarded.ts";
-import { provideNeeds } from "./needs.ts";
+import { collectCommandInput } from "./needs.ts";
 
 /** Messages for tables of another version, which a command does not migrate. Only the service migrates tables. */
 const VERSION_FAULT_MESSAGES = {
@@ -92,7 +92,7 @@ async function runOnDatabase<Context>(
   const { argv, operator } = plainRequest;
   const command = program.parse(argv);
   if (typeof command !== "function") return command;
-  const provided = await provideNeeds(command);
+  const provided = await collectCommandInput(command);
   if ("code" in provided) return provided;
   const request = { ...plainRequest, ...provided };
   const [{ parseConfig }, { createPinoLog }] = await Promise.all([
@@ -210,7 +210,7 @@ async function askNodes(request: ForwardedCommand, { dataDir }: Config): Promise
 }
 
 /**
- * Sends the command to the service that listens in the directory. If the service replies with `CommandNeeds`, reads
+ * Sends the command to the service that listens in the directory. If the service replies with `CommandRequirements`, reads
  * them from the operator and sends the command again.
  *
  * @throws OperatorSocketError
@@ -220,7 +220,7 @@ async function sendCommand(dir: string, request: ForwardedCommand, attemptsMax?:
     (await requestOverOperatorSocket(dir, message, systemClock, attemptsMax)) as ForwardedReply;
   const reply = await send(request);
   if ("code" in reply) return reply;
-  const provided = await provideNeeds(reply);
+  const provided = await collectCommandInput(reply);
   if ("code" in provided) return provided;
   const result = await send({ ...request, ...provided });
   if ("code" in result) return result;

@@ -51,7 +51,7 @@ export interface Page {
   readonly scriptOrigin?: string;
 }
 
-export interface Site {
+export interface PageSite {
   /** Whether the data is simulated; every page displays it. */
   readonly isSandbox: boolean;
   /** Public base URL of the service; null if not configured. */
@@ -59,7 +59,7 @@ export interface Site {
 }
 
 /** Renders a complete HTML document in the shared layout. */
-export function renderDocument(page: Page, site: Site): string {
+export function renderDocument(page: Page, site: PageSite): string {
   const { title, body, heading, sidebar, head, scripts = [] } = page;
   const main = html`<main id="main" tabindex="-1">
 ${heading ?? html`<h1>${title}</h1>`}
@@ -89,7 +89,7 @@ ${sidebar === undefined ? main : html`<div class="with-sidebar">${sidebar}${main
 `);
 }
 
-function renderSiteHeader({ section, corner }: Page, { isSandbox }: Site): Html {
+function renderSiteHeader({ section, corner }: Page, { isSandbox }: PageSite): Html {
   return html`<a class="skip" href="#main">Skip to content</a>
 <header class="site"><div>
 <a class="brand" href="/">Parallax</a>
@@ -102,7 +102,7 @@ ${corner === undefined ? null : html`<div class="corner">${corner}</div>`}
 }
 
 /** Renders the elements that search engines and link previews read. */
-function renderMetadata({ title, description, path }: Page, { publicUrl }: Site): Html {
+function renderMetadata({ title, description, path }: Page, { publicUrl }: PageSite): Html {
   if (description === undefined) return html`<meta name="robots" content="noindex">`;
   const url = publicUrl === null || path === undefined ? null : `${publicUrl.replace(/\/+$/, "")}${path}`;
   return html`<meta name="description" content="${description}">

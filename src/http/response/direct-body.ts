@@ -42,7 +42,7 @@ export function sendDirect(reply: FastifyReply, body: DirectBody): FastifyReply 
 }
 
 /** Writes the head of the response and starts its body. Fastify must not send anything afterwards. */
-export function hijack(reply: FastifyReply, { body }: DirectPayload): void {
+export function startDirectBody(reply: FastifyReply, { body }: DirectPayload): void {
   const { raw } = reply;
   const { socket } = raw;
   reply.hijack();

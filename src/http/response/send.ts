@@ -12,7 +12,7 @@ import {
   isWorthCompressing,
 } from "./compression.ts";
 import { matchesEntityTag, weakEntityTag } from "./conditional.ts";
-import { DirectPayload, hijack } from "./direct-body.ts";
+import { DirectPayload, startDirectBody } from "./direct-body.ts";
 import { sliceIfLarge } from "./pieces.ts";
 
 type Done = (error: Error | null, payload?: unknown) => void;
@@ -71,7 +71,7 @@ export function createSendHook(
     if (contentType.startsWith("text/html")) setMissingHeaders(reply, HTML_HEADERS);
     if (payload instanceof DirectPayload) {
       onSent(request, reply);
-      hijack(reply, payload);
+      startDirectBody(reply, payload);
       return;
     }
     if (payload instanceof Readable) {

@@ -2,7 +2,7 @@ import type { TSchema } from "typebox";
 import { isObject } from "../../lib/is-object.ts";
 import * as pydantic from "./pydantic-errors.ts";
 import { compileBoolean, compileInteger, compileLiteral, compileNumber, compileString } from "./scalars.ts";
-import { type Check, fail, INVALID, type Node, type Rules } from "./types.ts";
+import { type ConversionRules, fail, INVALID, type Schema, type ValueCheck } from "./types.ts";
 
 const IGNORED_FIELDS_MAX = 100;
 
@@ -21,11 +21,11 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
  *
  * @throws Error if the schema uses an unsupported keyword
  */
-export function compileCheck(schema: TSchema, rules: Rules): Check {
-  return compile(schema as Node, rules);
+export function compileCheck(schema: TSchema, rules: ConversionRules): ValueCheck {
+  return compile(schema as Schema, rules);
 }
 
-function compile(node: Node, rules: Rules): Check {
+function compile(node: Schema, rules: ConversionRules): ValueCheck {
   for (const keyword of Object.keys(node)) {
     if (!KNOWN_KEYWORDS.has(keyword)) throw new Error(`Request schemas may not use the keyword "${keyword}"`);
   }
@@ -58,7 +58,7 @@ function compile(node: Node, rules: Rules): Check {
 /**
  * Supports unions of literals and unions of one type with null. Other unions could report several errors for one value.
  */
-function compileUnion(members: readonly Node[], rules: Rules): Check {
+function compileUnion(members: readonly Schema[], rules: ConversionRules): ValueCheck {
   if (members.every((member) => Object.hasOwn(member, "const"))) {
     return compileLiteral(
       members.map((member) => member.const),
@@ -74,12 +74,12 @@ function compileUnion(members: readonly Node[], rules: Rules): Check {
   return (value, loc, findings) => (value === null ? null : check(value, loc, findings));
 }
 
-function splitTypes(node: Node, types: readonly string[]): readonly Node[] {
+function splitTypes(node: Schema, types: readonly string[]): readonly Schema[] {
   return types.map((type) => (type === "null" ? { type } : { ...node, type }));
 }
 
 /** As in Pydantic, `maxItems` is checked before the items and `minItems` after them. */
-function compileList(node: Node, rules: Rules): Check {
+function compileList(node: Schema, rules: ConversionRules): ValueCheck {
   const check = compile(node.items ?? {}, rules);
   const { minItems, maxItems } = node;
   return (value, loc, findings) => {
@@ -97,7 +97,7 @@ function compileList(node: Node, rules: Rules): Check {
 }
 
 /** Parses `a,b` as a list without duplicates. Skips empty items; validates the others with the `items` schema. */
-function compileCommaList(node: Node): Check {
+function compileCommaList(node: Schema): ValueCheck {
   const check = compile(node.items ?? {}, "text");
   const { maxItems } = node;
   return (value, loc, findings) => {
@@ -116,7 +116,7 @@ function compileCommaList(node: Node): Check {
   };
 }
 
-function compileRecord(node: Node, rules: Rules): Check {
+function compileRecord(node: Schema, rules: ConversionRules): ValueCheck {
   const values = Object.values(node.patternProperties ?? {});
   const valueSchema = values[0] ?? (typeof node.additionalProperties === "object" ? node.additionalProperties : {});
   if (values.length > 1) throw new Error("Request schemas may have one patternProperties entry");
@@ -134,7 +134,7 @@ function compileRecord(node: Node, rules: Rules): Check {
 
 interface Field {
   readonly name: string;
-  readonly check: Check;
+  readonly check: ValueCheck;
   readonly isRequired: boolean;
   readonly defaultValue: unknown;
   readonly isEmptyAbsent: boolean;
@@ -144,7 +144,7 @@ interface Field {
  * The result contains declared fields only. Unknown fields are added to `findings.ignored`, or rejected if the schema
  * forbids them.
  */
-function compileObject(node: Node, properties: Readonly<Record<string, Node>>, rules: Rules): Check {
+function compileObject(node: Schema, properties: Readonly<Record<string, Schema>>, rules: ConversionRules): ValueCheck {
   const required = new Set(node.required ?? []);
   const fields: readonly Field[] = Object.entries(properties).map(([name, property]) => ({
     name,
@@ -183,7 +183,7 @@ function compileObject(node: Node, properties: Readonly<Record<string, Node>>, r
 }
 
 /** Accepts any JSON value without infinite numbers, which `JSON.stringify` would turn into null. */
-const checkAny: Check = (value, loc, { errors }) =>
+const checkAny: ValueCheck = (value, loc, { errors }) =>
   containsInfinity(value) ? fail(errors, pydantic.finiteNumber(loc, undefined)) : value;
 
 function containsInfinity(value: unknown): boolean {

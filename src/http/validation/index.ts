@@ -4,7 +4,7 @@ import { InvalidRequestError, type ValidationItem } from "../../domain/errors.ts
 import { compileCheck } from "./compile.ts";
 import { formatIgnoredParameters } from "./ignored-parameters.ts";
 import { jsonInvalid, missing } from "./pydantic-errors.ts";
-import type { Check, Findings } from "./types.ts";
+import type { Findings, ValueCheck } from "./types.ts";
 
 export { missing, valueError } from "./pydantic-errors.ts";
 
@@ -61,7 +61,7 @@ export function compileRequestValidator(schemas: RequestSchemas): RequestValidat
   };
 }
 
-function checkBody(check: Check, value: unknown, schemas: RequestSchemas, findings: Findings): unknown {
+function checkBody(check: ValueCheck, value: unknown, schemas: RequestSchemas, findings: Findings): unknown {
   if (value === undefined || value === null) {
     if (schemas.bodyOptional !== true) findings.errors.push(missing(["body"], null));
     return undefined;

@@ -2,9 +2,9 @@ import type { ValidationItem } from "../../domain/errors.ts";
 import { parseBooleanText, parseFloatText, parseIntegerText } from "./coercion.ts";
 import type { Location } from "./pydantic-errors.ts";
 import * as pydantic from "./pydantic-errors.ts";
-import { type Check, fail, type Node, type Rules } from "./types.ts";
+import { type ConversionRules, fail, type Schema, type ValueCheck } from "./types.ts";
 
-export function compileLiteral(allowed: readonly unknown[], rules: Rules): Check {
+export function compileLiteral(allowed: readonly unknown[], rules: ConversionRules): ValueCheck {
   const allowedValues = new Set(allowed);
   const valuesByText = new Map(allowed.map((value) => [String(value), value]));
   return (value, loc, { errors }) => {
@@ -14,7 +14,7 @@ export function compileLiteral(allowed: readonly unknown[], rules: Rules): Check
   };
 }
 
-export function compileString(node: Node): Check {
+export function compileString(node: Schema): ValueCheck {
   const minLength = node.minLength ?? 0;
   const maxLength = node.maxLength ?? Number.POSITIVE_INFINITY;
   const pattern = node.pattern === undefined ? null : new RegExp(node.pattern, "u");
@@ -41,7 +41,7 @@ function countCodePoints(text: string): number {
   return count;
 }
 
-export function compileInteger(node: Node, rules: Rules): Check {
+export function compileInteger(node: Schema, rules: ConversionRules): ValueCheck {
   return (value, loc, { errors }) => {
     if (typeof value === "number") {
       if (!Number.isFinite(value)) return fail(errors, pydantic.finiteNumber(loc, value));
@@ -57,7 +57,7 @@ export function compileInteger(node: Node, rules: Rules): Check {
   };
 }
 
-export function compileNumber(node: Node, rules: Rules): Check {
+export function compileNumber(node: Schema, rules: ConversionRules): ValueCheck {
   return (value, loc, { errors }) => {
     if (typeof value === "number") return checkBounds(node, value, value, loc, errors);
     if (typeof value !== "string") return fail(errors, pydantic.floatType(loc, value));
@@ -69,7 +69,7 @@ export function compileNumber(node: Node, rules: Rules): Check {
 }
 
 /** NaN violates every bound. The checks have the same order as in Pydantic. */
-function checkBounds(node: Node, value: number, input: unknown, loc: Location, errors: ValidationItem[]): unknown {
+function checkBounds(node: Schema, value: number, input: unknown, loc: Location, errors: ValidationItem[]): unknown {
   const { multipleOf, maximum, exclusiveMaximum, minimum, exclusiveMinimum } = node;
   if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
     return fail(errors, pydantic.multipleOf(loc, input, multipleOf));
@@ -91,7 +91,7 @@ function isMultiple(value: number, step: number): boolean {
   return remainder <= tolerance || step - remainder <= tolerance;
 }
 
-export function compileBoolean(rules: Rules): Check {
+export function compileBoolean(rules: ConversionRules): ValueCheck {
   return (value, loc, { errors }) => {
     if (typeof value === "boolean") return value;
     if (typeof value === "string") {

@@ -5,7 +5,7 @@ import type { Location } from "./pydantic-errors.ts";
  * text: path, query and header values, converted by Pydantic's lax rules.
  * json: body values, which must already have the right JSON type.
  */
-export type Rules = "text" | "json";
+export type ConversionRules = "text" | "json";
 
 /** The results of the checks of one request. */
 export interface Findings {
@@ -15,7 +15,7 @@ export interface Findings {
 }
 
 /** Returns the validated and, for text, converted value; or adds an error and returns `INVALID`. */
-export type Check = (value: unknown, loc: Location, findings: Findings) => unknown;
+export type ValueCheck = (value: unknown, loc: Location, findings: Findings) => unknown;
 
 export const INVALID: unique symbol = Symbol("invalid");
 
@@ -23,11 +23,11 @@ export const INVALID: unique symbol = Symbol("invalid");
 const ERRORS_MAX = 100;
 
 /** The supported JSON Schema keywords. The server does not start if a schema uses another keyword. */
-export interface Node {
+export interface Schema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Node[];
+  readonly anyOf?: readonly Schema[];
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly pattern?: string;
@@ -36,13 +36,13 @@ export interface Node {
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
   readonly multipleOf?: number;
-  readonly items?: Node;
+  readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;
-  readonly properties?: Readonly<Record<string, Node>>;
+  readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Node;
-  readonly patternProperties?: Readonly<Record<string, Node>>;
+  readonly additionalProperties?: boolean | Schema;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly default?: unknown;
   readonly "x-comma-list"?: boolean;
   readonly "x-empty-is-absent"?: boolean;

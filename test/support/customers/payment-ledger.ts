@@ -2,8 +2,12 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { systemRandom } from "../../../src/adapters/system/system-random.ts";
-import type { ChainFinding } from "../../../src/capabilities/accounts/payments/chain.ts";
-import type { Facilitator, SettleOutcome, Verdict } from "../../../src/capabilities/accounts/payments/facilitator.ts";
+import type { AuthorizationState } from "../../../src/capabilities/accounts/payments/chain.ts";
+import type {
+  Facilitator,
+  SettleOutcome,
+  VerificationResult,
+} from "../../../src/capabilities/accounts/payments/facilitator.ts";
 import {
   type Payment,
   type PaymentAsset,
@@ -44,7 +48,7 @@ export const isRejection = (reason: string) => (error: unknown) =>
 
 /** A scripted facilitator and chain. Charges each nonce at most once. */
 export class ScriptedFacilitator implements Facilitator {
-  verdict: Verdict = { isValid: true };
+  verdict: VerificationResult = { isValid: true };
   /** Overrides the reported outcome of a settlement. */
   reported: SettleOutcome | null = null;
   /** Whether a settle request charges. */
@@ -52,12 +56,12 @@ export class ScriptedFacilitator implements Facilitator {
   /** Whether settle requests receive no response until they are aborted. */
   isUnresponsive = false;
   /** Overrides the state reported by the chain. */
-  finding: ChainFinding | null = null;
+  finding: AuthorizationState | null = null;
   readonly charged = new Set<string>();
   settleRequests = 0;
   verifyRequests = 0;
 
-  async verify(): Promise<Verdict> {
+  async verify(): Promise<VerificationResult> {
     this.verifyRequests += 1;
     return this.verdict;
   }
@@ -76,7 +80,7 @@ export class ScriptedFacilitator implements Facilitator {
     return this.reported ?? { kind: "settled", transaction: transactionOf(nonce) };
   }
 
-  async find({ nonce }: Payment["authorization"]): Promise<ChainFinding> {
+  async find({ nonce }: Payment["authorization"]): Promise<AuthorizationState> {
     if (this.finding !== null) return this.finding;
     return this.charged.has(nonce) ? { kind: "transferred", transaction: transactionOf(nonce) } : { kind: "open" };
   }

@@ -18,7 +18,7 @@ import { testServer } from "../test-app.ts";
 
 const BROWSER = { accept: "text/html,application/xhtml+xml", host: "127.0.0.1:8787" };
 
-export interface Website {
+export interface SiteContext {
   readonly app: FastifyInstance;
   readonly board: MarketBoard;
   readonly clock: FakeClock;
@@ -32,7 +32,7 @@ export interface Website {
 /** Opens the public pages on a real server with an empty board. The venues are alpha and beta; it is a sandbox. */
 export async function openWebsite(
   options: Partial<WebsiteOptions> & { readonly readHistory?: MarketsDependencies["pastPrices"]["read"] } = {},
-): Promise<Website> {
+): Promise<SiteContext> {
   const { readHistory, data = "sandbox", publicUrl = null, ...others } = options;
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
@@ -120,7 +120,7 @@ export async function openWebsite(
     addressCount += 1;
     return `127.1.${addressCount >> 8}.${addressCount & 255}`;
   };
-  const visit: Website["visit"] = (url, { headers = {}, from = createAddress(), method = "GET" as const } = {}) =>
+  const visit: SiteContext["visit"] = (url, { headers = {}, from = createAddress(), method = "GET" as const } = {}) =>
     app.inject({ method, url, headers: { ...BROWSER, ...headers }, remoteAddress: from });
   return { app, board, clock, visit };
 }

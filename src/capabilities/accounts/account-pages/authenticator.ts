@@ -5,7 +5,7 @@ import { assertSameSite, resolveSite } from "../../../http/html/site.ts";
 import type { Customers } from "../customers/index.ts";
 import type { Session, Sessions } from "../sessions/index.ts";
 import { readSubmittedField } from "./fields.ts";
-import { createFormToken, isFormToken, readSessionCookie } from "./site.ts";
+import { createFormToken, isValidFormToken, readSessionCookie } from "./site.ts";
 
 export interface ActiveSession extends Session {
   readonly token: string;
@@ -37,7 +37,7 @@ export function createBrowserSessions({
     formTokenOf: ({ token }: Pick<ActiveSession, "token">): string => createFormToken(token),
     /** @throws AppError `cross_site_refused` unless the form belongs to the session in the cookie */
     assertFormToken(request: FastifyRequest, formToken: string): void {
-      if (isFormToken(formToken, cookieOf(request) ?? "")) return;
+      if (isValidFormToken(formToken, cookieOf(request) ?? "")) return;
       throw new AppError("cross_site_refused", "This form belongs to another session: reload its page and try again");
     },
   };

@@ -74,7 +74,7 @@ function defineKeyChangePage(scope: FastifyInstance, routes: Routes, change: "ro
       const form = routes.secretsOf(session);
       if (!session.isProven) {
         const next = `${KEYS_PATH}/${key.keyId}/${change}`;
-        return sendPage(reply, 200, pages.createProofPage(await routes.readProof(session, form, next)));
+        return sendPage(reply, 200, pages.createReauthenticationPage(await routes.readProof(session, form, next)));
       }
       return sendPage(reply, 200, createKeyChangePage(change, key, form));
     },

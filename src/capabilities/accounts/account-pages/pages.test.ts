@@ -13,7 +13,7 @@ import {
   createLinkSentPage,
   createNewKeyPage,
   createSignedOutPage,
-  renderProofSection,
+  renderReauthenticationSection,
 } from "./pages.ts";
 import { createRequestsPage } from "./requests-page.ts";
 import {
@@ -64,7 +64,7 @@ function renderPages(text: string, proof: boolean): string {
   const fields = { method: text, route: text, code: text, requestId: text, keyId: text };
   const requests = [{ ...fields, occurredAt: at, status: 404, durationMs: 1 }];
   const usage = [{ day: "1970-01-01", keyId: text, requests: 1, failed: 1, counted: { ...NOTHING_USED, LISTING: 1 } }];
-  const proofSection = proof ? renderProofSection({ email: text, form, canSignIn: true, next: text }) : null;
+  const proofSection = proof ? renderReauthenticationSection({ email: text, form, canSignIn: true, next: text }) : null;
   const sessions = [{ sessionId: text, startedAt: at, lastSeenAt: at }];
   const pendingEmail = { email: text, expiresAt: at };
   const rejected = { error: { field: "confirmation", message: text }, values: { confirmation: text } };

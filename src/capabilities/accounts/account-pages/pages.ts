@@ -8,12 +8,12 @@ import {
 } from "../../../http/html/index.ts";
 import {
   CUSTOMER_NAME_LENGTH_MAX,
-  EMAIL_CHANGE_MS,
+  EMAIL_CHANGE_LINK_MS,
   type IssuedKey,
   maskEmail,
   TURNSTILE_ACTION,
 } from "../customers/index.ts";
-import { LINK_MS, PROOF_MS } from "../sessions/index.ts";
+import { REAUTHENTICATION_MS, SIGN_IN_LINK_MS } from "../sessions/index.ts";
 import { renderStyles } from "./account-layout.ts";
 import {
   type FormSecrets,
@@ -26,7 +26,7 @@ import {
 import type { BotCheckField } from "./model.ts";
 import { PLANS_PATH } from "./site.ts";
 
-export const LINK_MINUTES = LINK_MS / 60_000;
+export const SIGN_IN_LINK_MINUTES = SIGN_IN_LINK_MS / 60_000;
 
 /** Origin of Turnstile's script and frame. */
 const WIDGET_ORIGIN = "https://challenges.cloudflare.com";
@@ -108,7 +108,7 @@ ${
 export const createLinkSentPage = (email: string, formId: string): Page =>
   createNoticePage(
     "Check your e-mail",
-    `If ${email} has an account, we’ve sent it a sign-in link. The link works once and expires after ${LINK_MINUTES} minutes. We send at most one link per minute and, after three in a day, one every half hour. An earlier link works until we send a newer one.`,
+    `If ${email} has an account, we’ve sent it a sign-in link. The link works once and expires after ${SIGN_IN_LINK_MINUTES} minutes. We send at most one link per minute and, after three in a day, one every half hour. An earlier link works until we send a newer one.`,
     renderResendForm("/account/sign-in", email, formId),
   );
 
@@ -161,14 +161,14 @@ ${renderFormIdField(formId)}
 export const createExpiredLinkPage = (): Page =>
   createNoticePage(
     "This link does not work",
-    `It may have been used already, been replaced by a newer link, or be older than ${LINK_MINUTES} minutes.`,
+    `It may have been used already, been replaced by a newer link, or be older than ${SIGN_IN_LINK_MINUTES} minutes.`,
     html`<p><a href="/account">Get a new link</a></p>`,
   );
 
 export const createExpiredEmailLinkPage = (): Page =>
   createNoticePage(
     "This link does not work",
-    `It may have been used already, been replaced by a newer link, belong to another account, or be older than ${EMAIL_CHANGE_MS / 60_000} minutes.`,
+    `It may have been used already, been replaced by a newer link, belong to another account, or be older than ${EMAIL_CHANGE_LINK_MS / 60_000} minutes.`,
     html`<p><a href="/account/settings">Back to settings</a></p>`,
   );
 
@@ -204,7 +204,7 @@ export const createNewKeyPage = (key: IssuedKey, origin: string, intro: string):
 <p><a href="/account/keys">Back to API keys</a></p>`,
 });
 
-interface ProofView {
+interface ReauthenticationView {
   readonly email: string | null;
   readonly form: FormSecrets;
   readonly canSignIn: boolean;
@@ -214,21 +214,21 @@ interface ProofView {
 }
 
 /** The page that requires reauthentication before a destructive action. */
-export const createProofPage = (proof: ProofView): Page => ({
+export const createReauthenticationPage = (proof: ReauthenticationView): Page => ({
   title: "Confirm your identity",
   section: "account",
   head: renderStyles(),
-  body: html`${renderProofSection(proof)}
+  body: html`${renderReauthenticationSection(proof)}
 <p><a href="/account">Back to your account</a></p>`,
 });
 
 /** Renders the reauthentication form. */
-export function renderProofSection(proof: ProofView): Html {
+export function renderReauthenticationSection(proof: ReauthenticationView): Html {
   const { email, form, canSignIn, next, rejected = null } = proof;
   const hasLinkForm = canSignIn && email !== null;
   return html`<section class="notice">
 <h2>Confirm that it’s you</h2>
-<p>You signed in more than ${PROOF_MS / 60_000} minutes ago. To make changes, ${hasLinkForm ? "sign in with a new link or enter" : "enter"} one of your API keys.</p>
+<p>You signed in more than ${REAUTHENTICATION_MS / 60_000} minutes ago. To make changes, ${hasLinkForm ? "sign in with a new link or enter" : "enter"} one of your API keys.</p>
 ${
   hasLinkForm
     ? html`<form method="post" action="/account/sign-in">

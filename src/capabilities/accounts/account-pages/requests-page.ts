@@ -1,5 +1,5 @@
 import { type Html, html, type Page, renderTable } from "../../../http/html/index.ts";
-import { REQUEST_RETENTION_DAYS, REQUESTS_MAX, type RecentRequest } from "../activity/index.ts";
+import { RECENT_REQUESTS_MAX, REQUEST_RETENTION_DAYS, type RecentRequest } from "../activity/index.ts";
 import type { KeyView } from "../customers/index.ts";
 import { createSignedInPage } from "./account-layout.ts";
 import type { FormSecrets } from "./fields.ts";
@@ -28,7 +28,7 @@ ${
     ? html`<p>${onlyFailed ? "No errors" : "No requests"} in the last ${REQUEST_RETENTION_DAYS} days.</p>`
     : renderRequestTable(requests, keys)
 }
-<p class="faint small">Your last ${REQUESTS_MAX} ${onlyFailed ? "failed " : null}requests with an API key in the last ${REQUEST_RETENTION_DAYS} days. Times are in UTC. This list contains neither parameters, such as market IDs, nor IP addresses. Include the request ID when you contact support.</p>
+<p class="faint small">Your last ${RECENT_REQUESTS_MAX} ${onlyFailed ? "failed " : null}requests with an API key in the last ${REQUEST_RETENTION_DAYS} days. Times are in UTC. This list contains neither parameters, such as market IDs, nor IP addresses. Include the request ID when you contact support.</p>
 </section>`,
   });
 }

@@ -29,7 +29,12 @@ export const SessionForm = Type.Object(csrfFields);
 /** Path of the account page to which a form redirects. */
 const AccountPath = Type.String({ default: "/account", pattern: "^/account(?:/[a-z0-9-]{1,64}){0,3}$" });
 
-export const ProofForm = Type.Object({ ...csrfFields, ...formIdFields, api_key: textField, next: AccountPath });
+export const ReauthenticationForm = Type.Object({
+  ...csrfFields,
+  ...formIdFields,
+  api_key: textField,
+  next: AccountPath,
+});
 
 export const EmailForm = Type.Object({ ...csrfFields, ...formIdFields, email: textField });
 

@@ -7,6 +7,7 @@ import type { OutgoingMail } from "../../../ports/mail-out.ts";
 import {
   type Accounts,
   type Actor,
+  ADDRESS_RULES,
   type AttemptRule,
   type CustomerPorts,
   type Customers,
@@ -19,20 +20,19 @@ import {
   insertAudit,
   isPlainName,
   KEY_NAME_LENGTH_MAX,
-  NETWORK_RULES,
   parseEmail,
   takeAttempt,
 } from "../customers/index.ts";
 import type { KeyDirectory } from "../keys/index.ts";
-import { LINK_MS, type Session, type Sessions } from "../sessions/index.ts";
+import { type Session, type Sessions, SIGN_IN_LINK_MS } from "../sessions/index.ts";
 import type { AccountSettings } from "./model.ts";
-import { LINK_MINUTES } from "./pages.ts";
+import { SIGN_IN_LINK_MINUTES } from "./pages.ts";
 
 /**
  * Applies when the daily limit is reached: allows one e-mail after the previous link has expired. The owner therefore
  * always has an active link or can request one, even if a third party exhausts the daily limit.
  */
-const AFTER_LINK_EXPIRY_RULES: readonly AttemptRule[] = [{ limit: 1, windowMs: LINK_MS }];
+const AFTER_LINK_EXPIRY_RULES: readonly AttemptRule[] = [{ limit: 1, windowMs: SIGN_IN_LINK_MS }];
 /** Limits failed reauthentications by all sessions of one customer. */
 const PROOF_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: HOUR_MS }];
 
@@ -109,7 +109,7 @@ export function createAccountPage(
       assertLinksAvailable("Sign-in is");
       // A sandbox does not limit requests from the same machine.
       if (data === "live" || !isLoopbackAddress(address)) {
-        const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, NETWORK_RULES, clock.now());
+        const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, ADDRESS_RULES, clock.now());
         if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
       }
       if (emailDelivery === null) return { displayedToken: await sessions.issueLink(database, email.address) };
@@ -204,5 +204,5 @@ const createSignInEmail = (to: string, link: string): OutgoingMail =>
     subject: "Sign in to Parallax",
     before: ["Hello,", "Open this link and select “Sign in” to sign in to your Parallax account:"],
     link,
-    after: `The link works once and expires after ${LINK_MINUTES} minutes. If this wasn’t you, ignore this e-mail.`,
+    after: `The link works once and expires after ${SIGN_IN_LINK_MINUTES} minutes. If this wasn’t you, ignore this e-mail.`,
   });

@@ -16,7 +16,7 @@ import type { Sessions } from "../sessions/index.ts";
 import { type ActiveSession, type BrowserSessions, requireSession } from "./authenticator.ts";
 import { type FormSecrets, type RejectedForm, readSubmittedField, toFormError } from "./fields.ts";
 import type { AccountSettings } from "./model.ts";
-import { createProofPage, renderProofSection } from "./pages.ts";
+import { createReauthenticationPage, renderReauthenticationSection } from "./pages.ts";
 import * as schema from "./schema.ts";
 import type { AccountPage } from "./service.ts";
 import { createSessionCookie, readSessionCookie } from "./site.ts";
@@ -95,7 +95,7 @@ export function createSessionReader({ browserSessions, publicUrl, random, settin
     readProof,
     /** Renders the reauthentication form; null if the customer signed in or reauthenticated recently. */
     renderProof: async (session: ActiveSession, form: FormSecrets, next: string) =>
-      session.isProven ? null : renderProofSection(await readProof(session, form, next)),
+      session.isProven ? null : renderReauthenticationSection(await readProof(session, form, next)),
   };
 }
 
@@ -120,7 +120,13 @@ const createProofProblem: ProblemPage = (status, error, { body }) => {
   const { message } = toFormError(status, error);
   const rejected = { error: { field: isWrongKey ? "api_key" : null, message }, values: {} };
   const next = readSubmittedField(body, "next");
-  return createProofPage({ email: null, form: readSubmittedSecrets(body), canSignIn: false, next, rejected });
+  return createReauthenticationPage({
+    email: null,
+    form: readSubmittedSecrets(body),
+    canSignIn: false,
+    next,
+    rejected,
+  });
 };
 
 /** Registers the form targets for sign-out and reauthentication. */
@@ -146,7 +152,7 @@ export function defineSessionRoutes(scope: FastifyInstance, routes: Routes): voi
   definePage(scope, {
     method: "POST",
     url: "/account/prove",
-    body: schema.ProofForm,
+    body: schema.ReauthenticationForm,
     problemPage: createProofProblem,
     async handler({ body, request, reply }) {
       await page.prove(await routes.sessionOf(request, body), body.api_key);

@@ -1,5 +1,5 @@
 import { type Html, html, type Page, renderTable } from "../../../http/html/index.ts";
-import { type Account, EMAIL_CHANGE_MS, maskEmail } from "../customers/index.ts";
+import { type Account, EMAIL_CHANGE_LINK_MS, maskEmail } from "../customers/index.ts";
 import type { SessionView } from "../sessions/index.ts";
 import { createConfirmationPage, createSignedInPage } from "./account-layout.ts";
 import { type FormSecrets, type RejectedForm, renderField, renderFormError, renderHiddenFields } from "./fields.ts";
@@ -108,7 +108,7 @@ export const createEmailChangeSentPage = (form: FormSecrets, email: string): Pag
     current: SETTINGS_PATH,
     form,
     body: html`<section class="narrow">
-<p>We’ve sent an e-mail to <strong>${email}</strong>. Open its link in this browser to change your e-mail. The link works once and expires after ${EMAIL_CHANGE_MS / 60_000} minutes. We send at most one e-mail per minute and three per day.</p>
+<p>We’ve sent an e-mail to <strong>${email}</strong>. Open its link in this browser to change your e-mail. The link works once and expires after ${EMAIL_CHANGE_LINK_MS / 60_000} minutes. We send at most one e-mail per minute and three per day.</p>
 <form method="post" action="/account/email">
 ${renderHiddenFields(form)}
 <input type="hidden" name="email" value="${email}">

@@ -122,7 +122,11 @@ function defineDeletionRoutes(scope: FastifyInstance, routes: Routes): void {
       if (session === null) return redirectTo(reply, "/account");
       const form = routes.secretsOf(session);
       if (!session.isProven)
-        return sendPage(reply, 200, pages.createProofPage(await routes.readProof(session, form, "/account/delete")));
+        return sendPage(
+          reply,
+          200,
+          pages.createReauthenticationPage(await routes.readProof(session, form, "/account/delete")),
+        );
       const { email, customerId } = await customers.account(session.customerId);
       return sendPage(reply, 200, views.createDeleteAccountPage(form, email ?? customerId, null));
     },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isFromSite, resolveSite } from "../../../http/html/site.ts";
-import { createFormToken, createSessionCookie, isFormToken, readSessionCookie } from "./site.ts";
+import { createFormToken, createSessionCookie, isValidFormToken, readSessionCookie } from "./site.ts";
 
 const LOCAL_SITE = resolveSite(null, "127.0.0.1:8787");
 const PUBLIC_SITE = resolveSite("https://parallax.example", "127.0.0.1:8787");
@@ -63,8 +63,8 @@ test("the session cookie is HttpOnly, SameSite and Secure, and a cookie sent twi
 });
 
 test("a CSRF token is valid only for its session and does not contain the session token", () => {
-  assert.equal(isFormToken(createFormToken("one"), "one"), true);
+  assert.equal(isValidFormToken(createFormToken("one"), "one"), true);
   for (const text of [createFormToken("two"), "", "one", createFormToken("one").toUpperCase()])
-    assert.equal(isFormToken(text, "one"), false, text);
+    assert.equal(isValidFormToken(text, "one"), false, text);
   assert.doesNotMatch(createFormToken("one"), /one/);
 });

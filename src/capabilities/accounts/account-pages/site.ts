@@ -41,7 +41,7 @@ export function createFormToken(sessionToken: string): string {
   return hash("sha256", `form ${sessionToken}`, "hex");
 }
 
-export function isFormToken(text: string, sessionToken: string): boolean {
+export function isValidFormToken(text: string, sessionToken: string): boolean {
   const hashText = (value: string) => hash("sha256", value, "buffer");
   return timingSafeEqual(hashText(text), hashText(createFormToken(sessionToken)));
 }

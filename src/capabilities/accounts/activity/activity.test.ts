@@ -8,7 +8,7 @@ import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { TIERS } from "../../../domain/plan.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
-import { type CustomerRequest, dayInMonth, Recorder } from "./recorder.ts";
+import { ActivityRecorder, type CustomerRequest, dayInMonth } from "./recorder.ts";
 import { createActivity } from "./service.ts";
 
 const OPERATOR = { kind: "operator", id: "test" } as const;
@@ -183,7 +183,7 @@ onStore("usage of a customer that was deleted is not stored", async (database) =
 });
 
 test("memory is bounded: further keys are dropped and reported, and further requests are counted but not listed", () => {
-  const recorder = new Recorder({ usageRows: 3, requests: 5 });
+  const recorder = new ActivityRecorder({ usageRows: 3, requests: 5 });
   for (let index = 0; index < 10; index++) recorder.add({ ...REQUEST, keyId: `key-${index % 5}` }, START);
   const { batch, dropped } = recorder.take();
   assert.deepEqual([batch.usage.length, batch.requests.length, dropped], [3, 5, 4]);

@@ -5,7 +5,7 @@ export const USAGE_RETENTION_DAYS = 396;
 /** Retention of recent requests. */
 export const REQUEST_RETENTION_DAYS = 7;
 /** Maximum number of recent successful requests per customer; as many failed ones are kept in addition. */
-export const REQUESTS_MAX = 100;
+export const RECENT_REQUESTS_MAX = 100;
 
 /** Number of calls counted in the monthly quotas, by tier. */
 export type CountedCalls = Readonly<Record<Tier, number>>;
@@ -46,7 +46,7 @@ export interface UnwrittenRequest extends RecentRequest {
 }
 
 /** Usage and requests that are written together. */
-export interface Batch {
+export interface ActivityBatch {
   readonly usage: readonly UnwrittenUsage[];
   readonly requests: readonly UnwrittenRequest[];
 }

@@ -1,5 +1,11 @@
 import type { Database, Transaction } from "../../../ports/database.ts";
-import { type Batch, type DailyUsage, REQUESTS_MAX, type RecentRequest, type UnwrittenUsage } from "./model.ts";
+import {
+  type ActivityBatch,
+  type DailyUsage,
+  RECENT_REQUESTS_MAX,
+  type RecentRequest,
+  type UnwrittenUsage,
+} from "./model.ts";
 
 const timestampSql = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`;
 
@@ -13,7 +19,7 @@ export async function writeBatch(
   transaction: Transaction,
   nodeId: string,
   serial: number,
-  { usage, requests }: Batch,
+  { usage, requests }: ActivityBatch,
   now: number,
 ): Promise<void> {
   const acceptedRows = await transaction.query(
@@ -64,8 +70,8 @@ async function addUsage(transaction: Transaction, usage: readonly UnwrittenUsage
   );
 }
 
-/** Inserts requests, and deletes the oldest ones of these customers beyond `REQUESTS_MAX`. */
-async function insertRequests(transaction: Transaction, requests: Batch["requests"]): Promise<void> {
+/** Inserts requests, and deletes the oldest ones of these customers beyond `RECENT_REQUESTS_MAX`. */
+async function insertRequests(transaction: Transaction, requests: ActivityBatch["requests"]): Promise<void> {
   if (requests.length === 0) return;
   const customerIds = requests.map(({ customerId }) => customerId);
   await transaction.query(
@@ -95,7 +101,7 @@ async function insertRequests(transaction: Transaction, requests: Batch["request
        from recent_requests where customer_id = any($1::text[])
      )
      delete from recent_requests where request_number in (
-       select request_number from recent_requests join ranked using (request_number) where rank > ${REQUESTS_MAX}
+       select request_number from recent_requests join ranked using (request_number) where rank > ${RECENT_REQUESTS_MAX}
        order by request_number for update of recent_requests skip locked)`,
     [[...new Set(customerIds)]],
   );
@@ -132,7 +138,7 @@ export async function selectRequests(
        duration_ms as "durationMs", key_id as "keyId"
      from recent_requests
      where customer_id = $1 and occurred_at >= ${timestampSql("$2::float8")} and (status >= 400 or not $3::boolean)
-     order by occurred_at desc, request_number desc limit ${REQUESTS_MAX}`,
+     order by occurred_at desc, request_number desc limit ${RECENT_REQUESTS_MAX}`,
     [customerId, since, onlyFailed],
     "request",
   );

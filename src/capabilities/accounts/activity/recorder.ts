@@ -1,6 +1,6 @@
 import type { Tier } from "../../../domain/plan.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
-import { type Batch, REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
+import { type ActivityBatch, RECENT_REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
 
 /** Maximum number of pairs of key and day in one batch. Requests with further keys in the interval are not recorded. */
 const USAGE_ROWS_MAX = 10_000;
@@ -30,7 +30,7 @@ interface KeyUsage {
   readonly counted: Record<Tier, number>;
 }
 
-/** The last requests of one key, at most `REQUESTS_MAX`: newer ones replace the oldest. */
+/** The last requests of one key, at most `RECENT_REQUESTS_MAX`: newer ones replace the oldest. */
 interface LastRequests {
   readonly list: { request: CustomerRequest; occurredAt: number }[];
   /** Position of the oldest request once the list is full. */
@@ -45,7 +45,7 @@ interface KeyActivity {
 }
 
 /** Collects usage and requests in memory until they are taken as a batch. Bounded. */
-export class Recorder {
+export class ActivityRecorder {
   readonly #usageRowsMax: number;
   readonly #requestsMax: number;
   #keys = new Map<string, KeyActivity>();
@@ -88,7 +88,7 @@ export class Recorder {
   }
 
   /** Removes and returns everything recorded, and the number of requests that exceeded a bound. */
-  take(): { readonly batch: Batch; readonly dropped: number } {
+  take(): { readonly batch: ActivityBatch; readonly dropped: number } {
     const keys = [...this.#keys.values()];
     const usage: UnwrittenUsage[] = keys.flatMap((key) => key.usage);
     const requests = keys
@@ -112,9 +112,9 @@ export class Recorder {
 
   #list(requests: LastRequests, request: CustomerRequest, occurredAt: number): void {
     const { list, oldest } = requests;
-    if (list.length >= REQUESTS_MAX) {
+    if (list.length >= RECENT_REQUESTS_MAX) {
       list[oldest] = { request, occurredAt };
-      requests.oldest = (oldest + 1) % REQUESTS_MAX;
+      requests.oldest = (oldest + 1) % RECENT_REQUESTS_MAX;
     } else if (this.#requestCount < this.#requestsMax) {
       list.push({ request, occurredAt });
       this.#requestCount += 1;

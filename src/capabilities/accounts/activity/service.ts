@@ -1,9 +1,9 @@
 import { DAY_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { AreaPorts } from "../../area-ports.ts";
-import { type Batch, type DailyUsage, REQUEST_RETENTION_DAYS, type RecentRequest } from "./model.ts";
+import { type ActivityBatch, type DailyUsage, REQUEST_RETENTION_DAYS, type RecentRequest } from "./model.ts";
 import { selectRequests, selectUsage, writeBatch } from "./queries.ts";
-import { type CustomerRequest, Recorder } from "./recorder.ts";
+import { ActivityRecorder, type CustomerRequest } from "./recorder.ts";
 
 const WRITE_INTERVAL_MS = 5_000;
 
@@ -21,13 +21,13 @@ export function createActivity({
   log,
   nodeId,
 }: Pick<AreaPorts, "database" | "clock" | "log"> & { readonly nodeId: string }) {
-  const recorder = new Recorder();
+  const recorder = new ActivityRecorder();
   let serial = 0;
   /** The batch being written. If its response is lost, it is sent again with the same serial, which applies it once. */
-  let sentBatch: Batch | null = null;
+  let sentBatch: ActivityBatch | null = null;
   let runningWrite: Promise<void> | null = null;
 
-  const takeBatch = (): Batch => {
+  const takeBatch = (): ActivityBatch => {
     const { batch, dropped } = recorder.take();
     if (dropped > 0) log.warn({ requests: dropped }, "too many keys in use; requests are missing from usage by day");
     serial += 1;

@@ -14,12 +14,12 @@ import {
   ACTIVE_KEYS_MAX,
   type Account,
   type Actor,
+  CUSTOM_QUOTA_MAX,
+  CUSTOM_RATE_LIMIT_MAX,
   type CustomerPorts,
   type IssuedKey,
   KEY_NAME_LENGTH_MAX,
   LIST_LIMIT_MAX,
-  QUOTA_MAX,
-  RATE_LIMIT_MAX,
 } from "./model.ts";
 import { isPlainName } from "./plain-text.ts";
 import {
@@ -269,13 +269,13 @@ function createOperatorChanges(changeCustomer: ChangeCustomer) {
     setQuota: (customerId: string, tier: Tier, limit: number | null, actor: Actor) =>
       changeCustomer(customerId, actor, "customer.quota_set", (row) => {
         assertCustomLimitsAllowed(row);
-        return { quotas: mergeLimits<Allowance["quotas"]>(row.quotas, { [tier]: limit }, QUOTA_MAX) };
+        return { quotas: mergeLimits<Allowance["quotas"]>(row.quotas, { [tier]: limit }, CUSTOM_QUOTA_MAX) };
       }),
     /** Sets custom limits in calls per minute; null restores the plan's limit. @throws as `setQuota` */
     setRateLimits: (customerId: string, limits: Partial<Record<RateClass, number | null>>, actor: Actor) =>
       changeCustomer(customerId, actor, "customer.rate_limits_set", (row) => {
         assertCustomLimitsAllowed(row);
-        return { rate_limits: mergeLimits<Allowance["rateLimits"]>(row.rate_limits, limits, RATE_LIMIT_MAX) };
+        return { rate_limits: mergeLimits<Allowance["rateLimits"]>(row.rate_limits, limits, CUSTOM_RATE_LIMIT_MAX) };
       }),
     /** Rejects all keys of the customer and ends all its sessions. @throws AppError `customer_not_found` */
     disable: (customerId: string, actor: Actor) =>

@@ -7,7 +7,7 @@ import { type AttemptRule, takeAttempt } from "./attempts.ts";
 import { createInvalidEmailError, parseEmail } from "./email-address.ts";
 import { createAddressTakenEmail, createEmailChangedEmail, createEmailChangeEmail } from "./emails.ts";
 import { createMailQueue } from "./mail-queue.ts";
-import { type CustomerPorts, EMAIL_CHANGE_MS, type EmailDelivery } from "./model.ts";
+import { type CustomerPorts, EMAIL_CHANGE_LINK_MS, type EmailDelivery } from "./model.ts";
 import {
   deleteEmailChange,
   hasAccount,
@@ -54,7 +54,7 @@ export function createEmailChanges(
       emailDelivery !== null && (await takeAttempt(transaction, `change-mail:${email}`, EMAIL_RULES, now)) > 0;
     if (isSuppressed) return { token: null, isTaken: false };
     const token = createToken(random);
-    const expiresAt = now + EMAIL_CHANGE_MS;
+    const expiresAt = now + EMAIL_CHANGE_LINK_MS;
     // Stored even if the address is taken, so that the account page does not reveal it.
     await upsertEmailChange(transaction, { customerId, email, tokenHash: hashToken(token), expiresAt });
     return { token, isTaken: await hasAccount(transaction, email) };

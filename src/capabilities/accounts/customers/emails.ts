@@ -1,6 +1,6 @@
 import { html } from "../../../http/html/index.ts";
 import type { OutgoingMail } from "../../../ports/mail-out.ts";
-import { type Actor, EMAIL_CHANGE_MS, type KeyView } from "./model.ts";
+import { type Actor, EMAIL_CHANGE_LINK_MS, type KeyView } from "./model.ts";
 
 const VERIFICATION_LINK_HOURS = 24;
 
@@ -79,7 +79,7 @@ export function createEmailChangeEmail(to: string, link: string): OutgoingMail {
       "To confirm, open this link in the browser in which you are signed in, and select the button on the page:",
     ],
     link,
-    after: `The link works once and expires after ${EMAIL_CHANGE_MS / 60_000} minutes. If this wasn’t you, ignore this e-mail.`,
+    after: `The link works once and expires after ${EMAIL_CHANGE_LINK_MS / 60_000} minutes. If this wasn’t you, ignore this e-mail.`,
   });
 }
 

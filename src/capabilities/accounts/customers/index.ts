@@ -9,18 +9,18 @@ export {
   ACTIVE_KEYS_MAX,
   type Account,
   type Actor,
+  CUSTOM_QUOTA_MAX,
+  CUSTOM_RATE_LIMIT_MAX,
   CUSTOMER_NAME_LENGTH_MAX,
   CUSTOMER_STATUSES,
   type CustomerPorts,
-  EMAIL_CHANGE_MS,
+  EMAIL_CHANGE_LINK_MS,
   type EmailDelivery,
   type IssuedKey,
   KEY_NAME_LENGTH_MAX,
   type KeyView,
   LIST_LIMIT_MAX,
   type MonthlyUsage,
-  QUOTA_MAX,
-  RATE_LIMIT_MAX,
   type ReadUsage,
 } from "./model.ts";
 export { isPlainName } from "./plain-text.ts";
@@ -29,9 +29,9 @@ export { insertAudit, lockCustomerRow } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { type Customers, createCustomers } from "./service.ts";
 export {
+  ADDRESS_RULES,
   createMailUnavailableError,
   EMAIL_RULES,
-  NETWORK_RULES,
   type SignUpSettings,
 } from "./sign-ups.ts";
 export { createTurnstile, dummyBotCheck, TURNSTILE_ACTION, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";

@@ -89,9 +89,9 @@ export const LISTED_KEYS_MAX = 100;
 export const KEY_NAME_LENGTH_MAX = 64;
 export const CUSTOMER_NAME_LENGTH_MAX = 100;
 /** Maximum custom quota, in calls per month. */
-export const QUOTA_MAX = 1_000_000_000;
+export const CUSTOM_QUOTA_MAX = 1_000_000_000;
 /** Maximum custom rate limit, in calls per minute. */
-export const RATE_LIMIT_MAX = 1_000_000;
+export const CUSTOM_RATE_LIMIT_MAX = 1_000_000;
 /** Maximum page size of 1,000, plus one row to detect whether another page exists. */
 export const LIST_LIMIT_MAX = 1_001;
 
@@ -109,4 +109,4 @@ export type SignUpResult =
   | { readonly customerId: string; readonly requiresVerification: true };
 
 /** How long the link to confirm a new e-mail address is valid. */
-export const EMAIL_CHANGE_MS = HOUR_MS;
+export const EMAIL_CHANGE_LINK_MS = HOUR_MS;

@@ -328,7 +328,7 @@ const AGE_COLUMNS = {
 };
 
 /** Deletes rows older than `before` in batches, until none is left or `shouldStop` returns true. Idempotent. */
-export async function deleteOlder(
+export async function deleteOlderRows(
   queryRunner: QueryRunner,
   table: keyof typeof AGE_COLUMNS,
   before: number,

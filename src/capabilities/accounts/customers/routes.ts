@@ -175,7 +175,7 @@ function defineMeRoute(app: FastifyInstance, { customers, usage }: CustomerRoute
     description: `Returns your plan, usage and quotas. This call does not count towards any quota or your rate limit, but towards a limit of its own (${ACCOUNT_READS_PER_MINUTE} per minute). The header RateLimit also contains your general rate limit.`,
     operationId: "get_me",
     cacheControl: "no-store",
-    responses: { 200: schema.Me },
+    responses: { 200: schema.AccountSchema },
     errors: ["store_unavailable"],
     async handler({ principal }) {
       const { customerId, keyId } = requireAccount(principal);
@@ -204,7 +204,7 @@ function defineKeyRoutes(app: FastifyInstance, customers: Customers): void {
     description: "Returns active keys first. This call does not count towards any quota.",
     operationId: "list_keys",
     cacheControl: "no-store",
-    responses: { 200: Type.Array(schema.Key) },
+    responses: { 200: Type.Array(schema.KeySchema) },
     errors: ["store_unavailable"],
     async handler({ principal }) {
       const account = await customers.account(requireAccount(principal).customerId);
@@ -219,7 +219,7 @@ function defineKeyRoutes(app: FastifyInstance, customers: Customers): void {
     description: "You can have up to 10 active keys. Each active key needs a unique name.",
     operationId: "create_key",
     body: schema.NewKeyBody,
-    responses: { 200: schema.NewKey },
+    responses: { 200: schema.NewKeySchema },
     errors: ["key_name_taken", "key_limit_reached", "store_unavailable"],
     async handler({ principal, body }) {
       const { customerId, keyId } = requireAccount(principal);
@@ -237,7 +237,7 @@ function defineKeyRoutes(app: FastifyInstance, customers: Customers): void {
     description:
       "Revokes, immediately and on every node, the key that authenticates this request, and returns a new key with the same name.",
     operationId: "rotate_key",
-    responses: { 200: schema.NewKey },
+    responses: { 200: schema.NewKeySchema },
     errors: ["store_unavailable"],
     async handler({ principal }) {
       const { customerId, keyId } = requireAccount(principal);

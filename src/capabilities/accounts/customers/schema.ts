@@ -4,7 +4,7 @@ import { FormId } from "../../../http/html/index.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, CUSTOMER_STATUSES, type CustomerStatus, KEY_NAME_LENGTH_MAX } from "./model.ts";
 import { PLAIN_TEXT_PATTERN } from "./plain-text.ts";
-import { TOKEN_LENGTH_MAX } from "./turnstile.ts";
+import { TURNSTILE_TOKEN_LENGTH_MAX } from "./turnstile.ts";
 
 const EMAIL_LENGTH_MAX = 320;
 const VERIFICATION_TOKEN_LENGTH_MAX = 200;
@@ -29,7 +29,7 @@ export const SignUpBody = Type.Object({
   ),
   turnstile_token: Type.String({
     minLength: 1,
-    maxLength: TOKEN_LENGTH_MAX,
+    maxLength: TURNSTILE_TOKEN_LENGTH_MAX,
     description:
       "Token from the Turnstile widget with the action `signup`. A sandbox without a Turnstile secret accepts the published test token.",
     examples: ["XXXX.DUMMY.TOKEN.XXXX"],
@@ -69,7 +69,7 @@ const createTierCountsSchema = (description: string) =>
     { description },
   );
 
-export const Me = Type.Object(
+export const AccountSchema = Type.Object(
   {
     customer_id: Type.String(),
     email: createNullableString({ format: "email" }),
@@ -98,9 +98,9 @@ const keyFields = {
   revoked_at: createNullableString({ format: "date-time" }),
 };
 
-export const Key = Type.Object(keyFields, { [SCHEMA_NAME]: "ApiKey" });
+export const KeySchema = Type.Object(keyFields, { [SCHEMA_NAME]: "ApiKey" });
 
-export const NewKey = Type.Object(
+export const NewKeySchema = Type.Object(
   { ...keyFields, api_key: Type.String({ description: "Shown only once." }) },
   { [SCHEMA_NAME]: "NewApiKey" },
 );

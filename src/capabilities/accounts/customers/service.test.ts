@@ -6,7 +6,7 @@ import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { CUSTOMER_DATA } from "../../../app/customer-data.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
-import { deleteOlder } from "./queries.ts";
+import { deleteOlderRows } from "./queries.ts";
 import { createCustomers } from "./service.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -120,16 +120,16 @@ onStore("one cleanup deletes all expired rows in batches, and a second cleanup d
       return database.query(...args);
     }) as Database["query"],
   };
-  await deleteOlder(countingDatabase, "attempts", NOW);
+  await deleteOlderRows(countingDatabase, "attempts", NOW);
   assert.equal(await countRows(database, "attempts"), 7);
   assert.equal(batchCount, 4, "5,000 rows per batch, until none is left");
-  await deleteOlder(database, "attempts", NOW);
+  await deleteOlderRows(database, "attempts", NOW);
   assert.equal(await countRows(database, "attempts"), 7);
 });
 
 onStore("if a stop is requested, the cleanup stops after the current batch", async (database) => {
   await insertAttempts(database, 6_000, NOW - 1);
   let checkCount = 0;
-  await deleteOlder(database, "attempts", NOW, () => ++checkCount > 1);
+  await deleteOlderRows(database, "attempts", NOW, () => ++checkCount > 1);
   assert.equal(await countRows(database, "attempts"), 1_000);
 });

@@ -6,7 +6,7 @@ import { ATTEMPT_WINDOW_MS_MAX } from "./attempts.ts";
 import { createEmailChanges } from "./email-changes.ts";
 import { withKeyEmails } from "./key-emails.ts";
 import type { CustomerPorts, EmailDelivery } from "./model.ts";
-import { deleteOlder } from "./queries.ts";
+import { deleteOlderRows } from "./queries.ts";
 import { createSignUps, type SignUpSettings } from "./sign-ups.ts";
 
 /** Short, so that the cleanup also runs if the service restarts often. */
@@ -43,8 +43,8 @@ export function createCustomers(
     const isStopping = () => signal.aborted;
     const now = clock.now();
     const auditStart = now - auditDays * DAY_MS;
-    const deleteBefore = (table: Parameters<typeof deleteOlder>[1], before: number) =>
-      deleteOlder(database, table, before, isStopping);
+    const deleteBefore = (table: Parameters<typeof deleteOlderRows>[1], before: number) =>
+      deleteOlderRows(database, table, before, isStopping);
     await deleteBefore("pending_signups", now);
     await deleteBefore("email_changes", now);
     await deleteBefore("attempts", now - ATTEMPT_WINDOW_MS_MAX);

@@ -14,7 +14,7 @@ import { hasAccount, hasPendingSignup, renewPendingSignup, takePendingSignup, up
 import type { BotCheck } from "./turnstile.ts";
 
 /** Limits sign-ups and sign-in link requests per IP address. */
-export const NETWORK_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR_MS }];
+export const ADDRESS_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR_MS }];
 /** Limit of bot checks per IP address and node, so that one caller cannot exhaust the Turnstile quota. */
 const BOT_CHECKS_PER_HOUR = 30;
 /** Limits e-mails of one kind to one e-mail address. */
@@ -135,7 +135,7 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
       const network = addressBlock(address);
       assertBotCheckAllowed(network);
       if (!(await settings.botCheck.passes(turnstileToken, address))) throw createBotCheckFailedError();
-      const waitMs = await takeAttempt(database, `signup:${network}`, NETWORK_RULES, clock.now());
+      const waitMs = await takeAttempt(database, `signup:${network}`, ADDRESS_RULES, clock.now());
       if (waitMs > 0) throw createTooManySignUpsError(waitMs);
       return emailDelivery === null
         ? createVerifiedAccount(email, name)
@@ -172,7 +172,7 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
     async resend(text: string, address: string): Promise<void> {
       const email = parseEmail(text);
       if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
-      const waitMs = await takeAttempt(database, `resend:${addressBlock(address)}`, NETWORK_RULES, clock.now());
+      const waitMs = await takeAttempt(database, `resend:${addressBlock(address)}`, ADDRESS_RULES, clock.now());
       if (waitMs > 0) throw rateLimited("Too many e-mails requested from this address", waitMs);
       if (emailDelivery !== null) await resendVerification(email.address, emailDelivery.publicUrl);
     },

@@ -12,7 +12,7 @@ import { createUndiciHttp } from "../../../adapters/network/undici-http.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
-import { createTurnstile, dummyBotCheck, isTestSecret, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
+import { createTurnstile, dummyBotCheck, isTurnstileTestSecret, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";
 
 const ADDRESS = "203.0.113.9";
 const http = createUndiciHttp(systemClock);
@@ -171,6 +171,7 @@ test("dummyBotCheck accepts only the published test token, any number of times",
 });
 
 test("isTestSecret recognises the three published test secrets", () => {
-  for (const digit of ["1", "2", "3"]) assert.equal(isTestSecret(`${digit}x0000000000000000000000000000000AA`), true);
-  assert.equal(isTestSecret(TURNSTILE_SECRET), false);
+  for (const digit of ["1", "2", "3"])
+    assert.equal(isTurnstileTestSecret(`${digit}x0000000000000000000000000000000AA`), true);
+  assert.equal(isTurnstileTestSecret(TURNSTILE_SECRET), false);
 });

@@ -24,7 +24,7 @@ export const TURNSTILE_ACTION = "signup";
 export const TURNSTILE_DUMMY_TOKEN = "XXXX.DUMMY.TOKEN.XXXX";
 /** Turnstile's published test secrets, which pass every token, fail every token, or report every token as used. */
 const TEST_SECRET_PATTERN = /^[123]x0{10,}AA$/;
-export const TOKEN_LENGTH_MAX = 2_048;
+export const TURNSTILE_TOKEN_LENGTH_MAX = 2_048;
 
 const TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 16 * 1024;
@@ -41,7 +41,7 @@ const CONFIGURATION_ERROR_CODES: ReadonlySet<unknown> = new Set([
   "bad-request",
 ]);
 
-export function isTestSecret(secret: string): boolean {
+export function isTurnstileTestSecret(secret: string): boolean {
   return TEST_SECRET_PATTERN.test(secret);
 }
 
@@ -102,7 +102,7 @@ export function createTurnstile(
       throw createUnavailableError();
     }
     // Responses for test secrets contain a fixed hostname and no action.
-    if (isTestSecret(secret)) return true;
+    if (isTurnstileTestSecret(secret)) return true;
     return verdict.action === TURNSTILE_ACTION && (hostname === null || verdict.hostname === hostname);
   };
 

@@ -4,7 +4,7 @@ import { type Allowance, PLANS, type Plan } from "../../../domain/plan.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { createKey, parseKey } from "./key-format.ts";
-import { belongsToCustomer, replaceKey } from "./queries.ts";
+import { isActiveKeyOf, replaceKey } from "./queries.ts";
 
 const FILE_NAME = "demo-keys.json";
 const KEY_ID_LENGTH = 26;
@@ -41,7 +41,7 @@ async function readKeys(path: string): Promise<Partial<Record<Plan, string>>> {
 async function isActive(database: AreaPorts["database"], plan: Plan, key: string | undefined): Promise<boolean> {
   const parsed = key === undefined ? null : parseKey(key);
   if (parsed === null || parsed.plan !== plan) return false;
-  return belongsToCustomer(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
+  return isActiveKeyOf(database, parsed, { customerId: DEMO_CUSTOMER_IDS[plan], plan });
 }
 
 /**

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { isStoreUnavailable } from "../../../../test/support/asserts/error-code.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { AppError } from "../../../domain/errors.ts";
-import { BATCH_SIZE_MAX, createLookUpQueue, QUERY_BURST } from "./look-up-queue.ts";
+import { createLookUpQueue, LOOK_UPS_PER_QUERY_MAX, QUERY_BURST } from "./look-up-queue.ts";
 
 /** A queue whose queries stay pending until the test ends them. The value of a key is the key in upper case. */
 function setUp() {
@@ -58,7 +58,7 @@ test("a look-up from a quiet address is in the next query, however many of anoth
   const quiet = queue.find("quiet", "198.51.100.1");
   queries[0]?.end();
   await clock.settle();
-  assert.equal(queries[4]?.keys.length, BATCH_SIZE_MAX);
+  assert.equal(queries[4]?.keys.length, LOOK_UPS_PER_QUERY_MAX);
   assert.ok(queries[4]?.keys.includes("quiet"));
   queries[4]?.end();
   assert.equal(await quiet, "QUIET");

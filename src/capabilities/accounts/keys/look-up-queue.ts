@@ -3,7 +3,7 @@ import { TokenBucket } from "../../../lib/token-bucket.ts";
 import type { Clock } from "../../../ports/clock.ts";
 
 /** Look-ups per query. */
-export const BATCH_SIZE_MAX = 512;
+export const LOOK_UPS_PER_QUERY_MAX = 512;
 /** Sustained limit of queries: with full batches, more look-ups than one process can receive requests. */
 const QUERIES_PER_SECOND = 100;
 /** Queries without delay after a pause, so that look-ups under normal load do not wait for a batch. */
@@ -23,7 +23,7 @@ interface Waiting<Key, Value> {
  * A bounded, fair queue of look-ups in the store. It sends at most `QUERIES_PER_SECOND`, however many clients send
  * unknown credentials.
  *
- * @param readBatch  returns the results of 1 to `BATCH_SIZE_MAX` keys in the same order
+ * @param readBatch  returns the results of 1 to `LOOK_UPS_PER_QUERY_MAX` keys in the same order
  */
 export function createLookUpQueue<Key, Value>(
   clock: Clock,
@@ -62,7 +62,7 @@ export function createLookUpQueue<Key, Value>(
   };
 
   const runQuery = async () => {
-    const batch = takeBatch(BATCH_SIZE_MAX);
+    const batch = takeBatch(LOOK_UPS_PER_QUERY_MAX);
     runningQueries += 1;
     try {
       const values = await readBatch(batch.map(({ key }) => key));

@@ -56,7 +56,7 @@ export async function findActivePlans(
 }
 
 /** Whether the key is active and belongs to this customer on this plan, even if the customer is canceled. */
-export async function belongsToCustomer(
+export async function isActiveKeyOf(
   database: Database,
   key: ParsedKey,
   { customerId, plan }: { readonly customerId: string; readonly plan: Plan },

@@ -3,7 +3,7 @@ import { AppError } from "../../../domain/errors.ts";
 import { type Allowance, PLAN_ALLOWANCES, type Plan } from "../../../domain/plan.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { createLookUpQueue } from "../keys/index.ts";
-import { findUserAccounts, type UserAccount } from "./queries.ts";
+import { findMarketplaceUserSettings, type MarketplaceUserSettings } from "./queries.ts";
 
 /** The plan of each marketplace subscription; unknown subscriptions get the free plan. */
 const PLANS_BY_SUBSCRIPTION: ReadonlyMap<string, Plan> = new Map([
@@ -43,7 +43,7 @@ export interface MarketplaceHeaders {
 
 interface Entry {
   readonly asOf: number;
-  account: Promise<UserAccount> | UserAccount;
+  account: Promise<MarketplaceUserSettings> | MarketplaceUserSettings;
 }
 
 /** @param ports.secrets  accepted secrets: two during a rotation; none disables the marketplace */
@@ -54,7 +54,7 @@ export function createMarketplace({
 }: Pick<AreaPorts, "database" | "clock"> & { readonly secrets: readonly string[] }) {
   const secretDigests = secrets.map(hashText);
   const accounts = new Map<string, Entry>();
-  const lookUps = createLookUpQueue(clock, (ids: readonly string[]) => findUserAccounts(database, ids));
+  const lookUps = createLookUpQueue(clock, (ids: readonly string[]) => findMarketplaceUserSettings(database, ids));
 
   const isValidSecret = (secret: string): boolean => {
     const secretDigest = hashText(secret);
@@ -63,7 +63,7 @@ export function createMarketplace({
   };
 
   /** Returns cached settings synchronously. */
-  const findAccount = (customerId: string): Promise<UserAccount> | UserAccount => {
+  const findAccount = (customerId: string): Promise<MarketplaceUserSettings> | MarketplaceUserSettings => {
     const now = clock.monotonic();
     const cachedEntry = accounts.get(customerId);
     if (cachedEntry !== undefined && now - cachedEntry.asOf < CACHED_ACCOUNT_MS_MAX) return cachedEntry.account;
@@ -100,7 +100,7 @@ export function createMarketplace({
         throw createUnauthorizedError();
       const customerId = marketplaceCustomerId(user);
       const account = findAccount(customerId);
-      const toCaller = (loaded: UserAccount) => createCaller(customerId, subscription ?? "", loaded);
+      const toCaller = (loaded: MarketplaceUserSettings) => createCaller(customerId, subscription ?? "", loaded);
       return account instanceof Promise ? account.then(toCaller) : toCaller(account);
     },
   };
@@ -110,7 +110,7 @@ export function createMarketplace({
 function createCaller(
   customerId: string,
   subscription: string,
-  { isCanceled, customAllowance }: UserAccount,
+  { isCanceled, customAllowance }: MarketplaceUserSettings,
 ): MarketplaceCaller {
   if (isCanceled) throw createUnauthorizedError();
   if (subscription === CUSTOM_SUBSCRIPTION && customAllowance !== null)

@@ -2,19 +2,19 @@ import { type Allowance, allowanceOf } from "../../../domain/plan.ts";
 import type { Database } from "../../../ports/database.ts";
 
 /** An operator's settings for a marketplace user. */
-export interface UserAccount {
+export interface MarketplaceUserSettings {
   readonly isCanceled: boolean;
   /** The allowance with the user's custom limits; null without custom limits. */
   readonly customAllowance: Allowance | null;
 }
 
-const NO_SETTINGS: UserAccount = { isCanceled: false, customAllowance: null };
+const NO_SETTINGS: MarketplaceUserSettings = { isCanceled: false, customAllowance: null };
 
 /** Returns the settings of marketplace users in one query, in the order of `customerIds`. */
-export async function findUserAccounts(
+export async function findMarketplaceUserSettings(
   database: Database,
   customerIds: readonly string[],
-): Promise<readonly UserAccount[]> {
+): Promise<readonly MarketplaceUserSettings[]> {
   const rows = await database.query<
     Parameters<typeof allowanceOf>[1] & { customerId: string; isCanceled: boolean; hasCustomLimits: boolean }
   >(

@@ -22,7 +22,7 @@ export interface QuotaOptions {
 }
 
 /** Quota units that the store has granted to this node. */
-export interface Block extends GrantedBlock {
+export interface QuotaBlock extends GrantedBlock {
   /** Monotonic timestamp at which the month ends. */
   readonly monthEndsAt: number;
   /** Journal slot; null for a single unit. */
@@ -35,11 +35,11 @@ export interface Block extends GrantedBlock {
 }
 
 /** The units that this node holds for one account. */
-export interface AccountState {
+export interface AccountUnits {
   readonly account: QuotaAccount;
-  currentBlock: Block | null;
+  currentBlock: QuotaBlock | null;
   /** Blocks to use after the current block. Empty unless the account is busy. */
-  readonly reserveBlocks: Block[];
+  readonly reserveBlocks: QuotaBlock[];
   /** Monotonic timestamp of the last grant. */
   grantedAt: number;
   /** Month of the last grant, for example "2026-11-01"; empty before the first grant. */
@@ -64,14 +64,14 @@ export interface AccountState {
 export class QuotaBlocks {
   readonly #options: QuotaOptions;
   /** By tier and customer id. */
-  readonly #states: Readonly<Record<Tier, Map<string, AccountState>>> = {
+  readonly #states: Readonly<Record<Tier, Map<string, AccountUnits>>> = {
     LISTING: new Map(),
     INSIGHT: new Map(),
     STRATEGY: new Map(),
     DEEP: new Map(),
   };
   /** Closed blocks that are not returned to the store yet. Their journal entries are kept until they are returned. */
-  readonly #endedBlocks = new Set<Block>();
+  readonly #endedBlocks = new Set<QuotaBlock>();
   /** Released units of closed blocks that are not sent to the store yet, by account and month. */
   #releasedUnits = new Map<string, ReleasedUnits>();
   /** Released units that are being sent. If the response is lost, the next request repeats them with the same serial. */
@@ -98,7 +98,7 @@ export class QuotaBlocks {
   }
 
   /** Returns the account's state and creates it if necessary. */
-  stateOf(account: QuotaAccount): AccountState {
+  stateOf(account: QuotaAccount): AccountUnits {
     const statesOfTier = this.#states[account.tier];
     const existingState = statesOfTier.get(account.customerId);
     if (existingState !== undefined) return existingState;
@@ -121,11 +121,11 @@ export class QuotaBlocks {
     return newState;
   }
 
-  allStates(): AccountState[] {
+  allStates(): AccountUnits[] {
     return TIERS.flatMap((tier) => [...this.#states[tier].values()]);
   }
 
-  statesOfCustomer(customerId: string): AccountState[] {
+  statesOfCustomer(customerId: string): AccountUnits[] {
     return TIERS.flatMap((tier) => this.#states[tier].get(customerId) ?? []);
   }
 
@@ -133,7 +133,7 @@ export class QuotaBlocks {
    * Closes used-up and outdated blocks. Returns the first block with units left in the current month, or null if none
    * is left.
    */
-  findUsableBlock(state: AccountState, now: number): Block | null {
+  findUsableBlock(state: AccountUnits, now: number): QuotaBlock | null {
     for (;;) {
       const block = state.currentBlock;
       if (block !== null && block.spent < block.size && now < block.monthEndsAt) return block;
@@ -143,14 +143,14 @@ export class QuotaBlocks {
     }
   }
 
-  endAllBlocks(state: AccountState): void {
+  endAllBlocks(state: AccountUnits): void {
     for (const block of blocksOf(state)) this.closeBlock(state.account, block);
     state.currentBlock = null;
     state.reserveBlocks.length = 0;
   }
 
   /** Closes a block. Its spent units do not change afterwards. */
-  closeBlock(account: QuotaAccount, block: Block): void {
+  closeBlock(account: QuotaAccount, block: QuotaBlock): void {
     block.isOpen = false;
     if (block.blockId !== null) this.#endedBlocks.add(block);
     // The store counts a single unit as used when it grants the unit, so an unused unit is released explicitly.
@@ -158,7 +158,7 @@ export class QuotaBlocks {
   }
 
   /** Releases one spent unit of the block. */
-  release(account: QuotaAccount, block: Block): void {
+  release(account: QuotaAccount, block: QuotaBlock): void {
     if (block.isOpen && block.blockId !== null && block.spent > 0) {
       block.spent -= 1;
       this.writeToJournal(block);
@@ -168,7 +168,7 @@ export class QuotaBlocks {
     }
   }
 
-  writeToJournal({ blockId, slot, spent }: Block): void {
+  writeToJournal({ blockId, slot, spent }: QuotaBlock): void {
     if (blockId !== null && slot !== null) this.#options.journal.write(slot, { blockId, spent });
   }
 
@@ -233,7 +233,7 @@ export class QuotaBlocks {
   }
 
   /** Reports spent units of open blocks and renews the leases. */
-  async reportSpentUnits(states: readonly AccountState[]): Promise<void> {
+  async reportSpentUnits(states: readonly AccountUnits[]): Promise<void> {
     const now = this.#options.clock.monotonic();
     const blocks = states
       .flatMap(blocksOf)
@@ -267,17 +267,17 @@ export class QuotaBlocks {
   }
 }
 
-export function blocksOf({ currentBlock, reserveBlocks }: AccountState): readonly Block[] {
+export function blocksOf({ currentBlock, reserveBlocks }: AccountUnits): readonly QuotaBlock[] {
   return currentBlock === null ? reserveBlocks : [currentBlock, ...reserveBlocks];
 }
 
-function deleteEmptyStates(states: Map<string, AccountState>): void {
+function deleteEmptyStates(states: Map<string, AccountUnits>): void {
   for (const [customerId, state] of states)
     if (blocksOf(state).length === 0 && state.pendingGrant === null) states.delete(customerId);
 }
 
 /** @throws Error for a single unit: it has no block id and is never reported */
-function journalEntryOf({ blockId, spent }: Block): JournalEntry {
+function journalEntryOf({ blockId, spent }: QuotaBlock): JournalEntry {
   if (blockId === null) throw new Error("a single unit is settled when it is taken");
   return { blockId, spent };
 }

@@ -1,7 +1,14 @@
 import { AppError } from "../../../domain/errors.ts";
 import type { Charge, QuotaRefusal } from "../../../domain/metering.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import { type AccountState, type Block, blocksOf, LEASE_MS, QuotaBlocks, type QuotaOptions } from "./quota-blocks.ts";
+import {
+  type AccountUnits,
+  blocksOf,
+  LEASE_MS,
+  type QuotaBlock,
+  QuotaBlocks,
+  type QuotaOptions,
+} from "./quota-blocks.ts";
 import type { GrantedBlock, QuotaAccount } from "./quota-store.ts";
 
 /** Number of units in one block. */
@@ -23,14 +30,14 @@ const JOURNAL_RETRY_MS = 1_000;
 /** One spent unit of a block. */
 export class QuotaCharge implements Charge {
   readonly isAllowed = true;
-  readonly block: Block;
+  readonly block: QuotaBlock;
   readonly resetsInMs: number;
   /** Unused units in blocks of other nodes count as used. */
   remaining: number;
   readonly #account: QuotaAccount;
   #blocks: QuotaBlocks | null;
 
-  constructor(blocks: QuotaBlocks, account: QuotaAccount, block: Block, remaining: number, resetsInMs: number) {
+  constructor(blocks: QuotaBlocks, account: QuotaAccount, block: QuotaBlock, remaining: number, resetsInMs: number) {
     this.#blocks = blocks;
     this.#account = account;
     this.block = block;
@@ -126,7 +133,7 @@ export class QuotaMeter {
   }
 
   /** Returns the charge, or null if this node holds no unit for the account. */
-  #takeFromMemory(state: AccountState, limit: number): QuotaDecision | null {
+  #takeFromMemory(state: AccountUnits, limit: number): QuotaDecision | null {
     if (limit < state.limit) return null;
     const now = this.#options.clock.monotonic();
     const block = this.#blocks.findUsableBlock(state, now);
@@ -156,7 +163,7 @@ export class QuotaMeter {
     );
   }
 
-  async #takeSlowly(state: AccountState, limit: number): Promise<QuotaDecision> {
+  async #takeSlowly(state: AccountUnits, limit: number): Promise<QuotaDecision> {
     for (;;) {
       const decision = this.#takeFromMemory(state, limit);
       if (decision !== null) return decision;
@@ -178,7 +185,7 @@ export class QuotaMeter {
     }
   }
 
-  #requestBlocks(state: AccountState, limit: number): void {
+  #requestBlocks(state: AccountUnits, limit: number): void {
     state.pendingGrant ??= this.#fetchBlocks(state, limit).finally(() => {
       state.pendingGrant = null;
     });
@@ -186,7 +193,7 @@ export class QuotaMeter {
     state.pendingGrant.catch(() => {});
   }
 
-  async #fetchBlocks(state: AccountState, limit: number): Promise<void> {
+  async #fetchBlocks(state: AccountUnits, limit: number): Promise<void> {
     if (this.#options.clock.monotonic() < this.#journalRetryAt) throw createCannotCountError();
     // The account may have no other units left than those still being returned to the store.
     if (this.#blocks.hasReleasedUnits(state.account, state.grantedMonth))

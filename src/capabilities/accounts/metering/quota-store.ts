@@ -17,7 +17,7 @@ export interface GrantedBlock {
   readonly month: string;
 }
 
-export interface Grant {
+export interface QuotaGrant {
   /** Empty if no unit is left. */
   readonly blocks: readonly GrantedBlock[];
   /** Units of the month that are spent or in blocks, including those of this grant. */
@@ -93,10 +93,10 @@ export function createQuotaStore(database: Database) {
       options: { readonly nodeId: string } & Readonly<
         Record<"limit" | "leaseMs" | "sizeMax" | "singleUnitsBelow" | "blocks", number>
       >,
-    ): Promise<Grant> {
+    ): Promise<QuotaGrant> {
       const { limit, nodeId, leaseMs, sizeMax, singleUnitsBelow, blocks } = options;
       const rows = await database.query<
-        Omit<Grant, "blocks"> & { blockId: number | null; size: number | null; month: string }
+        Omit<QuotaGrant, "blocks"> & { blockId: number | null; size: number | null; month: string }
       >(TAKE_BLOCKS_SQL, [customerId, tier, limit, nodeId, leaseMs, sizeMax, singleUnitsBelow, blocks]);
       const [row] = rows;
       if (row === undefined) throw new Error("the quota statement returned no row");

@@ -10,7 +10,7 @@ import {
 } from "../../../domain/plan.ts";
 import { sendPreserialised } from "../../../http/response/preserialised.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { type PricedQuotas, type PricedRateLimits, Pricing } from "./schema.ts";
+import { type PlanQuotas, type PlanRateLimits, PricingSchema } from "./schema.ts";
 
 /** GET /v1/pricing: the prices of tiers and plans, generated from the route table. */
 export function pricingRoutes(app: FastifyInstance): void {
@@ -23,7 +23,7 @@ export function pricingRoutes(app: FastifyInstance): void {
     tag: "Analytics",
     summary: "Retrieve prices",
     operationId: "get_pricing",
-    responses: { 200: Pricing },
+    responses: { 200: PricingSchema },
     handler({ reply }) {
       // Created on the first call, because all routes are registered by then.
       bytes ??= Buffer.from(JSON.stringify(presentPricing(app.routeTable.entries)));
@@ -47,7 +47,7 @@ function presentPricing(routes: readonly RouteEntry[]) {
 }
 
 /** Returns null values for the enterprise plan, because its limits are individual. */
-function presentAllowance(plan: Plan): { quotas: PricedQuotas | null; rate_limits: PricedRateLimits | null } {
+function presentAllowance(plan: Plan): { quotas: PlanQuotas | null; rate_limits: PlanRateLimits | null } {
   if (plan === "enterprise") return { quotas: null, rate_limits: null };
   const { quotas, rateLimits } = PLAN_ALLOWANCES[plan];
   const { LISTING: listing, INSIGHT: insight, STRATEGY: strategy, DEEP: deep } = quotas;

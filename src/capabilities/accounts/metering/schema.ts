@@ -13,10 +13,10 @@ const rateLimits = Type.Object(
 );
 const orIndividual = <Schema extends object>(schema: Schema) => ({ ...schema, type: ["object", "null"] }) as never;
 
-export type PricedQuotas = Type.Static<typeof quotas>;
-export type PricedRateLimits = Type.Static<typeof rateLimits>;
+export type PlanQuotas = Type.Static<typeof quotas>;
+export type PlanRateLimits = Type.Static<typeof rateLimits>;
 
-export const Pricing = Type.Object(
+export const PricingSchema = Type.Object(
   {
     currency: Type.Literal("USD"),
     tiers: Type.Array(
@@ -33,8 +33,8 @@ export const Pricing = Type.Object(
           type: ["number", "null"],
           description: "Price in USD per month. Null if it is individual.",
         }),
-        quotas: Type.Unsafe<PricedQuotas | null>(orIndividual(quotas)),
-        rate_limits: Type.Unsafe<PricedRateLimits | null>(orIndividual(rateLimits)),
+        quotas: Type.Unsafe<PlanQuotas | null>(orIndividual(quotas)),
+        rate_limits: Type.Unsafe<PlanRateLimits | null>(orIndividual(rateLimits)),
       }),
     ),
   },

@@ -23,7 +23,7 @@ const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a
  * void: it will never pay the payee, because it has expired or its nonce was used for another purpose. unknown: no
  * certain response.
  */
-export type ChainFinding =
+export type AuthorizationState =
   | { readonly kind: "transferred"; readonly transaction: string }
   | { readonly kind: "open" }
   | { readonly kind: "void" }
@@ -31,10 +31,10 @@ export type ChainFinding =
 
 /** Reads the outcome of settlements from the chain if the facilitator did not report it. */
 export interface ChainReader {
-  find(authorization: Authorization, signal?: AbortSignal): Promise<ChainFinding>;
+  find(authorization: Authorization, signal?: AbortSignal): Promise<AuthorizationState>;
 }
 
-const UNKNOWN_FINDING: ChainFinding = { kind: "unknown" };
+const UNKNOWN_FINDING: AuthorizationState = { kind: "unknown" };
 const Quantity = Type.String({ pattern: "^0x(?:0|[1-9a-f][0-9a-f]{0,15})$" });
 const Hex32 = Type.String({ pattern: "^0x[0-9a-fA-F]{64}$" });
 const EventLog = Type.Object({
@@ -53,7 +53,7 @@ const receiptCheck = Compile(Type.Object({ status: Quantity, logs: Type.Array(Ev
 type EventLog = Static<typeof EventLog>;
 
 /** Calls an Ethereum JSON-RPC endpoint. Returns the unvalidated result. Throws if there is no response. */
-export async function queryChain(
+export async function callChainRpc(
   endpoint: { readonly http: HttpOut; readonly url: string; readonly deadlineMs: number },
   method: string,
   params: readonly unknown[],
@@ -78,7 +78,7 @@ export function createChainReader(options: {
   const token = asset.asset.toLowerCase();
 
   const call = (method: string, params: readonly unknown[], signal?: AbortSignal) =>
-    queryChain({ http, url, deadlineMs: RPC_TIMEOUT_MS }, method, params, signal);
+    callChainRpc({ http, url, deadlineMs: RPC_TIMEOUT_MS }, method, params, signal);
 
   const findEvent = async (authorization: Authorization, lastBlock: number, signal?: AbortSignal) => {
     const topics = [

@@ -40,7 +40,10 @@ const CERTAIN_REJECTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Result of the verification before the charge; null if the facilitator returned no valid response. */
-export type Verdict = { readonly isValid: true } | { readonly isValid: false; readonly reason: string } | null;
+export type VerificationResult =
+  | { readonly isValid: true }
+  | { readonly isValid: false; readonly reason: string }
+  | null;
 
 /** Result of a charge request. unknown: possibly charged. */
 export type SettleOutcome =
@@ -50,7 +53,7 @@ export type SettleOutcome =
 
 /** External service that verifies payments and submits them to the chain. */
 export interface Facilitator {
-  verify(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<Verdict>;
+  verify(payment: SignedAuthorization, requirements: PaymentRequirements): Promise<VerificationResult>;
   /**
    * Requests the charge. Repeating the request for the same authorization is safe, because the token accepts a nonce
    * only once.

@@ -109,7 +109,7 @@ export interface StoredResponse {
 }
 
 /** Returns the customer id of a payer, also used in logs. It is a hash, because the wallet address is personal data. */
-export const payerName = (payer: Hex) => `pay-${createHash("sha256").update(payer).digest("hex").slice(0, 32)}`;
+export const payerCustomerId = (payer: Hex) => `pay-${createHash("sha256").update(payer).digest("hex").slice(0, 32)}`;
 
 const UNKNOWN_RETRY_AFTER_SECONDS = 5;
 

@@ -3,7 +3,7 @@ import { AppError } from "../../../domain/errors.ts";
 import { PLAN_ALLOWANCES } from "../../../domain/plan.ts";
 import type { Principal } from "../../../http/auth.ts";
 import type { PaymentGate } from "../../../http/payment-gate.ts";
-import { COMMON_HEADERS, prepareProblem, toProblem } from "../../../http/problem.ts";
+import { COMMON_HEADER_NAMES, prepareProblem, toProblem } from "../../../http/problem.ts";
 import { describeError } from "../../../http/request-log.ts";
 import { isInPieces } from "../../../http/response/pieces.ts";
 import type { Log } from "../../../ports/log.ts";
@@ -12,7 +12,7 @@ import {
   type Payment,
   type PaymentAsset,
   PaymentRejectedError,
-  payerName,
+  payerCustomerId,
   type RoutePrice,
   type Settlement,
   type StoredResponse,
@@ -85,7 +85,7 @@ export function createPaymentGate(options: PaymentGateOptions): PaymentGate {
       const call = { payment, price, run: null };
       await mapRejection(request, call, service.check(payment, service.createRouteRequirements(price)));
       calls.set(request, call);
-      const customerId = payerName(payment.authorization.from);
+      const customerId = payerCustomerId(payment.authorization.from);
       return { kind: "payer", customerId, plan: "pro", allowance: PLAN_ALLOWANCES.pro };
     },
 
@@ -205,7 +205,7 @@ function replaceWithProblem(
   const problem = toProblem(error);
   if (problem.status >= 500)
     log.warn({ requestId: request.id, ...describeError(error) }, "a paid response was withheld");
-  for (const name of Object.keys(reply.getHeaders())) if (!COMMON_HEADERS.has(name)) reply.removeHeader(name);
+  for (const name of Object.keys(reply.getHeaders())) if (!COMMON_HEADER_NAMES.has(name)) reply.removeHeader(name);
   return prepareProblem(reply, problem);
 }
 
@@ -214,7 +214,7 @@ function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse
   if (payload !== undefined && payload !== null && typeof payload !== "string" && !Buffer.isBuffer(payload))
     return null;
   const entries = Object.entries(reply.getHeaders()).filter(
-    ([name, value]) => !COMMON_HEADERS.has(name) && !TRANSIENT_HEADERS_PATTERN.test(name) && !Array.isArray(value),
+    ([name, value]) => !COMMON_HEADER_NAMES.has(name) && !TRANSIENT_HEADERS_PATTERN.test(name) && !Array.isArray(value),
   );
   const headers = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
   return { status: reply.statusCode, headers, body: Buffer.from(payload ?? "") };

@@ -12,7 +12,7 @@ const NETWORK_NAMES_V1: Readonly<Record<string, string>> = {
 };
 
 /** Default token per network: USDC. Its EIP-712 name differs between networks. */
-export const KNOWN_ASSETS: Readonly<Record<string, Pick<PaymentAsset, "asset" | "name" | "version">>> = {
+export const DEFAULT_ASSETS: Readonly<Record<string, Pick<PaymentAsset, "asset" | "name" | "version">>> = {
   "eip155:8453": { asset: "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", name: "USD Coin", version: "2" },
   "eip155:84532": { asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e", name: "USDC", version: "2" },
 };

@@ -10,7 +10,7 @@ import {
   PaymentRejectedError,
   type PaymentRequirements,
   type PaymentState,
-  payerName,
+  payerCustomerId,
   type RoutePrice,
   type Settlement,
   type SettlementTiming,
@@ -65,7 +65,7 @@ export function createPaymentService(options: PaymentServiceOptions) {
     const verdict = await facilitator.verify(payment, requirements);
     if (verdict === null) {
       await ledger.transition(lease, { from: ["reserved"], to: "released", leaseMs: 0 });
-      const fields = { paymentId: lease.paymentId, payer: payerName(payment.authorization.from) };
+      const fields = { paymentId: lease.paymentId, payer: payerCustomerId(payment.authorization.from) };
       log.warn(fields, "the facilitator returned no valid response");
       throw new AppError("payment_unavailable", "The payment cannot be verified at the moment. Send it again.");
     }

@@ -1,5 +1,5 @@
 import type { Log } from "../../../ports/log.ts";
-import type { ChainFinding, ChainReader } from "./chain.ts";
+import type { AuthorizationState, ChainReader } from "./chain.ts";
 import type { Facilitator } from "./facilitator.ts";
 import type { PaymentLease, PaymentLedger, PaymentTransition } from "./ledger.ts";
 import {
@@ -7,7 +7,7 @@ import {
   type Payment,
   PaymentRejectedError,
   type PaymentRequirements,
-  payerName,
+  payerCustomerId,
   type Settlement,
   type SignedAuthorization,
   throwSettlementUnknown,
@@ -44,14 +44,14 @@ export function createSettlement(ledger: PaymentLedger, { facilitator, chain, lo
     { paymentId }: PaymentLease,
     { authorization }: SignedAuthorization,
     fields?: object,
-  ): void => log.warn({ paymentId, payer: payerName(authorization.from), ...fields }, message);
+  ): void => log.warn({ paymentId, payer: payerCustomerId(authorization.from), ...fields }, message);
 
   /** The chain takes precedence over the facilitator. */
   const findOutcome = async (
     signed: SignedAuthorization,
     requirements: PaymentRequirements,
     signal: AbortSignal | undefined,
-  ): Promise<ChainFinding> => {
+  ): Promise<AuthorizationState> => {
     const firstFinding = await chain?.find(signed.authorization, signal);
     if (firstFinding?.kind === "transferred" || firstFinding?.kind === "void") return firstFinding;
     const outcome = await facilitator.settle(signed, requirements, signal);

@@ -1,7 +1,7 @@
 import Type from "typebox";
 import { Compile } from "typebox/compile";
 import type { HttpOut } from "../../../ports/http-out.ts";
-import { queryChain } from "./chain.ts";
+import { callChainRpc } from "./chain.ts";
 import type { PaymentSettings } from "./model.ts";
 
 const TIMEOUT_MS = 5_000;
@@ -58,7 +58,7 @@ async function findChainError({
   rpcUrl,
 }: CheckOptions & { readonly rpcUrl: string }): Promise<string | null> {
   const call = (method: string, params: readonly unknown[]) =>
-    queryChain({ http, url: rpcUrl, deadlineMs: TIMEOUT_MS }, method, params);
+    callChainRpc({ http, url: rpcUrl, deadlineMs: TIMEOUT_MS }, method, params);
   const chainId = await call("eth_chainId", []);
   if (typeof chainId === "string" && Number(chainId) !== asset.chainId)
     return `PARALLAX_X402_RPC_URL: the endpoint serves chain ${Number(chainId)}, but payments are on ${asset.network}`;

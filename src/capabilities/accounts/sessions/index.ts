@@ -2,10 +2,10 @@
 export { endOtherSessions, endSessions } from "./queries.ts";
 export {
   createSessions,
-  LINK_MS,
-  PROOF_MS,
+  REAUTHENTICATION_MS,
   SESSION_MS_MAX,
   type Session,
   type Sessions,
   type SessionView,
+  SIGN_IN_LINK_MS,
 } from "./sessions.ts";

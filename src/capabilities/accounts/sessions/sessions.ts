@@ -18,13 +18,13 @@ import {
 } from "./queries.ts";
 
 /** How long a sign-in link is valid. */
-export const LINK_MS = 30 * MINUTE_MS;
+export const SIGN_IN_LINK_MS = 30 * MINUTE_MS;
 /** A session ends after this time without use. */
 const IDLE_MS_MAX = 24 * HOUR_MS;
 /** Maximum age of a session. */
 export const SESSION_MS_MAX = 14 * 24 * HOUR_MS;
 /** How long key changes are allowed after a sign-in or reauthentication. */
-export const PROOF_MS = 10 * MINUTE_MS;
+export const REAUTHENTICATION_MS = 10 * MINUTE_MS;
 /** Minimum interval between writes of the last use of a session. */
 const TOUCH_INTERVAL_MS = MINUTE_MS;
 
@@ -33,7 +33,7 @@ export interface Session {
   /** Identifies the session in the audit log. Not a secret. */
   readonly sessionId: string;
   readonly customerId: string;
-  /** Whether the customer signed in or reauthenticated less than `PROOF_MS` ago. */
+  /** Whether the customer signed in or reauthenticated less than `REAUTHENTICATION_MS` ago. */
   readonly isProven: boolean;
 }
 
@@ -96,7 +96,7 @@ export function createSessions({
      */
     async issueLink(queryRunner: Pick<Database, "query"> | Transaction, email: string): Promise<string | null> {
       const token = createToken(random);
-      const link = { email, tokenHash: hashToken(token), expiresAt: clock.now() + LINK_MS };
+      const link = { email, tokenHash: hashToken(token), expiresAt: clock.now() + SIGN_IN_LINK_MS };
       return (await upsertLink(queryRunner, link)) === null ? null : token;
     },
     /**
@@ -136,7 +136,7 @@ export function createSessions({
       if (row === null) return null;
       const { sessionId, customerId, provenAt, lastSeenAt } = row;
       if (now - lastSeenAt.getTime() >= TOUCH_INTERVAL_MS) await updateLastSeen(database, sessionId, now);
-      return { sessionId, customerId, isProven: now - provenAt.getTime() < PROOF_MS };
+      return { sessionId, customerId, isProven: now - provenAt.getTime() < REAUTHENTICATION_MS };
     },
     /** Records a reauthentication of the session. */
     prove: ({ sessionId, customerId }: Session) =>

@@ -1,12 +1,12 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { Analysis, MarketView } from "../../../engine/index.ts";
-import { ANALYSIS_WORKER } from "./compute.ts";
+import { ANALYSIS_WORKER_URL } from "./compute.ts";
 import { CurrentEstimates } from "./current-estimates.ts";
 import { LatestEstimates } from "./latest-estimates.ts";
 import type { CurrentEstimate, StoredAnalysis } from "./model.ts";
 import { createRunPerformer } from "./perform-run.ts";
 import type { AnalysesPorts } from "./ports.ts";
-import { selectQueue } from "./run-queries.ts";
+import { selectRunCounts } from "./run-queries.ts";
 import { RunWorker } from "./run-worker.ts";
 import { createRuns } from "./runs.ts";
 import { createScheduledAnalyses } from "./scheduled-analyses.ts";
@@ -28,7 +28,7 @@ export function createAnalyses(ports: AnalysesPorts) {
   const runs = createRuns({ ...ports, queue, requestedType: researchRunner === null ? "light" : "full" });
   const latest = new LatestEstimates(ports);
   const estimates = new CurrentEstimates({ ...ports, latest });
-  const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER);
+  const engine = ports.openWorkerPool<MarketView, Analysis | null>(ANALYSIS_WORKER_URL);
   let onCompleted: CompletionObserver = async () => {};
   const perform = createRunPerformer({
     ...ports,
@@ -51,7 +51,7 @@ export function createAnalyses(ports: AnalysesPorts) {
     probabilityOf: (market: BoardMarket): number | null => estimates.find(market)?.probability ?? null,
     scheduled,
     /** Reads the queue of all nodes; null on a node that runs no analyses. */
-    readQueue: async () => (isWorker ? selectQueue(database, clock.now()) : null),
+    readQueue: async () => (isWorker ? selectRunCounts(database, clock.now()) : null),
     /** Calls `observer` with each analysis that this node completes, and logs its failures. Replaces the previous observer. */
     observeCompletions(observer: CompletionObserver): void {
       onCompleted = observer;

@@ -91,7 +91,7 @@ const toStored = ({ result, ...row }: StoredRow): StoredAnalysis => ({
   result: JSON.parse(result) as AnalysisResult,
 });
 
-export async function selectLatest(
+export async function selectLatestAnalysis(
   database: Database,
   venue: VenueId,
   marketId: string,
@@ -107,7 +107,7 @@ export async function selectLatest(
 }
 
 /** Selects the completed analyses that a caller started or joined, newest first. */
-export async function selectOfCustomer(
+export async function selectAnalysesOfCustomer(
   database: Database,
   customerId: string,
   limit: number,
@@ -122,12 +122,12 @@ export async function selectOfCustomer(
   return rows.map(toStored);
 }
 
-export interface LatestRow extends LatestEstimate {
+export interface LatestEstimateRow extends LatestEstimate {
   readonly venue: VenueId;
   readonly marketId: string;
 }
 
-interface EstimateRow extends Record<string, unknown>, Omit<LatestRow, "interval" | "gaps"> {
+interface EstimateRow extends Record<string, unknown>, Omit<LatestEstimateRow, "interval" | "gaps"> {
   readonly low: number;
   readonly high: number;
   readonly peerGap: number;
@@ -139,7 +139,7 @@ const ESTIMATE_COLUMNS = `analyses.venue, analyses.market_id as "marketId", mark
   daily_move as "dailyMove", peer_gap as "peerGap", sibling_gap as "siblingGap",
   ${toMillisSql("analyses.analysed_at")} as "analysedAt"`;
 
-const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): LatestRow => ({
+const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): LatestEstimateRow => ({
   ...row,
   interval: { low, high },
   gaps: { peers: peerGap, siblings: siblingGap },
@@ -148,9 +148,9 @@ const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): La
 /** Selects one page of the latest estimates of all markets, after a position. */
 export async function selectLatestEstimates(
   database: Database,
-  after: Pick<LatestRow, "venue" | "marketId">,
+  after: Pick<LatestEstimateRow, "venue" | "marketId">,
   limit: number,
-): Promise<LatestRow[]> {
+): Promise<LatestEstimateRow[]> {
   const rows = await database.query<EstimateRow>(
     `select ${ESTIMATE_COLUMNS} from latest_analyses as latest join analyses using (analysis_id)
      where (latest.venue, latest.market_id) > ($1, $2)
@@ -161,7 +161,10 @@ export async function selectLatestEstimates(
 }
 
 /** Selects the estimates of analyses; omits those that do not exist. */
-export async function selectEstimates(database: Database, analysisIds: readonly string[]): Promise<LatestRow[]> {
+export async function selectEstimates(
+  database: Database,
+  analysisIds: readonly string[],
+): Promise<LatestEstimateRow[]> {
   const rows = await database.query<EstimateRow>(
     `select ${ESTIMATE_COLUMNS} from analyses where analysis_id = any($1::text[])`,
     [analysisIds],

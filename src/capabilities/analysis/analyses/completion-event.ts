@@ -35,7 +35,7 @@ export function createCompletionEvent(stored: StoredAnalysis, now: number): NewE
 }
 
 /** Returns the id of the analysis of an `analysis_complete` event; null if the run had no result. */
-export function readCompletion({ status, analysis_id: analysisId }: NewEvent["payload"]): string | null {
+export function readCompletedAnalysisId({ status, analysis_id: analysisId }: NewEvent["payload"]): string | null {
   return status === "complete" && typeof analysisId === "string" ? analysisId : null;
 }
 

@@ -14,7 +14,7 @@ import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { analyse, ENGINE_COEFFICIENTS, toLogOdds } from "../../../engine/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { EqualMarket } from "../../markets/matching/index.ts";
-import { CurrentEstimates, toLatest } from "./current-estimates.ts";
+import { CurrentEstimates, toLatestEstimate } from "./current-estimates.ts";
 import { createMarketViews } from "./market-views.ts";
 import type { LatestEstimate, StoredAnalysis } from "./model.ts";
 
@@ -73,7 +73,7 @@ function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardM
         durationMs: 1,
       },
     };
-    byMarket.set(`${venue}/${marketId}`, toLatest(stored));
+    byMarket.set(`${venue}/${marketId}`, toLatestEstimate(stored));
     for (const observer of observers) observer(venue, marketId);
     return stored;
   };

@@ -18,7 +18,7 @@ import {
 } from "../../../engine/index.ts";
 import { sumOf } from "../../../lib/numbers.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import { type Agreement, EventEstimates } from "./event-estimates.ts";
+import { type EventAdjustment, EventEstimates } from "./event-estimates.ts";
 import { freshnessOf } from "./freshness.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
 import { type MarketViews, toActivityView, toQuoteView } from "./market-views.ts";
@@ -94,7 +94,7 @@ export class CurrentEstimates {
   move(stored: StoredAnalysis, market: BoardMarket | null): CurrentAnalysis {
     const now = this.#ports.clock.now();
     const { analysis } = stored.result;
-    const latest = toLatest(stored);
+    const latest = toLatestEstimate(stored);
     const own = market === null ? null : this.#ownEstimate(market, latest, this.#events.siblingGapOf(market), now);
     if (market === null || own === null) {
       const freshness = freshnessOf(latest, market?.yesPrice ?? null, now);
@@ -157,7 +157,7 @@ const timeOf = ({ updatedAt }: BoardMarket, analysedAt: number, now: number): nu
   Math.min(now, Math.max(updatedAt, analysedAt));
 
 /** Converts a stored analysis to the form that is kept in memory. */
-export const toLatest = ({
+export const toLatestEstimate = ({
   venue,
   marketId,
   analysedAt,
@@ -174,7 +174,7 @@ export const toLatest = ({
   analysedAt,
 });
 
-function describeAgreement({ logic, count, shift }: Agreement, { logOdds }: PricedEstimate): LogOddsChange {
+function describeAgreement({ logic, count, shift }: EventAdjustment, { logOdds }: PricedEstimate): LogOddsChange {
   const before = formatPercent(toProbability(logOdds));
   const after = formatPercent(toProbability(logOdds + shift));
   const isLadder = logic.kind === "ladder";

@@ -9,7 +9,7 @@ import {
   spreadOf,
 } from "../../../engine/index.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
-import { LEGS_MAX } from "./market-views.ts";
+import { EVENT_LEGS_MAX } from "./market-views.ts";
 
 /** Maximum number of events in memory. Above it, the event that was computed longest ago is evicted. */
 const EVENTS_MAX = 5_000;
@@ -27,7 +27,7 @@ interface Group {
 }
 
 /** The change of one market's estimate that makes it agree with the other estimates of the event. */
-export interface Agreement {
+export interface EventAdjustment {
   readonly logic: EventLogic;
   /** Number of markets whose estimates were made to agree, at least 2. */
   readonly count: number;
@@ -50,7 +50,7 @@ interface AgreedEvent {
   readonly computedAt: number;
   readonly version: number;
   /** By board row. */
-  readonly agreements: ReadonlyMap<number, Agreement>;
+  readonly agreements: ReadonlyMap<number, EventAdjustment>;
 }
 
 interface EventEstimatesPorts {
@@ -84,7 +84,7 @@ export class EventEstimates {
   }
 
   /** Returns null if the other estimates of the event agree with the market's, or there are none. */
-  agreementOf(market: BoardMarket, now: number): Agreement | null {
+  agreementOf(market: BoardMarket, now: number): EventAdjustment | null {
     const state = this.#stateOf(market);
     if (state === null || state.groups.length === 0) return null;
     const known = this.#agreed.get(state);
@@ -98,7 +98,7 @@ export class EventEstimates {
     if (eventId === null) return null;
     const slug = eventSlug(venue, eventId);
     const markets = this.#ports.board.marketsOfEvent(slug).map((each) => (each.row === market.row ? market : each));
-    if (markets.length < 2 || markets.length > LEGS_MAX) return null;
+    if (markets.length < 2 || markets.length > EVENT_LEGS_MAX) return null;
     const event = this.#ports.board.findEvent(slug);
     const known = this.#states.get(slug);
     if (known !== undefined && known.event === event && isEqualList(known.markets, markets)) return known;
@@ -139,7 +139,7 @@ export class EventEstimates {
   }
 
   #agree(state: EventState, now: number): AgreedEvent {
-    const agreements = new Map<number, Agreement>();
+    const agreements = new Map<number, EventAdjustment>();
     for (const { logic, markets } of state.groups) {
       const known = markets.flatMap((market) => {
         const estimate = this.#ports.estimateOf(market, state.gaps.get(market.row) ?? 0, now);

@@ -7,7 +7,7 @@ export {
   type CurrentAnalysis,
   type CurrentEstimate,
   type EndedRun,
-  FRESHNESS,
+  FRESHNESS_LEVELS,
   type ResearchRunner,
   type StoredAnalysis,
 } from "./model.ts";

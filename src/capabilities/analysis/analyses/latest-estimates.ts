@@ -1,8 +1,8 @@
 import type { VenueId } from "../../../domain/market.ts";
 import { followEvents } from "../../../event-log/index.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import { type LatestRow, selectEstimates, selectLatestEstimates } from "./analysis-queries.ts";
-import { readCompletion } from "./completion-event.ts";
+import { type LatestEstimateRow, selectEstimates, selectLatestEstimates } from "./analysis-queries.ts";
+import { readCompletedAnalysisId } from "./completion-event.ts";
 import type { LatestEstimate } from "./model.ts";
 import type { AnalysesPorts } from "./ports.ts";
 
@@ -62,7 +62,7 @@ export class LatestEstimates {
   }
 
   /** Adds an estimate, unless a newer one of the market is known. */
-  remember({ venue, marketId, ...latest }: LatestRow): void {
+  remember({ venue, marketId, ...latest }: LatestEstimateRow): void {
     const id = `${venue}/${marketId}`;
     const known = this.#byMarket.get(id);
     if (known !== undefined && known.analysedAt >= latest.analysedAt) return;
@@ -94,7 +94,7 @@ export class LatestEstimates {
     const filter = { types: ["analysis_complete"] } as const;
     for await (const { events, hasGap } of followEvents({ log: eventLog, bus, clock, after, filter, signal })) {
       if (hasGap) return;
-      const completed = events.flatMap(({ payload }) => readCompletion(payload) ?? []);
+      const completed = events.flatMap(({ payload }) => readCompletedAnalysisId(payload) ?? []);
       if (completed.length > 0)
         for (const row of await selectEstimates(this.#ports.database, completed)) this.remember(row);
     }

@@ -20,7 +20,7 @@ import type { EqualMarket } from "../../markets/matching/index.ts";
 import { findEventDeadline } from "../../markets/resolution/index.ts";
 
 /** Events with more markets are not compared: reading them would take longer than the analysis. */
-export const LEGS_MAX = 200;
+export const EVENT_LEGS_MAX = 200;
 const PEERS_MAX = 10;
 
 /** A venue as the engine distinguishes it. */
@@ -130,7 +130,7 @@ export function createMarketViews(ports: MarketViewPorts) {
 
   function viewEvent(slug: string, event: EventListing, marketId: string, asOf: number): EventView | null {
     const markets = board.marketsOfEvent(slug);
-    if (markets.length < 2 || markets.length > LEGS_MAX) return null;
+    if (markets.length < 2 || markets.length > EVENT_LEGS_MAX) return null;
     const isOpen = ({ listing, yesPrice }: BoardMarket) => listing.status === "active" && yesPrice !== null;
     const open = markets.filter(isOpen);
     // A one-sided quote (`isBound`) is no evidence about the other markets.

@@ -5,7 +5,7 @@ import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../rese
 
 /** Whether an analysis can be used (`freshnessOf`). */
 export type Freshness = "fresh" | "stale" | "expired";
-export const FRESHNESS: readonly Freshness[] = ["fresh", "stale", "expired"];
+export const FRESHNESS_LEVELS: readonly Freshness[] = ["fresh", "stale", "expired"];
 
 /** light: without research. full: with research. */
 export type AnalysisType = "light" | "full";

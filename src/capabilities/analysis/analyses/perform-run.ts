@@ -12,7 +12,7 @@ import type { MarketViews } from "./market-views.ts";
 import type { AnalysisRun, StartedRun, StoredAnalysis } from "./model.ts";
 import type { AnalysesPorts } from "./ports.ts";
 import { LeaseLostError, RunFailure } from "./run-errors.ts";
-import { failRun, releaseFollower, startRun, undoStart } from "./run-queries.ts";
+import { failRun, releaseFollower, startRun, undoRunStart } from "./run-queries.ts";
 import { researchRun } from "./run-research.ts";
 import { enqueueRun } from "./runs.ts";
 
@@ -169,7 +169,7 @@ export function createRunPerformer(ports: PerformPorts) {
         end();
         return;
       }
-      if (signal.aborted) await undoStart(database, run).catch(() => {});
+      if (signal.aborted) await undoRunStart(database, run).catch(() => {});
       throw error;
     }
   };

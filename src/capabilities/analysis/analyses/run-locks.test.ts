@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import { onPostgres } from "../../../../test/support/databases.ts";
-import { lockRunning } from "./run-queries.ts";
+import { lockRunningRuns } from "./run-queries.ts";
 
 onPostgres("a request and the end of a run lock the run before its follower", async (database) => {
   const insert = (id: string, follows: string | null) =>
@@ -16,7 +16,7 @@ onPostgres("a request and the end of a run lock the run before its follower", as
   let request: Promise<readonly { readonly analysisId: string }[]> | undefined;
   await database.transaction(async (transaction) => {
     const [end] = await transaction.query<{ pid: number }>(update, ["current"]);
-    request = database.transaction((other) => lockRunning(other, "alpha", "m"));
+    request = database.transaction((other) => lockRunningRuns(other, "alpha", "m"));
     const isBlocked = "select 1 from pg_stat_activity where $1 = any(pg_blocking_pids(pid))";
     while ((await database.query(isBlocked, [end?.pid])).length === 0) await pause(1);
     await transaction.query(update, ["follower"]);

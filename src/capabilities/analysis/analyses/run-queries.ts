@@ -65,7 +65,7 @@ export interface RunningRun {
  * Selects the running run of a market, then the one that follows it. Neither ends before the transaction does. They are
  * locked in the order in which the end of a run locks them, so that the two cannot deadlock.
  */
-export async function lockRunning(
+export async function lockRunningRuns(
   transaction: Transaction,
   venue: VenueId,
   marketId: string,
@@ -117,7 +117,7 @@ export async function selectRun(database: Database, analysisId: string): Promise
 }
 
 /** Selects the running run of a market; not the one that follows it. */
-export async function selectRunning(
+export async function selectRunningRun(
   database: Database,
   { venue, marketId }: { readonly venue: VenueId; readonly marketId: string },
 ): Promise<AnalysisRun | null> {
@@ -131,7 +131,7 @@ export async function selectRunning(
 }
 
 /** Number of runs that wait, of all customers and of one. */
-export async function countWaiting(
+export async function countWaitingRuns(
   transaction: Transaction,
   customerId: string | null,
 ): Promise<{ readonly total: number; readonly own: number }> {
@@ -144,7 +144,7 @@ export async function countWaiting(
 }
 
 /** Counts the runs of all nodes that wait and that are active. */
-export async function selectQueue(
+export async function selectRunCounts(
   database: Database,
   now: number,
 ): Promise<{ readonly waiting: number; readonly active: number; readonly oldestSeconds: number | null }> {
@@ -181,7 +181,7 @@ export async function saveResearchState(database: Database, run: StartedRun, sta
 }
 
 /** Undoes the start of a run whose worker is shutting down, so that it does not count as a failed attempt. */
-export async function undoStart(database: Database, run: StartedRun): Promise<void> {
+export async function undoRunStart(database: Database, run: StartedRun): Promise<void> {
   await database.query(
     "update analysis_runs set attempts = attempts - 1 where analysis_id = $1 and fence = $2::int8 and status = 'running'",
     [run.analysisId, run.fence],
@@ -222,7 +222,7 @@ export async function releaseFollower(
 }
 
 /** Selects running runs that were requested before `beforeMs` (Unix). */
-export async function selectOverdue(database: Database, beforeMs: number, limit: number): Promise<AnalysisRun[]> {
+export async function selectOverdueRuns(database: Database, beforeMs: number, limit: number): Promise<AnalysisRun[]> {
   return database.query<AnalysisRun & Record<string, unknown>>(
     `select ${RUN_COLUMNS} from analysis_runs
      where status = 'running' and requested_at < ${toTimestampSql("$1")} order by requested_at limit ${limit}`,
@@ -231,7 +231,7 @@ export async function selectOverdue(database: Database, beforeMs: number, limit:
 }
 
 /** The 80% quantile of the seconds from request to result of the last runs of each type that had a result. */
-export async function selectDurations(
+export async function selectRunDurations(
   database: Database,
   runsMax: number,
 ): Promise<readonly { readonly type: AnalysisType; readonly seconds: number }[]> {

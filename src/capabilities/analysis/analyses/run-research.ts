@@ -4,7 +4,7 @@ import { STALE_MS_MAX } from "../../../domain/estimate-age.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
-import { selectLatest, sumCosts } from "./analysis-queries.ts";
+import { selectLatestAnalysis, sumCosts } from "./analysis-queries.ts";
 import type { ResearchRunner, ResearchSummary, RunResearchOutcome, StartedRun } from "./model.ts";
 import { LeaseLostError } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
@@ -41,7 +41,7 @@ const without = (missingReason: string): FoundResearch => ({
 
 /** Returns the research of the market's latest analysis if that is not too old; null otherwise. */
 async function reuseResearch(database: Database, run: StartedRun, now: number): Promise<FoundResearch | null> {
-  const summary = (await selectLatest(database, run.venue, run.marketId))?.result.research;
+  const summary = (await selectLatestAnalysis(database, run.venue, run.marketId))?.result.research;
   if (summary === undefined || summary.view === null || now - summary.view.at > STALE_MS_MAX) return null;
   return { summary: { ...summary, isReused: true, costUsd: 0 }, transcript: null };
 }

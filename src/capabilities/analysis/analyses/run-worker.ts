@@ -4,7 +4,7 @@ import type { Job, JobQueue } from "../../../ports/job-queue.ts";
 import { endWithError } from "./perform-run.ts";
 import type { AnalysesPorts } from "./ports.ts";
 import { LeaseLostError } from "./run-errors.ts";
-import { selectOverdue } from "./run-queries.ts";
+import { selectOverdueRuns } from "./run-queries.ts";
 import type { RunJob } from "./runs.ts";
 
 /**
@@ -120,7 +120,7 @@ export class RunWorker {
     const { database, clock, queue, eventLog } = this.#ports;
     const now = clock.now();
     const message = "The analysis did not end within an hour of its request. Please request it again later.";
-    for (const run of await selectOverdue(database, now - RUN_MS_MAX, OVERDUE_BATCH)) {
+    for (const run of await selectOverdueRuns(database, now - RUN_MS_MAX, OVERDUE_BATCH)) {
       await queue.prepare();
       await database.transaction((transaction) => endWithError(transaction, queue, run, { message, fence: null, now }));
       eventLog.announce();

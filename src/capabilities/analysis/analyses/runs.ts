@@ -8,16 +8,16 @@ import type { JobQueue } from "../../../ports/job-queue.ts";
 import type { AnalysisRun, AnalysisType } from "./model.ts";
 import type { AnalysesPorts } from "./ports.ts";
 import {
-  countWaiting,
+  countWaitingRuns,
   insertParticipant,
   insertRun,
-  lockRunning,
+  lockRunningRuns,
   type NewRun,
   type QueueLimits,
   requestRunResearch,
-  selectDurations,
   selectRun,
-  selectRunning,
+  selectRunDurations,
+  selectRunningRun,
 } from "./run-queries.ts";
 
 /** Number of base32 characters in the random part of an id: 130 bits. The id alone gives access to the analysis. */
@@ -67,13 +67,13 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     entriesMax: POLLED_RUNS_MAX,
     now,
   });
-  const shareDurations = createSingleFlightCache<Awaited<ReturnType<typeof selectDurations>>>({
+  const shareDurations = createSingleFlightCache<Awaited<ReturnType<typeof selectRunDurations>>>({
     maxAgeMsOf: () => DURATIONS_AGE_MS_MAX,
     entriesMax: 1,
     now,
   });
   const estimateSeconds = async (type: AnalysisType): Promise<number> => {
-    const durations = await shareDurations("", () => selectDurations(database, DURATION_RUNS_MAX));
+    const durations = await shareDurations("", () => selectRunDurations(database, DURATION_RUNS_MAX));
     return durations.find((duration) => duration.type === type)?.seconds ?? SECONDS_DEFAULT;
   };
 
@@ -87,7 +87,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
   };
 
   const assertNotFull = async (transaction: Transaction, customerId: string | null): Promise<void> => {
-    const { total, own } = await countWaiting(transaction, customerId);
+    const { total, own } = await countWaitingRuns(transaction, customerId);
     if (total >= limits.waitingMax)
       throw new AppError("overloaded", "Too many analyses are waiting; try again in some minutes");
     if (own >= limits.waitingPerCustomerMax)
@@ -102,7 +102,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
   ): Promise<string | null> => {
     const inserted = await insert(transaction, { ...parts, follows: null });
     if (inserted !== null) return inserted;
-    const running = await lockRunning(transaction, parts.venue, parts.marketId);
+    const running = await lockRunningRuns(transaction, parts.venue, parts.marketId);
     const current = running.find(({ follows }) => follows === null);
     if (current === undefined) {
       await assertNotFull(transaction, parts.customerId);
@@ -184,7 +184,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
 
     /** Finds the run of a market that is running, or waits for its turn. */
     findRunning: (market: { readonly venue: VenueId; readonly marketId: string }): Promise<AnalysisRun | null> =>
-      selectRunning(database, market),
+      selectRunningRun(database, market),
 
     /** Estimated seconds of a run that is requested now. */
     estimateSeconds: async (type: AnalysisType = requestedType): Promise<number> =>

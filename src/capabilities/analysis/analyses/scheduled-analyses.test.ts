@@ -6,7 +6,7 @@ import { eventually } from "../../../../test/support/service-process.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
-import { toLatest } from "./current-estimates.ts";
+import { toLatestEstimate } from "./current-estimates.ts";
 import { selectMostTraded } from "./scheduled-analyses.ts";
 
 /** A board with markets of a venue: name of the market, 24-hour volume and open interest in USD. */
@@ -129,7 +129,7 @@ analysisTest("a node loads the latest estimates at the start and follows those o
   const found = await eventually(() => latest.find(VENUE, "m-2"), "the second analysis");
   const stored = await worker.app.analyses.service.latest(VENUE, "m-2");
   assert.ok(stored !== null);
-  const { venue: _, marketId: __, ...figures } = toLatest(stored);
+  const { venue: _, marketId: __, ...figures } = toLatestEstimate(stored);
   assert.deepEqual(found, figures);
   await reader.app.analyses.stop();
   const restarted = await open();

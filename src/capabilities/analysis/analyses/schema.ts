@@ -11,7 +11,7 @@ import {
 } from "../../../http/schema-types.ts";
 import { commaList } from "../../../http/validation/index.ts";
 import { historySchema } from "../../markets/market-data/index.ts";
-import { ANALYSIS_TYPES, FRESHNESS, RUN_STATUSES } from "./model.ts";
+import { ANALYSIS_TYPES, FRESHNESS_LEVELS, RUN_STATUSES } from "./model.ts";
 
 export const LIST_LIMIT_DEFAULT = 20;
 const LIST_LIMIT_MAX = 50;
@@ -137,7 +137,7 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   analyzed_at: timestamp("Time of the data that the analysis used."),
   expires_at: timestamp("Time at which the analysis expires by age."),
   freshness: oneOf(
-    FRESHNESS,
+    FRESHNESS_LEVELS,
     "`fresh` below 24 hours, `stale` up to 72 hours, then `expired`. Also `expired` if the price has left the interval that the analysis gave (`meta.interval`), or if prices of other venues or of the event's other markets have moved against it by more than half of its width.",
   ),
   analysis_type: oneOf(ANALYSIS_TYPES, "`full`: with research by language models. `light`: without."),

@@ -1,8 +1,8 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { selectLatest, selectOfCustomer } from "./analysis-queries.ts";
-import { type CurrentEstimates, toLatest } from "./current-estimates.ts";
+import { selectAnalysesOfCustomer, selectLatestAnalysis } from "./analysis-queries.ts";
+import { type CurrentEstimates, toLatestEstimate } from "./current-estimates.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
 import type { CurrentAnalysis, StoredAnalysis } from "./model.ts";
 import type { AnalysesPorts } from "./ports.ts";
@@ -39,9 +39,9 @@ export function createAnalysesService({ database, board, runs, latest, estimates
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
 
   const read = async (venue: VenueId, marketId: string): Promise<StoredAnalysis | null> => {
-    const stored = await selectLatest(database, venue, marketId);
+    const stored = await selectLatestAnalysis(database, venue, marketId);
     // The event log announces it about a second later, but all responses of this node must have the same analysis.
-    if (stored !== null) latest.remember(toLatest(stored));
+    if (stored !== null) latest.remember(toLatestEstimate(stored));
     return stored;
   };
   const moveToBoard = (stored: StoredAnalysis): CurrentAnalysis =>
@@ -99,7 +99,7 @@ export function createAnalysesService({ database, board, runs, latest, estimates
 
     /** The completed analyses that a caller started or joined, newest first, at the current prices. */
     async listOf(customerId: string, limit: number): Promise<CurrentAnalysis[]> {
-      return (await selectOfCustomer(database, customerId, limit)).map(moveToBoard);
+      return (await selectAnalysesOfCustomer(database, customerId, limit)).map(moveToBoard);
     },
   };
 }

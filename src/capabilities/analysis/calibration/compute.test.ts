@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
-import { computeReport } from "./compute.ts";
-import { NO_CATEGORY, type Sample } from "./model.ts";
+import { computeCalibrationReport } from "./compute.ts";
+import { type CalibrationSample, NO_CATEGORY } from "./model.ts";
 
 interface Row {
   readonly market: number;
@@ -16,7 +16,7 @@ interface Row {
   readonly outcome: number;
 }
 
-const toSample = (rows: readonly Row[]): Sample => ({
+const toSample = (rows: readonly Row[]): CalibrationSample => ({
   market: Int32Array.from(rows, ({ market }) => market),
   question: Int32Array.from(rows, ({ market, question = market }) => question),
   horizon: Uint8Array.from(rows, ({ horizon }) => horizon),
@@ -39,7 +39,7 @@ const row = fc.record({
 test("categories, horizons and bins each partition the sample, and their scores average to the total", () => {
   fc.assert(
     fc.property(fc.array(row, { minLength: 1, maxLength: 40 }), (rows) => {
-      const { total, bins, byCategory, byHorizon, brierDifference } = computeReport(toSample(rows), 1);
+      const { total, bins, byCategory, byHorizon, brierDifference } = computeCalibrationReport(toSample(rows), 1);
       assert.equal(total.sampleSize, rows.length);
       assert.equal(total.markets, new Set(rows.map(({ market }) => market)).size);
       const brier = rows.reduce((sum, { probability, outcome }) => sum + (probability - outcome) ** 2, 0) / rows.length;
@@ -61,7 +61,7 @@ test("categories, horizons and bins each partition the sample, and their scores 
 
 test("if one forecast has no price, the scores of the price are null", () => {
   const known = { market: 1, horizon: 0, category: 0, probability: 0.8, marketPrice: 0.5, outcome: 1 };
-  const report = computeReport(toSample([known, { ...known, marketPrice: Number.NaN }]), 1);
+  const report = computeCalibrationReport(toSample([known, { ...known, marketPrice: Number.NaN }]), 1);
   assertNear(report.total.brierScore, 0.04);
   assert.deepEqual(
     [report.total.marketBrierScore, report.total.marketLogLoss, report.total.brierSkillScore, report.brierDifference],
@@ -78,8 +78,8 @@ test("the normal interval just above the resampling limit agrees with the bootst
     probability: 0.3 + 0.2 * Math.sin(market),
     marketPrice: 0.35 + 0.2 * Math.cos(market),
   }));
-  const approximated = computeReport(toSample(rows)).brierDifference;
-  const resampled = computeReport(toSample(rows.slice(1))).brierDifference;
+  const approximated = computeCalibrationReport(toSample(rows)).brierDifference;
+  const resampled = computeCalibrationReport(toSample(rows.slice(1))).brierDifference;
   const width = (resampled?.high ?? 0) - (resampled?.low ?? 0);
   assert.ok(width > 0);
   assertNear(approximated?.low, resampled?.low ?? 0, 0.06 * width);
@@ -98,7 +98,7 @@ const forecastOf = (market: number, question: number) => ({
 
 test("with 29 independent questions in 58 markets there are counts only, and with 30 there are scores", () => {
   const few = Array.from({ length: 58 }, (_, market) => forecastOf(market, market >> 1));
-  const { total, bins, brierDifference, byHorizon } = computeReport(toSample(few));
+  const { total, bins, brierDifference, byHorizon } = computeCalibrationReport(toSample(few));
   const none = { brierScore: null, marketBrierScore: null, brierSkillScore: null };
   const noLoss = { logLoss: null, marketLogLoss: null, expectedCalibrationError: null };
   assert.deepEqual(total, { sampleSize: 58, markets: 58, questions: 29, ...none, ...noLoss });
@@ -113,7 +113,7 @@ test("with 29 independent questions in 58 markets there are counts only, and wit
     high: null,
   });
   assert.deepEqual([byHorizon[0]?.sampleSize, byHorizon[0]?.brierScore], [58, null]);
-  const enough = computeReport(toSample([...few, forecastOf(58, 29)]));
+  const enough = computeCalibrationReport(toSample([...few, forecastOf(58, 29)]));
   assert.deepEqual([enough.total.questions, enough.bins[7]?.count], [30, 59]);
   assert.ok(enough.total.brierScore !== null && enough.brierDifference !== null && enough.bins[7]?.low !== null);
   assert.deepEqual(
@@ -128,7 +128,7 @@ test("with 29 independent questions in 58 markets there are counts only, and wit
 test("markets of one question do not make the interval narrower", () => {
   const questions = Array.from({ length: 40 }, (_, question) => forecastOf(question, question));
   const copies = Array.from({ length: 400 }, (_, market) => forecastOf(market, market % 40));
-  const [alone, copied] = [questions, copies].map((rows) => computeReport(toSample(rows)));
+  const [alone, copied] = [questions, copies].map((rows) => computeCalibrationReport(toSample(rows)));
   assertNear(copied?.brierDifference?.low, alone?.brierDifference?.low ?? 0);
   assertNear(copied?.brierDifference?.high, alone?.brierDifference?.high ?? 0);
   assert.deepEqual([copied?.bins[7]?.low, copied?.bins[7]?.high], [alone?.bins[7]?.low, alone?.bins[7]?.high]);

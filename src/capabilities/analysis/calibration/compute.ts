@@ -16,10 +16,10 @@ import { clusteredNormalRatio, clusteredRatio } from "../../../quant/clustered-r
 import {
   type BrierDifference,
   type CalibrationReport,
+  type CalibrationSample,
+  type CalibrationScores,
   HORIZONS,
   NO_CATEGORY,
-  type Sample,
-  type Scores,
 } from "./model.ts";
 
 /** Smallest distance of the engine's probabilities from 0 and 1. Prices that are closer are moved to this distance. */
@@ -42,7 +42,10 @@ interface Row extends GroupedForecast {
  *
  * @param questionsRequired  a part of the sample with fewer independent questions has counts, but no scores
  */
-export function computeReport(sample: Sample, questionsRequired: number = QUESTIONS_REQUIRED): CalibrationReport {
+export function computeCalibrationReport(
+  sample: CalibrationSample,
+  questionsRequired: number = QUESTIONS_REQUIRED,
+): CalibrationReport {
   const rows = toRows(sample);
   const scoresOf = (part: readonly Row[]) => computeScores(part, questionsRequired);
   const byCategory = Map.groupBy(rows, ({ category }) => category);
@@ -63,9 +66,9 @@ export function computeReport(sample: Sample, questionsRequired: number = QUESTI
   };
 }
 
-function toRows(sample: Sample): Row[] {
+function toRows(sample: CalibrationSample): Row[] {
   const { market, question, horizon, category, marketPrice, outcome } = sample;
-  const read = (column: Sample[keyof Sample], index: number) => column[index] ?? Number.NaN;
+  const read = (column: CalibrationSample[keyof CalibrationSample], index: number) => column[index] ?? Number.NaN;
   return Array.from(sample.probability, (probability, index) => {
     const price = read(marketPrice, index);
     return {
@@ -96,7 +99,7 @@ const omitFigures = (bin: ReliabilityBin): ReliabilityBin => ({
   high: null,
 });
 
-function computeScores(rows: readonly Row[], questionsRequired: number): Scores {
+function computeScores(rows: readonly Row[], questionsRequired: number): CalibrationScores {
   const markets = new Set(rows.map(({ market }) => market)).size;
   const questions = new Set(rows.map(({ group }) => group)).size;
   const counts = { sampleSize: rows.length, markets, questions };
@@ -142,7 +145,7 @@ function brierDifferenceOf(rows: readonly Row[], questions: number): BrierDiffer
 }
 
 /** Entry point of the worker threads (`ports/worker-pool.ts`). */
-export const runTask: WorkerModule<Sample, CalibrationReport>["runTask"] = (sample) => ({
-  result: computeReport(sample),
+export const runTask: WorkerModule<CalibrationSample, CalibrationReport>["runTask"] = (sample) => ({
+  result: computeCalibrationReport(sample),
   transfer: [],
 });

@@ -69,12 +69,12 @@ export const SAMPLE_COLUMNS = {
 
 type Columns = typeof SAMPLE_COLUMNS;
 /** At most one forecast per market and horizon, in columns. */
-export type Sample = { readonly [Name in keyof Columns]: ReturnType<Columns[Name]["from"]> };
+export type CalibrationSample = { readonly [Name in keyof Columns]: ReturnType<Columns[Name]["from"]> };
 
 export const NO_CATEGORY = 255;
 
 /** Scores of one sample; all null if it has fewer than 30 independent questions. */
-export interface Scores {
+export interface CalibrationScores {
   /** Forecasts: at most one per market and horizon. */
   readonly sampleSize: number;
   readonly markets: number;
@@ -99,15 +99,15 @@ export interface BrierDifference {
 
 /** How well the probabilities of settled markets were calibrated. */
 export interface CalibrationReport {
-  readonly total: Scores;
+  readonly total: CalibrationScores;
   /** Null with fewer than 30 independent questions, and if the markets' prices are unknown. */
   readonly brierDifference: BrierDifference | null;
   /** Ten, also if they are empty. With fewer than 30 independent questions, all figures but the counts are null. */
   readonly bins: readonly ReliabilityBin[];
   /** The categories with forecasts; null names the forecasts of unknown category. */
-  readonly byCategory: readonly (Scores & { readonly category: Category | null })[];
+  readonly byCategory: readonly (CalibrationScores & { readonly category: Category | null })[];
   /** All horizons. */
-  readonly byHorizon: readonly (Scores & { readonly horizon: Horizon })[];
+  readonly byHorizon: readonly (CalibrationScores & { readonly horizon: Horizon })[];
 }
 
 export interface Calibration extends CalibrationFilter, CalibrationReport {

@@ -1,5 +1,5 @@
 import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
-import type { Calibration, Scores } from "./model.ts";
+import type { Calibration, CalibrationScores } from "./model.ts";
 
 /** Presents a calibration as the body of the response. */
 export function presentCalibration(calibration: Calibration) {
@@ -29,7 +29,7 @@ export function presentCalibration(calibration: Calibration) {
   };
 }
 
-const presentScores = (scores: Scores) => ({
+const presentScores = (scores: CalibrationScores) => ({
   sample_size: scores.sampleSize,
   markets: scores.markets,
   independent_questions: scores.questions,

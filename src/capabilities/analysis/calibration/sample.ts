@@ -4,10 +4,10 @@ import { readQuestions } from "../../markets/questions/index.ts";
 import {
   type CalibrationFilter,
   type CalibrationMode,
+  type CalibrationSample,
   NO_CATEGORY,
   PERIOD_MS,
   SAMPLE_COLUMNS,
-  type Sample,
 } from "./model.ts";
 import { BEFORE_LATEST_SETTLEMENT, type SettlementPosition, selectForecasts, selectSettlements } from "./queries.ts";
 
@@ -17,7 +17,7 @@ const PAGE_MARKETS = 500;
 const MARKETS_MAX = 50_000;
 
 /** Reads the forecasts of settled markets. @throws AppError `store_unavailable` */
-export async function readSample(database: Pick<Database, "query">, mode: CalibrationMode): Promise<Sample> {
+export async function readSample(database: Pick<Database, "query">, mode: CalibrationMode): Promise<CalibrationSample> {
   const columns = mapColumns((): number[] => []);
   const questions = await readQuestions(database);
   const numbers = new Map<string, number>();
@@ -48,10 +48,10 @@ export async function readSample(database: Pick<Database, "query">, mode: Calibr
     if (page.length < PAGE_MARKETS) break;
   }
   // `from` of each column creates an array of the type of that column.
-  return mapColumns((name) => SAMPLE_COLUMNS[name].from(columns[name])) as Sample;
+  return mapColumns((name) => SAMPLE_COLUMNS[name].from(columns[name])) as CalibrationSample;
 }
 
-type ColumnName = keyof Sample;
+type ColumnName = keyof CalibrationSample;
 const COLUMN_NAMES = Object.keys(SAMPLE_COLUMNS) as ColumnName[];
 
 const mapColumns = <Value>(columnOf: (name: ColumnName) => Value): Record<ColumnName, Value> =>
@@ -63,11 +63,11 @@ function toCategoryIndex(category: string | null): number {
 }
 
 /** Returns a copy of the forecasts that a filter selects. @param now  Unix milliseconds */
-export function selectRows(
-  sample: Sample,
+export function filterSample(
+  sample: CalibrationSample,
   { period, category }: Pick<CalibrationFilter, "period" | "category">,
   now: number,
-): Sample {
+): CalibrationSample {
   const settledAfter = now - PERIOD_MS[period];
   const categoryIndex = category === null ? null : CATEGORIES.indexOf(category);
   const rows = new Int32Array(sample.market.length);
@@ -76,11 +76,14 @@ export function selectRows(
     if (!((sample.resolvedAt[row] ?? 0) > settledAfter)) continue;
     if (categoryIndex === null || sample.category[row] === categoryIndex) rows[count++] = row;
   }
-  return mapColumns((name) => selectValues(sample[name], rows.subarray(0, count))) as Sample;
+  return mapColumns((name) => selectValues(sample[name], rows.subarray(0, count))) as CalibrationSample;
 }
 
 /** Uses a loop, because `filter` of a typed array takes ten times as long. */
-function selectValues<Column extends Sample[keyof Sample]>(column: Column, rows: Int32Array): Column {
+function selectValues<Column extends CalibrationSample[keyof CalibrationSample]>(
+  column: Column,
+  rows: Int32Array,
+): Column {
   const values = column.slice(0, rows.length) as Column;
   for (let index = 0; index < rows.length; index++) values[index] = column[rows[index] ?? 0] ?? Number.NaN;
   return values;

@@ -2,7 +2,7 @@ import { CATEGORIES } from "../../../domain/category.ts";
 import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
 import type { AreaPorts } from "../../area-ports.ts";
-import { computeReport } from "./compute.ts";
+import { computeCalibrationReport } from "./compute.ts";
 import {
   CALIBRATION_MODES,
   CALIBRATION_PERIODS,
@@ -10,9 +10,9 @@ import {
   type CalibrationFilter,
   type CalibrationMode,
   type CalibrationReport,
-  type Sample,
+  type CalibrationSample,
 } from "./model.ts";
-import { readSample, selectRows } from "./sample.ts";
+import { filterSample, readSample } from "./sample.ts";
 
 /** The store is read at most once per mode in this time, for any number of requests. */
 const CACHE_MS = 60_000;
@@ -32,11 +32,11 @@ export function createCalibrationService({
   workers,
 }: Pick<AreaPorts, "clock"> & {
   readonly database: Pick<AreaPorts["database"], "query">;
-  readonly workers: Pick<WorkerPool<Sample, CalibrationReport>, "run">;
+  readonly workers: Pick<WorkerPool<CalibrationSample, CalibrationReport>, "run">;
 }) {
   const now = () => clock.monotonic();
-  const compute = async (sample: Sample): Promise<CalibrationReport> => {
-    if (sample.probability.length <= INLINE_FORECASTS_MAX) return computeReport(sample);
+  const compute = async (sample: CalibrationSample): Promise<CalibrationReport> => {
+    if (sample.probability.length <= INLINE_FORECASTS_MAX) return computeCalibrationReport(sample);
     return workers.run(
       sample,
       Object.values(sample).map(({ buffer }) => buffer),
@@ -72,7 +72,7 @@ export function createCalibrationService({
     async getCalibration({ mode, period, category }: CalibrationFilter): Promise<Calibration> {
       const { readAt, sample, shareReport } = await shareSample(mode, () => open(mode));
       const report = await shareReport(`${period}/${category ?? ""}`, () =>
-        compute(selectRows(sample, { period, category }, readAt)),
+        compute(filterSample(sample, { period, category }, readAt)),
       );
       return { mode, period, category, ...report, generatedAt: readAt };
     },

@@ -11,7 +11,7 @@ import {
   probability,
   timestamp,
 } from "../../../http/schema-types.ts";
-import { FRESHNESS } from "../analyses/index.ts";
+import { FRESHNESS_LEVELS } from "../analyses/index.ts";
 
 const RECOMMENDATIONS = ["BUY_YES", "BUY_NO", "NO_TRADE"] as const;
 const SLUG_DESCRIPTION = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
@@ -85,7 +85,7 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
                 "What the estimate recommends at the current price. Null without an estimate.",
               ),
               analyzed_at: nullableTimestamp("Time of the analysis. Null without an analysis."),
-              freshness: nullableOneOf(FRESHNESS, "Freshness of the analysis. Null without an analysis."),
+              freshness: nullableOneOf(FRESHNESS_LEVELS, "Freshness of the analysis. Null without an analysis."),
             },
             { [SCHEMA_NAME]: "EventAnalysisMarket" },
           ),

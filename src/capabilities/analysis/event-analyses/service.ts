@@ -4,7 +4,7 @@ import { sumOf } from "../../../lib/numbers.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import type { MarketsService } from "../../markets/market-data/index.ts";
 import type { Analyses } from "../analyses/index.ts";
-import { isOpen, isSumPossible, listOpenMarkets, MARKETS_MAX } from "./model.ts";
+import { EVENT_ANALYSIS_MARKETS_MAX, isOpenAndPriced, isSumPossible, listOpenMarkets } from "./model.ts";
 
 interface EventAnalysesPorts extends Pick<AreaPorts, "clock"> {
   readonly markets: Pick<MarketsService, "getEvent">;
@@ -26,7 +26,7 @@ export function createEventAnalysesService({ clock, markets, analyses }: EventAn
      *   `store_unavailable`
      */
     async analyse(slug: string, customerId: string) {
-      const open = listOpenMarkets(markets.getEvent(slug).markets).slice(0, MARKETS_MAX);
+      const open = listOpenMarkets(markets.getEvent(slug).markets).slice(0, EVENT_ANALYSIS_MARKETS_MAX);
       if (open.length === 0) throw new AppError("analysis_not_found", "No market of this event is open");
       const runs: { readonly market: BoardMarket; readonly analysisId: string }[] = [];
       let estimatedSeconds = 1;
@@ -40,7 +40,7 @@ export function createEventAnalysesService({ clock, markets, analyses }: EventAn
 
     /** @throws AppError `event_not_found`, `analysis_not_found` if no market was analysed, `store_unavailable` */
     async read(slug: string) {
-      const listed = listOpenMarkets(markets.getEvent(slug).markets).slice(0, MARKETS_MAX);
+      const listed = listOpenMarkets(markets.getEvent(slug).markets).slice(0, EVENT_ANALYSIS_MARKETS_MAX);
       const stored = await Promise.all(
         listed.map(({ listing: { venue, marketId } }) => service.latest(venue, marketId)),
       );
@@ -65,7 +65,7 @@ export function createEventAnalysesService({ clock, markets, analyses }: EventAn
       const known = outcomes.flatMap(({ probability }) => probability ?? []);
       // Null if an outcome has no estimate.
       const sum = known.length < outcomes.length || known.length === 0 ? null : sumOf(known);
-      const setGap = findSetGap(event.listing, all, isOpen);
+      const setGap = findSetGap(event.listing, all, isOpenAndPriced);
       const isExclusive = event.listing.mutuallyExclusive;
       const isValid = isSumPossible(sum, { isExclusive, isExhaustive: setGap === null });
       return { event, outcomes, sum, isValid, setGap, generatedAt: clock.now() };

@@ -5,11 +5,11 @@ import { type AskFailure, type AskPorts, type AskResult, askModel } from "./ask.
 import { sourceEffect } from "./evidence.ts";
 import type {
   Framing,
-  Reading,
   ResearchDocument,
   ResearchLimits,
   ResearchPlan,
   ResearchQuestion,
+  SourceReading,
   Trial,
 } from "./model.ts";
 import { blindPrompt, readingPrompt, summariseReading } from "./prompts.ts";
@@ -58,7 +58,7 @@ export interface TrialPorts extends AskPorts {
   readonly random: Random;
 }
 
-export interface Round {
+export interface TrialRound {
   readonly trials: readonly Trial[];
   readonly failures: readonly AskFailure[];
 }
@@ -69,7 +69,7 @@ export async function askBlindBeliefs(
   question: ResearchQuestion,
   plan: ResearchPlan,
   trials: readonly Trial[],
-): Promise<Round> {
+): Promise<TrialRound> {
   return runRound(trials, async (trial, index) => {
     if (trial.blind !== null) return null;
     const prompt = blindPrompt(question, plan, trial.framing, ports.random);
@@ -86,7 +86,7 @@ export async function askSourceBeliefs(
   sources: readonly Source[],
   trials: readonly Trial[],
   round: number,
-): Promise<Round> {
+): Promise<TrialRound> {
   return runRound(trials, async (trial, index) => {
     const source = sourceOfRound(sources, index, round);
     if (source === undefined || trial.blind === null || hasTried(trial, source.id)) return null;
@@ -99,7 +99,7 @@ export async function askSourceBeliefs(
     if ("failure" in result && result.failure === "invalid")
       return { value: { ...trial, failedSources: [...trial.failedSources, source.id] } };
     return mapResult(result, ({ belief, droppedClaims }) => {
-      const reading: Reading = { sourceId: source.id, shown, belief, droppedClaims };
+      const reading: SourceReading = { sourceId: source.id, shown, belief, droppedClaims };
       return { ...trial, readings: [...trial.readings, reading] };
     });
   });
@@ -115,7 +115,7 @@ const mapResult = <From, To>(result: AskResult<From>, change: (value: From) => T
 async function runRound(
   trials: readonly Trial[],
   step: (trial: Trial, index: number) => Promise<AskResult<Trial> | null>,
-): Promise<Round> {
+): Promise<TrialRound> {
   const results = await Promise.all(trials.map(step));
   return {
     trials: trials.map((trial, index) => {

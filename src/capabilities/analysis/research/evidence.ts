@@ -1,17 +1,17 @@
 import { toLogOdds } from "../../../engine/index.ts";
 import { clamp } from "../../../lib/numbers.ts";
 import { isSameClaim } from "./duplicates.ts";
-import type { BeliefState, Claim, Reliability, Strength } from "./model.ts";
+import type { BeliefState, Claim, EvidenceStrength, SourceReliability } from "./model.ts";
 
 /** Likelihood ratio of each class of evidence. */
-export const LIKELIHOOD_RATIOS: Readonly<Record<Strength, number>> = {
+export const LIKELIHOOD_RATIOS: Readonly<Record<EvidenceStrength, number>> = {
   weak: 1.25,
   moderate: 2,
   strong: 4,
   decisive: 10,
 };
 /** Share of the log likelihood ratio that remains, by reliability of the source. */
-const RELIABILITY_SHARES: Readonly<Record<Reliability, number>> = { low: 0.3, medium: 0.7, high: 1 };
+const RELIABILITY_SHARES: Readonly<Record<SourceReliability, number>> = { low: 0.3, medium: 0.7, high: 1 };
 /** Bounds of the effect of one document and of one source on the log-odds of one trial: decisive evidence. */
 const DOCUMENT_EFFECT_MAX = Math.log(10);
 const SOURCE_EFFECT_MAX = Math.log(10);

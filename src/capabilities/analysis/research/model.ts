@@ -15,17 +15,17 @@ export interface ResearchQuestion {
   readonly asOf: number;
 }
 
-export type Direction = "yes" | "no";
+export type EvidenceDirection = "yes" | "no";
 /** Classes of likelihood ratios (`LIKELIHOOD_RATIOS`). */
-export type Strength = "weak" | "moderate" | "strong" | "decisive";
-export type Reliability = "low" | "medium" | "high";
+export type EvidenceStrength = "weak" | "moderate" | "strong" | "decisive";
+export type SourceReliability = "low" | "medium" | "high";
 
 /** A statement about the question that a trial found in a document. */
 export interface Claim {
   readonly documentId: string;
-  readonly direction: Direction;
-  readonly strength: Strength;
-  readonly reliability: Reliability;
+  readonly direction: EvidenceDirection;
+  readonly strength: EvidenceStrength;
+  readonly reliability: SourceReliability;
   /** One sentence. */
   readonly text: string;
 }
@@ -43,7 +43,7 @@ export interface BeliefState {
 /** How a trial approaches the question. */
 export type Framing = "base_rate" | "inside_view" | "opposite";
 
-export interface Reading {
+export interface SourceReading {
   /** The independent source that was read in this step. */
   readonly sourceId: string;
   /** Probability that the model was shown before, recomputed by code. */
@@ -57,7 +57,7 @@ export interface Trial {
   readonly framing: Framing;
   /** Belief before any document; null until the model has answered. */
   readonly blind: BeliefState | null;
-  readonly readings: readonly Reading[];
+  readonly readings: readonly SourceReading[];
   /** Sources whose reading gave no valid answer. */
   readonly failedSources: readonly string[];
 }

@@ -43,7 +43,7 @@ export interface TrialEffects {
   readonly effects: readonly (number | null)[];
 }
 
-export interface Pool {
+export interface PooledEstimate {
   /** In [0.01, 0.99]. */
   readonly probability: number;
   /** Standard error of the log-odds. */
@@ -120,7 +120,7 @@ function trialLogOdds(
  *
  * @throws RangeError without trials
  */
-export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_COEFFICIENTS): Pool {
+export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_COEFFICIENTS): PooledEstimate {
   const { shrinkage, priorLogOdds, trimmed } = coefficients;
   const effects = meanEffects(trials);
   const unbounded = effects.map(() => Number.POSITIVE_INFINITY);
@@ -136,7 +136,7 @@ export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_
   const logOdds = combine(bounds, null);
   const probability = toBoundedProbability(logOdds);
   const rawProbability = toBoundedProbability(combine(unbounded, null));
-  let mostInfluential: Pool["mostInfluential"] = null;
+  let mostInfluential: PooledEstimate["mostInfluential"] = null;
   for (const source of effects.keys()) {
     const unboundedMove = Math.abs(rawProbability - toBoundedProbability(combine(unbounded, source)));
     const move = Math.abs(probability - toBoundedProbability(combine(boundsWithout(source), source)));

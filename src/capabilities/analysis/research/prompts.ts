@@ -1,7 +1,7 @@
 import type { Random } from "../../../ports/random.ts";
 import { cleanLine, cleanText } from "./clean-text.ts";
 import { LIKELIHOOD_RATIOS } from "./evidence.ts";
-import type { Framing, Reading, ResearchDocument, ResearchPlan, ResearchQuestion } from "./model.ts";
+import type { Framing, ResearchDocument, ResearchPlan, ResearchQuestion, SourceReading } from "./model.ts";
 
 /** System and user message of one call, with the documents that the answer may cite. */
 export interface Prompt {
@@ -10,7 +10,7 @@ export interface Prompt {
 }
 
 /** A source that a trial has read. Only typed values: text of one source never occurs in the prompt of another one. */
-export interface ReadSource {
+export interface ReadSourceSummary {
   readonly sourceId: string;
   readonly direction: "yes" | "no" | "none";
   readonly strength: keyof typeof LIKELIHOOD_RATIOS | "none";
@@ -92,7 +92,7 @@ ${BELIEF_SCHEMA}`,
 export function readingPrompt(
   question: ResearchQuestion,
   framing: Framing,
-  belief: { readonly probability: number; readonly read: readonly ReadSource[] },
+  belief: { readonly probability: number; readonly read: readonly ReadSourceSummary[] },
   documents: readonly ResearchDocument[],
   random: Pick<Random, "bytes">,
 ): Prompt {
@@ -118,7 +118,7 @@ ${BELIEF_SCHEMA}`,
 }
 
 /** Describes the evidence of a reading by its direction and strength. */
-export function summariseReading({ sourceId, belief }: Reading): ReadSource {
+export function summariseReading({ sourceId, belief }: SourceReading): ReadSourceSummary {
   const [first] = belief.evidence;
   return { sourceId, direction: first?.direction ?? "none", strength: first?.strength ?? "none" };
 }

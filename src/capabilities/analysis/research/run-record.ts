@@ -9,7 +9,7 @@ import type {
   ResearchState,
   ResearchTranscript,
 } from "./model.ts";
-import type { Conclusion } from "./summarise-trials.ts";
+import type { TrialsSummary } from "./summarise-trials.ts";
 
 const EXCERPT_CHARACTERS = 500;
 const CALLS_MAX = 200;
@@ -74,7 +74,7 @@ export class RunRecord {
     return { ...this.#summary(), research: null, sourceCount: 0, ensemble: [], reason, reasonText };
   }
 
-  complete(conclusion: Conclusion): ResearchOutcome {
+  complete(conclusion: TrialsSummary): ResearchOutcome {
     const summary = this.#summary();
     return { ...summary, ...conclusion, risks: [...new Set([...conclusion.risks, ...summary.risks])], reason: null };
   }

@@ -2,14 +2,14 @@ import { type ResearchView, toLogOdds } from "../../../engine/index.ts";
 import { listSources, type Source } from "./ask-beliefs.ts";
 import { isSameClaim } from "./duplicates.ts";
 import { claimEffect, mergeClaims, sourceEffect } from "./evidence.ts";
-import type { Claim, Reading, ResearchDocument, ResearchLimits, ResearchOutcome, Trial } from "./model.ts";
-import { INFLUENCE_MAX, POOL_COEFFICIENTS, type Pool, type PoolCoefficients, poolTrials } from "./pool.ts";
+import type { Claim, ResearchDocument, ResearchLimits, ResearchOutcome, SourceReading, Trial } from "./model.ts";
+import { INFLUENCE_MAX, POOL_COEFFICIENTS, type PoolCoefficients, type PooledEstimate, poolTrials } from "./pool.ts";
 import { detectsInjection } from "./suspicion.ts";
 
 const KEY_CLAIMS_MAX = 8;
 
 /** The part of the outcome that the trials decide. */
-export type Conclusion = Pick<ResearchOutcome, "risks" | "sourceCount" | "ensemble"> & {
+export type TrialsSummary = Pick<ResearchOutcome, "risks" | "sourceCount" | "ensemble"> & {
   readonly research: ResearchView;
 };
 
@@ -25,7 +25,7 @@ export function summariseTrials(
   limits: ResearchLimits,
   at: number,
   coefficients: PoolCoefficients = POOL_COEFFICIENTS,
-): Conclusion {
+): TrialsSummary {
   const answered = trials.filter(({ blind }) => blind !== null);
   const read = new Set(answered.flatMap(({ readings }) => readings.map(({ sourceId }) => sourceId)));
   const readSources = listSources(documents, limits).filter(({ id }) => read.has(id));
@@ -56,7 +56,7 @@ export function summariseTrials(
   };
 }
 
-const readingOf = (source: Source, { readings }: Trial): Reading | undefined =>
+const readingOf = (source: Source, { readings }: Trial): SourceReading | undefined =>
   readings.find(({ sourceId }) => sourceId === source.id);
 
 function effectOf(source: Source, trial: Trial): number | null {
@@ -111,7 +111,7 @@ function describeClaim({
   return `${host}: ${text.replace(/[.\s]+$/, "")} (${strength} evidence for ${direction.toUpperCase()}, ${sign}${Math.abs(effect).toFixed(2)} in log-odds)`;
 }
 
-function listRisks(pool: Pool, sources: readonly Source[], documents: readonly ResearchDocument[]): string[] {
+function listRisks(pool: PooledEstimate, sources: readonly Source[], documents: readonly ResearchDocument[]): string[] {
   const risks: string[] = [];
   const instructing = new Set(documents.filter(({ excluded }) => excluded === "instructs").map(({ host }) => host));
   for (const host of instructing)

@@ -1,7 +1,7 @@
 import { toLogOdds } from "../../../engine/index.ts";
 
 /** Probabilities of one trial before and after it read a source. */
-export interface StatedMove {
+export interface StatedChange {
   /** Probability before and after, in (0, 1). */
   readonly shown: number;
   readonly stated: number;
@@ -20,7 +20,7 @@ const STATED_RANGE_MAX = 0.03;
  *
  * @param otherEffects  mean effects of the other sources on the log-odds
  */
-export function detectsInjection(moves: readonly StatedMove[], otherEffects: readonly number[]): boolean {
+export function detectsInjection(moves: readonly StatedChange[], otherEffects: readonly number[]): boolean {
   if (moves.length < READINGS_MIN) return false;
   const changes = moves.map(({ shown, stated }) => toLogOdds(stated) - toLogOdds(shown));
   const direction = Math.sign(changes[0] ?? 0);

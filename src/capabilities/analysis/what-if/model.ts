@@ -6,7 +6,7 @@ export const DEPENDENCES = [...LOGICAL_RELATIONS, "correlation", "unknown"] as c
 export type Dependence = (typeof DEPENDENCES)[number];
 
 /** A market and the probability that the answer starts from. */
-export interface Side {
+export interface MarketProbability {
   readonly market: BoardMarket;
   /** In [0, 1]. */
   readonly probability: number;

@@ -1,4 +1,4 @@
-import { contradictionOf, type Side } from "./model.ts";
+import { contradictionOf, type MarketProbability } from "./model.ts";
 import type { WhatIf } from "./service.ts";
 
 /** Creates the WhatIf object of the API. */
@@ -20,7 +20,7 @@ export function presentWhatIf(answer: WhatIf) {
   };
 }
 
-function presentSide({ market: { listing, yesPrice }, probability, source }: Side, similarity: number) {
+function presentSide({ market: { listing, yesPrice }, probability, source }: MarketProbability, similarity: number) {
   return {
     platform: listing.venue,
     market_id: listing.marketId,

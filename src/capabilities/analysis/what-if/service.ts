@@ -6,7 +6,7 @@ import type { CorrelationService } from "../../markets/correlation/index.ts";
 import { findByQuestion } from "../../markets/question-search/index.ts";
 import { conditionOn, findLogicalRelation } from "../../markets/relations/index.ts";
 import type { Analyses } from "../analyses/index.ts";
-import type { Dependence, Side } from "./model.ts";
+import type { Dependence, MarketProbability } from "./model.ts";
 
 export interface WhatIfPorts {
   readonly board: Pick<MarketBoard, "findByQuestion" | "eventOf" | "findEvent" | "marketsOfEvent">;
@@ -36,7 +36,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
   const findMarket = (text: string, venues: readonly VenueId[], except: BoardMarket | null) =>
     findByQuestion({ board, pairsOf: ports.pairsOf, now: ports.clock.now() }, text, { venues, except });
 
-  const sideOf = (market: BoardMarket): Side => {
+  const sideOf = (market: BoardMarket): MarketProbability => {
     const estimated = ports.probabilityOf(market);
     if (estimated !== null) return { market, probability: estimated, source: "model" };
     return { market, probability: market.yesPrice ?? 0, source: "price" };

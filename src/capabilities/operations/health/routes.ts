@@ -3,7 +3,7 @@ import Type from "typebox";
 import { AppError } from "../../../domain/errors.ts";
 import { METERING } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { Health, type HealthReport } from "./schema.ts";
+import { type HealthReport, HealthSchema } from "./schema.ts";
 
 /** Options of all routes of this file: free, without a key. */
 const COMMON_OPTIONS = { method: "GET", access: "public", tag: "Analytics" } as const;
@@ -24,7 +24,7 @@ export function healthRoutes(
     metering: METERING.FREE,
     summary: "Health of the service and of each venue",
     operationId: "get_health",
-    responses: { 200: Health },
+    responses: { 200: HealthSchema },
     handler: () => options.report(),
   });
 

@@ -60,7 +60,7 @@ const Matching = Type.Object(
   { description: "Absent on a node that does not serve the API" },
 );
 
-export const Health = Type.Object(
+export const HealthSchema = Type.Object(
   {
     status: Status,
     version: Type.String(),
@@ -77,4 +77,4 @@ export const Health = Type.Object(
   { [SCHEMA_NAME]: "Health" },
 );
 
-export type HealthReport = Type.Static<typeof Health>;
+export type HealthReport = Type.Static<typeof HealthSchema>;

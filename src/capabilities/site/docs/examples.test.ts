@@ -4,10 +4,10 @@ import { Check, Errors } from "typebox/schema";
 import { DEFAULT_VENUES, openDocsApp } from "../../../../test/support/pages/docs-app.ts";
 import type { App } from "../../../app/index.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
-import { STATUS } from "../../../http/problem.ts";
+import { STATUSES } from "../../../http/problem.ts";
 import { createErrorBody, ERROR_DESCRIPTIONS } from "./error-descriptions.ts";
 import { readExamples, withLiveValues } from "./examples.ts";
-import type { ApiDescription, DocumentedCode, Schema } from "./model.ts";
+import type { ApiDescription, DocumentedCode, JsonSchema } from "./model.ts";
 import { describeApi, type OpenApiDocument } from "./operations.ts";
 
 const examples = readExamples(DEFAULT_VENUES);
@@ -22,7 +22,7 @@ before(async () => {
 after(() => app.http.close());
 
 /** Fails with the schema errors. References in the schema point to the components of the document. */
-function assertMatches(schema: Schema, value: unknown, name: string): void {
+function assertMatches(schema: JsonSchema, value: unknown, name: string): void {
   const rooted = { ...schema, components: document.components } as object;
   if (!Check(rooted, value)) assert.fail(`${name}: ${JSON.stringify(Errors(rooted, value))}`);
 }
@@ -62,7 +62,7 @@ test("every example request has all required parameters, no unknown one, and val
 });
 
 test("every error code has a description, an action and an example of its body", () => {
-  assert.deepEqual(Object.keys(ERROR_DESCRIPTIONS).sort(), [...Object.keys(STATUS), "invalid_request"].sort());
+  assert.deepEqual(Object.keys(ERROR_DESCRIPTIONS).sort(), [...Object.keys(STATUSES), "invalid_request"].sort());
   for (const [code, { meaning, action }] of Object.entries(ERROR_DESCRIPTIONS)) {
     assert.match(meaning, /^[A-Z].*\.$/, code);
     assert.match(action, /^[A-Z].*\.$/, code);
@@ -73,7 +73,7 @@ test("every error code has a description, an action and an example of its body",
 });
 
 test("errors are listed in the order of their status", () => {
-  const statuses = Object.keys(ERROR_DESCRIPTIONS).map((code) => STATUS[code as ErrorCode] ?? 422);
+  const statuses = Object.keys(ERROR_DESCRIPTIONS).map((code) => STATUSES[code as ErrorCode] ?? 422);
   assert.deepEqual(
     statuses,
     statuses.toSorted((a, b) => a - b),

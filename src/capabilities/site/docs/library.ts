@@ -26,7 +26,7 @@ export interface RenderedPage {
   readonly body: Buffer;
 }
 
-export type Library = ReturnType<typeof createLibrary>;
+export type DocsLibrary = ReturnType<typeof createLibrary>;
 
 /**
  * All pages of the documentation. Each is rendered at its first request and then served from memory.

@@ -12,20 +12,20 @@ export interface Heading {
   readonly depth: number;
 }
 
-interface Section {
+interface DocumentSection {
   /** The anchor of its heading; null for the introduction. */
   readonly id: string | null;
   readonly content: Html;
 }
 
-export interface Document {
+export interface MarkdownDocument {
   /** The text of the first heading. */
   readonly title: string;
   readonly headings: readonly Heading[];
   /** The text without markup, for the search. */
   readonly text: string;
   /** The content below the first heading: the introduction, then one section for each heading of level 2. */
-  readonly sections: readonly Section[];
+  readonly sections: readonly DocumentSection[];
 }
 
 /**
@@ -36,7 +36,7 @@ export interface Document {
  * - Code blocks in several languages that follow each other are shown in tabs.
  * - A code span that starts a table row is a target for links: `#rate_limited`.
  */
-export function renderMarkdown(markdown: string): Document {
+export function renderMarkdown(markdown: string): MarkdownDocument {
   const tokens = marked.lexer(markdown).filter((token): token is MarkedToken => token.type !== "space");
   const [first] = tokens;
   if (first?.type !== "heading" || first.depth !== 1) throw new Error("A document starts with a heading: # Title");

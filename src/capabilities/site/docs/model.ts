@@ -3,7 +3,7 @@ import type { MinuteClass } from "../../../domain/metering.ts";
 import type { Plan, Tier } from "../../../domain/plan.ts";
 
 /** The keywords of JSON Schema that this API uses. */
-export interface Schema {
+export interface JsonSchema {
   readonly $ref?: string;
   readonly title?: string;
   readonly type?: string | readonly string[];
@@ -19,13 +19,13 @@ export interface Schema {
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly pattern?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly additionalProperties?: Schema | boolean;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly allOf?: readonly Schema[];
+  readonly items?: JsonSchema;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
 }
 
 export interface Parameter {
@@ -33,7 +33,7 @@ export interface Parameter {
   readonly in: "path" | "query" | "header";
   readonly isRequired: boolean;
   readonly description: string;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
 }
 
 /** A code in the field `code` of an error body. 422 responses have none; the reference calls it `invalid_request`. */
@@ -42,7 +42,7 @@ export type DocumentedCode = ErrorCode | "invalid_request";
 export interface SuccessResponse {
   readonly status: number;
   readonly contentType: string;
-  readonly schema: Schema;
+  readonly schema: JsonSchema;
   readonly headers: readonly ResponseHeader[];
 }
 
@@ -70,7 +70,7 @@ export interface Operation {
   readonly minimumPlan: Plan;
   readonly rateClass: MinuteClass | null;
   readonly parameters: readonly Parameter[];
-  readonly body: { readonly isRequired: boolean; readonly schema: Schema } | null;
+  readonly body: { readonly isRequired: boolean; readonly schema: JsonSchema } | null;
   readonly success: SuccessResponse;
   readonly errors: readonly { readonly status: number; readonly codes: readonly DocumentedCode[] }[];
 }
@@ -82,7 +82,7 @@ export interface ApiDescription {
   readonly tags: readonly string[];
   readonly operations: readonly Operation[];
   /** Returns the schema that a `$ref` names. */
-  readonly resolve: (reference: string) => Schema;
+  readonly resolve: (reference: string) => JsonSchema;
 }
 
 /** Values of a request: in the path, the query and the body. */

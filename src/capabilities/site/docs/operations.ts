@@ -1,12 +1,12 @@
 import type { MinuteClass } from "../../../domain/metering.ts";
 import type { Plan, Tier } from "../../../domain/plan.ts";
-import type { ApiDescription, DocumentedCode, Operation, Parameter, ResponseHeader, Schema } from "./model.ts";
+import type { ApiDescription, DocumentedCode, JsonSchema, Operation, Parameter, ResponseHeader } from "./model.ts";
 
 const JSON_TYPE = "application/json";
 const BEARER_SCHEME = "bearer";
 
 interface ResponseObject {
-  readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
+  readonly content?: Readonly<Record<string, { readonly schema?: JsonSchema }>>;
   readonly headers?: Readonly<Record<string, { readonly $ref?: string; readonly description?: string }>>;
   readonly "x-codes"?: readonly DocumentedCode[];
 }
@@ -23,11 +23,11 @@ interface OperationObject {
     readonly in: Parameter["in"];
     readonly required?: boolean;
     readonly description?: string;
-    readonly schema: Schema;
+    readonly schema: JsonSchema;
   }[];
   readonly requestBody?: {
     readonly required?: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+    readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
   };
   readonly responses: Readonly<Record<string, ResponseObject>>;
   readonly "x-quota-tier"?: Tier | null;
@@ -56,7 +56,7 @@ export function describeApi(document: OpenApiDocument): ApiDescription {
     version: document.info.version,
     tags: [...new Set(tags)].filter((tag) => operations.some((operation) => operation.tag === tag)),
     operations,
-    resolve: (reference) => resolveReference(document, reference) as Schema,
+    resolve: (reference) => resolveReference(document, reference) as JsonSchema,
   };
 }
 
@@ -118,7 +118,7 @@ function readBody({ requestBody }: OperationObject): Operation["body"] {
   return schema === undefined ? null : { isRequired: requestBody?.required !== false, schema };
 }
 
-function readContent({ content = {} }: ResponseObject): { contentType: string; schema: Schema } {
+function readContent({ content = {} }: ResponseObject): { contentType: string; schema: JsonSchema } {
   const [contentType = JSON_TYPE, media] = Object.entries(content)[0] ?? [];
   return { contentType, schema: media?.schema ?? {} };
 }

@@ -4,7 +4,7 @@ import { brotliDecompressSync } from "node:zlib";
 import { openDocsApp } from "../../../../test/support/pages/docs-app.ts";
 import type { App } from "../../../app/index.ts";
 import { PLAN_ALLOWANCES, TIERS } from "../../../domain/plan.ts";
-import { STATUS } from "../../../http/problem.ts";
+import { STATUSES } from "../../../http/problem.ts";
 import { GUIDES } from "./guides.ts";
 
 const HOST = "127.0.0.1:8787";
@@ -79,7 +79,7 @@ test("the pages show the limits, prices and error codes that the code enforces",
     assert.ok(plans.includes(row), row);
   }
   const errors = (await get("/docs/errors")).body;
-  for (const [code, status] of Object.entries(STATUS))
+  for (const [code, status] of Object.entries(STATUSES))
     assert.match(errors, new RegExp(`<code id="${code}">${code}</code></td>\\s*<td[^>]*>${status}</td>`));
 });
 

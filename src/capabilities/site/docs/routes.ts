@@ -11,14 +11,14 @@ import {
   resolveExampleSite,
   sendPage,
 } from "../../../http/html/index.ts";
-import { STATUS } from "../../../http/problem.ts";
+import { STATUSES } from "../../../http/problem.ts";
 import { keepCompressed } from "../../../http/response/compression.ts";
 import { weakEntityTag } from "../../../http/response/conditional.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { DOCS_SCRIPT, DOCS_STYLESHEET } from "./assets.ts";
 import { readExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
-import { createLibrary, type Library } from "./library.ts";
+import { createLibrary, type DocsLibrary } from "./library.ts";
 import { createLiveValues } from "./live-values.ts";
 import type { DocumentedCode, Site } from "./model.ts";
 import { SEARCH_LENGTH_MAX } from "./navigation.ts";
@@ -41,9 +41,9 @@ export function docsRoutes(app: FastifyInstance, options: DocsRoutesOptions): vo
   const readLiveValues = createLiveValues(board, venues.trading);
   const guides = readGuides();
   const examples = readExamples(venues.all);
-  let library: Library | null = null;
+  let library: DocsLibrary | null = null;
   // Created at the first request, because all routes are registered by then.
-  const openLibrary = (): Library => {
+  const openLibrary = (): DocsLibrary => {
     library ??= createLibrary(
       { api: describeApi(app.swagger() as OpenApiDocument), guides, examples, venues: venues.trading, statusOf },
       { site: { isSandbox: options.data === "sandbox", publicUrl: options.publicUrl }, keep: keepCompressed },
@@ -64,11 +64,11 @@ export function docsRoutes(app: FastifyInstance, options: DocsRoutesOptions): vo
   });
 }
 
-const statusOf = (code: DocumentedCode): number => (code === "invalid_request" ? 422 : STATUS[code]);
+const statusOf = (code: DocumentedCode): number => (code === "invalid_request" ? 422 : STATUSES[code]);
 
 function pageRoutes(
   app: FastifyInstance,
-  find: (path: string, request: FastifyRequest) => ReturnType<Library["find"]>,
+  find: (path: string, request: FastifyRequest) => ReturnType<DocsLibrary["find"]>,
 ): void {
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const path = (request.url.split("?", 1)[0] ?? "").replace(/\/$/, "");

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../../http/html/index.ts";
-import type { ExampleRequest, Operation, Parameter, Schema, Site } from "./model.ts";
+import type { ExampleRequest, JsonSchema, Operation, Parameter, Site } from "./model.ts";
 import { listValues } from "./schema-fields.ts";
 
 const BODY_ROWS_MAX = 12;
@@ -57,7 +57,7 @@ ${options.map((option) => (option === value ? html`<option selected>${option}</o
   return isRequired ? html`<input ${control} required>` : html`<input ${control}>`;
 }
 
-const isBoolean = ({ type }: Schema): boolean => [type].flat().includes("boolean");
+const isBoolean = ({ type }: JsonSchema): boolean => [type].flat().includes("boolean");
 
 function renderBodyField(body: unknown): Html {
   const text = JSON.stringify(body, null, 2);

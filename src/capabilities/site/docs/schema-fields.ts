@@ -1,4 +1,4 @@
-import type { ApiDescription, Schema } from "./model.ts";
+import type { ApiDescription, JsonSchema } from "./model.ts";
 import { nameOfReference } from "./operations.ts";
 
 /** Deepest level of nested fields that the reference shows. */
@@ -24,7 +24,7 @@ export interface Field {
 }
 
 /** Returns the fields of an object, or of the objects in an array; empty for other schemas. */
-export function listFields(schema: Schema, resolve: Resolve, depth = 0): readonly Field[] {
+export function listFields(schema: JsonSchema, resolve: Resolve, depth = 0): readonly Field[] {
   if (depth > DEPTH_MAX) return [];
   const target = mergeAll(follow(schema, resolve), resolve);
   if (target.items !== undefined) return listFields(target.items, resolve, depth);
@@ -39,7 +39,7 @@ export function listFields(schema: Schema, resolve: Resolve, depth = 0): readonl
   return [...named, describeField("{name}", others, false, resolve, depth)];
 }
 
-function describeField(name: string, schema: Schema, isRequired: boolean, resolve: Resolve, depth: number): Field {
+function describeField(name: string, schema: JsonSchema, isRequired: boolean, resolve: Resolve, depth: number): Field {
   const target = mergeAll(follow(schema, resolve), resolve);
   return {
     name,
@@ -53,7 +53,7 @@ function describeField(name: string, schema: Schema, isRequired: boolean, resolv
 }
 
 /** Returns the name of a schema's type, for example "string or null". Named schemas keep their name. */
-export function nameType(schema: Schema, resolve: Resolve): string {
+export function nameType(schema: JsonSchema, resolve: Resolve): string {
   if (schema.$ref !== undefined) {
     const target = follow(schema, resolve);
     return target.type === "object" || target.properties !== undefined || target.allOf !== undefined
@@ -74,7 +74,7 @@ export function nameType(schema: Schema, resolve: Resolve): string {
 }
 
 /** Returns the bounds, the format and the default of a value in words. */
-export function listConstraints(schema: Schema): readonly string[] {
+export function listConstraints(schema: JsonSchema): readonly string[] {
   const constraints: (string | null)[] = [
     schema.format === undefined ? null : schema.format,
     schema.const === undefined ? null : `always ${JSON.stringify(schema.const)}`,
@@ -88,7 +88,7 @@ export function listConstraints(schema: Schema): readonly string[] {
 }
 
 /** Returns the permitted values of an enum without null, which the type contains. */
-export function listValues(schema: Schema): readonly string[] {
+export function listValues(schema: JsonSchema): readonly string[] {
   const values = (schema.enum ?? schema.items?.enum ?? []).filter((value) => value !== null);
   return values.length > ENUM_VALUES_MAX ? [] : values.map(formatValue);
 }
@@ -102,14 +102,14 @@ function describeRange(minimum: number | undefined, maximum: number | undefined,
 }
 
 /** Follows `$ref` to the schema itself. */
-function follow(schema: Schema, resolve: Resolve): Schema {
+function follow(schema: JsonSchema, resolve: Resolve): JsonSchema {
   let target = schema;
   for (let steps = 0; target.$ref !== undefined && steps < DEPTH_MAX; steps++) target = resolve(target.$ref);
   return target;
 }
 
 /** Merges the properties of `allOf` into one object schema. */
-function mergeAll(schema: Schema, resolve: Resolve): Schema {
+function mergeAll(schema: JsonSchema, resolve: Resolve): JsonSchema {
   if (schema.allOf === undefined) return schema;
   const parts = schema.allOf.map((part) => mergeAll(follow(part, resolve), resolve));
   return {

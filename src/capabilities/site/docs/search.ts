@@ -1,4 +1,4 @@
-import type { Document } from "./markdown.ts";
+import type { MarkdownDocument } from "./markdown.ts";
 import type { DocPage } from "./pages.ts";
 
 const RESULTS_MAX = 20;
@@ -20,7 +20,7 @@ export interface SearchResult {
  * this prefix.
  */
 export function createSearch(
-  pages: readonly { readonly page: DocPage; readonly document: Document }[],
+  pages: readonly { readonly page: DocPage; readonly document: MarkdownDocument }[],
 ): (query: string) => readonly SearchResult[] {
   const entries: readonly Entry[] = pages.map(({ page, document }) => ({
     page,

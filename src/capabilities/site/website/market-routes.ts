@@ -25,7 +25,7 @@ import { offersAnalysis } from "./estimate-section.ts";
 import { formatVenue } from "./format.ts";
 import { createMarketPage } from "./market-page.ts";
 import { ANALYSE_PATH_SUFFIX, buildMarketPath, buildRunPath, ESTIMATE_ID, type ListedMarket } from "./market-table.ts";
-import type { Website } from "./readers.ts";
+import type { SiteContext } from "./readers.ts";
 import { AnalyseForm, MarketPath, MarketQuery, type Period } from "./schema.ts";
 
 const RELATED_MARKETS_MAX = 10;
@@ -36,7 +36,7 @@ const PERIOD_DEFAULT: Period = "7d";
 const MARKET_URL = "/markets/:platform/:market_id";
 
 /** Registers the page of a market and the form that starts an analysis of it. */
-export function defineMarketRoutes(app: FastifyInstance, website: Website): void {
+export function defineMarketRoutes(app: FastifyInstance, website: SiteContext): void {
   definePage(app, {
     method: "GET",
     url: MARKET_URL,
@@ -78,7 +78,7 @@ interface MarketParams {
 
 /** @throws AppError `market_not_found` if the market has no page */
 function getShownMarket(
-  { board, venues, referenceVenues }: Website,
+  { board, venues, referenceVenues }: SiteContext,
   { platform, market_id }: MarketParams,
 ): BoardMarket {
   if (referenceVenues.includes(platform)) {
@@ -99,7 +99,7 @@ interface ShownPage {
 }
 
 async function showMarket(
-  website: Website,
+  website: SiteContext,
   market: BoardMarket,
   request: FastifyRequest,
   options: { readonly period?: Period; readonly analysis?: string; readonly refusal?: Html },
@@ -134,14 +134,17 @@ function sendMarketPage(reply: FastifyReply, { page, isPrivate }: ShownPage): Fa
 }
 
 /** Creates the secrets of the form for a signed-in visitor; null for others. */
-async function createForm({ browserSessions, random }: Website, request: FastifyRequest): Promise<FormSecrets | null> {
+async function createForm(
+  { browserSessions, random }: SiteContext,
+  request: FastifyRequest,
+): Promise<FormSecrets | null> {
   const session = await browserSessions.find(request);
   return session === null ? null : { token: browserSessions.formTokenOf(session), id: createFormId(random) };
 }
 
 /** Returns the run of a market that is running, else the one with this id; null if there is none. */
 async function readRun(
-  { analyses }: Website,
+  { analyses }: SiteContext,
   { listing }: BoardMarket,
   analysisId: string | null,
 ): Promise<AnalysisRun | null> {
@@ -151,7 +154,7 @@ async function readRun(
 }
 
 /** Registers the form that starts an analysis, under the limits of the API call that does the same. */
-function defineAnalyseRoute(scope: FastifyInstance, website: Website): void {
+function defineAnalyseRoute(scope: FastifyInstance, website: SiteContext): void {
   const submitOnce = createFormSubmissions<{ readonly analysisId: string }>(scope, website.clock);
   definePage(scope, {
     method: "POST",
@@ -183,7 +186,7 @@ function defineAnalyseRoute(scope: FastifyInstance, website: Website): void {
 
 /** The page of the market with the reason why no analysis was started. */
 async function createRefusalPage(
-  website: Website,
+  website: SiteContext,
   status: number,
   error: unknown,
   request: FastifyRequest,
@@ -211,7 +214,7 @@ function describeRefusal(status: number, error: unknown): Html {
 
 /** Returns the history, or null if it cannot be read or takes too long. Venue history is fetched once per market. */
 async function readHistory(
-  { service, clock }: Website,
+  { service, clock }: SiteContext,
   market: BoardMarket,
   period: Period,
 ): Promise<PriceHistory | null> {
@@ -229,7 +232,7 @@ async function readHistory(
   }
 }
 
-function listRelated({ board }: Website, { row }: BoardMarket, slug: string): ListedMarket[] {
+function listRelated({ board }: SiteContext, { row }: BoardMarket, slug: string): ListedMarket[] {
   const event = board.findEvent(slug);
   return board
     .marketsOfEvent(slug)

@@ -43,7 +43,7 @@ export interface WebsiteOptions extends Pick<AreaPorts, "clock" | "random" | "pu
   readonly readPerformance: () => Promise<ShownPerformance | null>;
 }
 
-export type Website = WebsiteOptions & ReturnType<typeof createReaders>;
+export type SiteContext = WebsiteOptions & ReturnType<typeof createReaders>;
 
 /** Creates the functions that several pages read with. */
 export function createReaders({ board, clock, service }: WebsiteOptions) {

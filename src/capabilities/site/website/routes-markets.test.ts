@@ -7,13 +7,13 @@ import {
   sampleEvent,
   sampleMarket,
 } from "../../../../test/support/markets/market-samples.ts";
-import { openWebsite, type Website } from "../../../../test/support/pages/website-harness.ts";
+import { openWebsite, type SiteContext } from "../../../../test/support/pages/website-harness.ts";
 import { AppError, VenueError } from "../../../domain/errors.ts";
 import type { Outcome } from "../../../domain/market.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 
 /** Adds a market with this 24-hour volume. */
-function addMarket({ board }: Website, id: string, volume24hUsd: number | null, parts: SampleParts = {}): void {
+function addMarket({ board }: SiteContext, id: string, volume24hUsd: number | null, parts: SampleParts = {}): void {
   board.apply(sampleMarket(id, { ...parts, activity: { volume24hUsd, ...parts.activity } }), SAMPLE_AT);
 }
 

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { openWebsite } from "../../../../test/support/pages/website-harness.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { DayTotals, Performance } from "../../../trading/index.ts";
-import type { Calibration, Scores } from "../../analysis/calibration/index.ts";
+import type { Calibration, CalibrationScores } from "../../analysis/calibration/index.ts";
 import type { ShownPerformance } from "./track-record-page.ts";
 
-const EMPTY_SCORES: Scores = {
+const EMPTY_SCORES: CalibrationScores = {
   sampleSize: 0,
   markets: 0,
   questions: 0,
@@ -37,7 +37,7 @@ const EMPTY: Calibration = {
   byHorizon: HORIZONS.map((horizon) => ({ horizon, ...EMPTY_SCORES })),
   generatedAt: Date.UTC(2026, 10, 23, 12),
 };
-const SCORES: Scores = {
+const SCORES: CalibrationScores = {
   sampleSize: 1_234,
   markets: 567,
   questions: 345,

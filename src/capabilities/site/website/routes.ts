@@ -19,7 +19,7 @@ import { createLandingPage } from "./landing-page.ts";
 import { defineMarketRoutes } from "./market-routes.ts";
 import { createMarketsPage, type MarketFilters, readFilter } from "./markets-page.ts";
 import { createPricingPage } from "./pricing-page.ts";
-import { createReaders, type Website, type WebsiteOptions } from "./readers.ts";
+import { createReaders, type SiteContext, type WebsiteOptions } from "./readers.ts";
 import { CATEGORY_LENGTH_MAX, createListQuery, type MarketSort, SEARCH_LENGTH_MAX } from "./schema.ts";
 import { WEBSITE_STYLESHEET_ASSET } from "./styles.ts";
 import { createTrackRecordPage } from "./track-record-page.ts";
@@ -39,7 +39,7 @@ export function websiteRoutes(app: FastifyInstance, options: WebsiteOptions): vo
   assetRoutes(app, [WEBSITE_STYLESHEET_ASSET]);
 }
 
-function defineLandingRoute(app: FastifyInstance, website: Website): void {
+function defineLandingRoute(app: FastifyInstance, website: SiteContext): void {
   const { clock, venues, health, acceptsPayments, publicUrl, data } = website;
   const base = publicUrl?.replace(/\/+$/, "") ?? "";
   definePage(app, {
@@ -77,7 +77,7 @@ const createIndex = (base: string, data: "sandbox" | "live") => ({
   sign_up: `${base}/account`,
 });
 
-function defineMarketsRoute(app: FastifyInstance, website: Website): void {
+function defineMarketsRoute(app: FastifyInstance, website: SiteContext): void {
   const { service, board, venues } = website;
   const showErrors: ProblemPage = (status, error, { query }) => {
     if (!(error instanceof InvalidRequestError)) return createProblemPage(status, error);
@@ -154,7 +154,7 @@ const FIELD_ERRORS: Readonly<Record<string, string>> = {
   cursor: "This link does not belong to a page of the list.",
 };
 
-function defineTrackRecordRoute(app: FastifyInstance, website: Website): void {
+function defineTrackRecordRoute(app: FastifyInstance, website: SiteContext): void {
   definePage(app, {
     method: "GET",
     url: "/track-record",
@@ -171,7 +171,7 @@ function defineTrackRecordRoute(app: FastifyInstance, website: Website): void {
   });
 }
 
-function definePricingRoutes(app: FastifyInstance, { data, upgradeUrl, acceptsPayments }: Website): void {
+function definePricingRoutes(app: FastifyInstance, { data, upgradeUrl, acceptsPayments }: SiteContext): void {
   definePage(app, {
     method: "GET",
     url: PLANS_PATH,

@@ -5,7 +5,7 @@ import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { nullableOneOf, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
 import { REFERENCE_BANKROLL_USD, SIZE_CAPS } from "../../../trading/index.ts";
-import { FRESHNESS } from "../../analysis/analyses/index.ts";
+import { FRESHNESS_LEVELS } from "../../analysis/analyses/index.ts";
 import { BOOK_SOURCES } from "./known-book.ts";
 
 const LIMIT_DEFAULT = 20;
@@ -41,7 +41,7 @@ const bestSignalSchema = (venues: readonly string[]) =>
         "`book`: the whole order book is known. `quote`: only the best prices and their sizes.",
       ),
       priced_at: timestamp("When these prices were confirmed."),
-      freshness: oneOf(FRESHNESS, "Freshness of the analysis."),
+      freshness: oneOf(FRESHNESS_LEVELS, "Freshness of the analysis."),
       analyzed_at: timestamp("Time of the analysis."),
     },
     { [SCHEMA_NAME]: "BestSignal" },

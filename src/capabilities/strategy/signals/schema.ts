@@ -12,7 +12,7 @@ import {
 } from "../../../http/schema-types.ts";
 import { commaList } from "../../../http/validation/index.ts";
 import { REFERENCE_BANKROLL_USD, SIZE_CAPS, type SizingOptions } from "../../../trading/index.ts";
-import { analysisStatusSchema, causalSchema, FRESHNESS } from "../../analysis/analyses/index.ts";
+import { analysisStatusSchema, causalSchema, FRESHNESS_LEVELS } from "../../analysis/analyses/index.ts";
 import { KELLY_SHARE_DEFAULT, POSITION_MAX_DEFAULT } from "./model.ts";
 
 const TEXT_LENGTH_MAX = 500;
@@ -181,7 +181,7 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
           "Do not trade after this time: the market's usual moves may have covered half of the edge. Never after the close.",
         ),
         generated_at: timestamp("Time at which the signal was generated."),
-        freshness: oneOf(FRESHNESS, "Freshness of the analysis."),
+        freshness: oneOf(FRESHNESS_LEVELS, "Freshness of the analysis."),
         hedge: nullableString("A trade that hedges this one, in a sentence. Null if there is none."),
         analysis_id: Type.String({ description: "Id of the analysis." }),
         match: Type.Optional(
