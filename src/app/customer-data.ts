@@ -4,7 +4,7 @@ import { deleteWebhooksOf } from "../capabilities/events/webhooks/index.ts";
 import { REPORT_DATA } from "../capabilities/markets/consensus/index.ts";
 import { PAPER_TRADE_DATA } from "../capabilities/strategy/portfolios/index.ts";
 
-/** What the areas store of customers, in the order in which the rows of a deleted customer are locked. */
+/** Customer data of the areas, in the order in which a deletion locks the rows. */
 export const CUSTOMER_DATA: readonly CustomerData[] = [
   REPORT_DATA,
   PAPER_TRADE_DATA,

@@ -8,7 +8,7 @@ import { StartupError } from "./startup-errors.ts";
 /** On a machine with few cores the service has priority over the simulated venues. */
 const SANDBOX_NICENESS = 10;
 
-/** Largest world whose process runs with a small heap. */
+/** Maximum number of markets of a world whose process has a small heap. */
 const SMALL_WORLD_MARKETS_MAX = 1_000;
 /** A small world has 25 MB of live objects; with V8's default growth its heap takes five times as much. */
 const SMALL_WORLD_HEAP_OPTIONS = ["--max-semi-space-size=8", "--heap-growing-percent=40"];

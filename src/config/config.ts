@@ -44,7 +44,8 @@ export interface Config extends VenueOverrides {
   /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
   readonly marketplaceSecrets: readonly string[];
   /**
-   * Keys of 32 bytes. The first one encrypts stored secrets, all decrypt. If empty, the key is in the data directory.
+   * Keys of 32 bytes. The first one encrypts stored secrets; every key decrypts them. If empty, the key is in the data
+   * directory.
    */
   readonly secretKeys: readonly Uint8Array[];
   /** Whether the key of the secrets in the store is lost, and may be replaced. */
@@ -91,8 +92,8 @@ export interface SandboxSettings {
   readonly markets: number;
   readonly limits: boolean;
   /**
-   * Whether others than the users of this machine can reach the service. It then shows no sign-in links, and no webhook
-   * reaches loopback.
+   * Whether users of other machines can reach the service. It then shows no sign-in links, and rejects webhooks to
+   * loopback addresses.
    */
   readonly isPublic: boolean;
   /** First port of the sandbox's listeners; 0 picks free ports. */
@@ -106,11 +107,11 @@ export interface SandboxSettings {
 }
 
 const ROLES: readonly Role[] = ["api", "ingest", "worker"];
-/** The board shows settled markets for 30 days; the store must keep them at least that long. */
+/** Minimum setting. The board shows settled markets for 30 days, so the store must keep them longer. */
 const SETTLED_MARKET_DAYS_MIN = 31;
-/** A store with simulated data stays below 1 GB. */
+/** Default maximum size of a store with simulated data: below 1 GB. */
 const SANDBOX_STORE_MAX_MIB = 900;
-/** A new store and its write-ahead log need 200 MiB. */
+/** Minimum setting. A new store and its write-ahead log need 200 MiB. */
 const STORE_MAX_MIB_MIN = 256;
 /** 32 base64 characters encode 24 random bytes. Commas are excluded because they separate two secrets. */
 const MARKETPLACE_SECRET_PATTERN = /^[\x21-\x2b\x2d-\x7e]{32,200}$/;

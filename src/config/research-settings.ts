@@ -16,7 +16,7 @@ export interface ResearchSettings {
     /** USD per million tokens. */
     readonly price: { readonly input: number; readonly output: number };
   };
-  /** Highest cost of one run. */
+  /** Maximum cost of one run. */
   readonly budgetUsd: number;
   /** No research is started if all runs of the last 24 hours have cost this much. */
   readonly dailyBudgetUsd: number;

@@ -115,7 +115,7 @@ function authenticateBearer(
   return bearer === undefined ? null : options.authenticate(bearer, request);
 }
 
-/** The message says how to send a key if the request has none in the right form. */
+/** If the request has no well-formed key, the message says how to send one. */
 function createUnauthorizedError(
   request: FastifyRequest,
   headers: readonly string[],

@@ -9,10 +9,11 @@ import { readSendQueues } from "./send-queues.ts";
 const CONNECTIONS_MAX = 4_096;
 const CONNECTIONS_PER_ADDRESS_MAX = 256;
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
-/** Requests that wait on one connection for the responses before them. */
+/** Maximum number of requests on one connection that wait for earlier responses. */
 const WAITING_REQUESTS_MAX = 16;
 /**
- * Large responses are written in pieces (`response/pieces.ts`), so only a stream that ignores backpressure reaches it.
+ * Maximum number of unsent bytes per connection. Large responses are written in pieces (`response/pieces.ts`), so only
+ * a stream that ignores backpressure reaches it.
  */
 const UNSENT_BYTES_MAX = 8 * 1024 * 1024;
 /**
@@ -22,11 +23,11 @@ const UNSENT_BYTES_MAX = 8 * 1024 * 1024;
  */
 const STALLED_WRITE_MS_MAX = 60_000;
 /**
- * If the kernel accepts no bytes of a connection for this time, the bytes that its client acknowledges are read, too.
+ * If the kernel accepts no bytes for this time, progress is also measured by the bytes that the client acknowledges.
  */
 const SUSPECTED_MS = 10_000;
 const SWEEP_INTERVAL_MS = 2_000;
-/** Refused connections that stay open until the client has read the response, at most two sweeps. */
+/** Maximum number of refused connections kept open, for up to two sweeps, until the client has read the response. */
 const REFUSED_CONNECTIONS_MAX = 256;
 const LOG_INTERVAL_MS = 60_000;
 
@@ -198,7 +199,7 @@ export class ConnectionLimits {
     return blocks.some(isFull) ? "address" : null;
   }
 
-  /** @param options.blocks  the blocks whose limits count the connection */
+  /** @param options.blocks  the IP address blocks whose limits count the connection */
   #track(socket: Socket, options: { readonly blocks: readonly LimitedBlock[]; readonly isRefused: boolean }): void {
     const { blocks, isRefused } = options;
     const progressAt = this.#clock.monotonic();
@@ -267,9 +268,7 @@ export class ConnectionLimits {
     }
   }
 
-  /**
-   * Reads which bytes the clients of suspected connections acknowledged, all at once, and closes stalled connections.
-   */
+  /** Reads the acknowledged bytes of all suspected connections at once, and closes stalled connections. */
   async #checkSuspected(): Promise<void> {
     const startedAt = this.#clock.monotonic();
     const suspected = new Map<Socket, number>();

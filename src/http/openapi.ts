@@ -144,7 +144,7 @@ function listDocumentedErrors(route: RouteOptions): readonly ErrorCode[] {
   const { config, schema } = route;
   return [
     ...(config?.errors ?? []),
-    // The calls that report an unreachable venue also report a venue whose request limit is used up.
+    // Routes that report an unavailable venue also report a rate-limited venue.
     ...(config?.errors?.includes("venue_unavailable") === true ? (["venue_busy"] as const) : []),
     "bad_request",
     "internal_error",

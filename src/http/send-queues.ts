@@ -2,11 +2,9 @@ import { fstatSync } from "node:fs";
 import { open } from "node:fs/promises";
 import type { Socket } from "node:net";
 
-/**
- * Linux lists the connections of IPv4 and of IPv6 here, each line with the bytes that the client has not acknowledged.
- */
+/** Linux lists the connections in these files, each with the number of bytes that the client has not acknowledged. */
 const CONNECTION_LISTS = ["/proc/net/tcp", "/proc/net/tcp6"];
-/** A line has about 150 bytes, so that this is room for 27,000 connections. A longer list is not used. */
+/** Maximum length of a list: 27,000 connections of about 150 bytes each. A longer list is not used. */
 const LIST_BYTES_MAX = 4 * 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 /** Positions of the columns in a line, for example `00000A3F:00000000` and `184213`. */
@@ -19,8 +17,8 @@ interface SocketInternals {
 }
 
 /**
- * Returns the bytes of connections that the kernel has accepted and the client has not acknowledged. A connection is
- * left out if the number is unknown: on systems other than Linux, and while there are too many connections to list.
+ * Returns the number of bytes per connection that the kernel has accepted and the client has not acknowledged. Omits a
+ * connection if its number is unknown: on systems other than Linux, and while there are too many connections to list.
  *
  * @param lists  paths of files in the format of `/proc/net/tcp`
  */

@@ -21,7 +21,7 @@ import { createSessions } from "./sessions/index.ts";
 
 export type { AccountsPorts } from "./ports.ts";
 
-/** @param options.customerData  what the other areas store of customers */
+/** @param options.customerData  customer data of the other areas */
 export async function createAccountsArea(
   ports: AccountsPorts,
   { nodeId, customerData }: { readonly nodeId: string; readonly customerData: readonly CustomerData[] },

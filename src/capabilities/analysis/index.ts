@@ -31,17 +31,17 @@ import { createEventAnalysesService, eventAnalysisRoutes } from "./event-analyse
 import { createWhatIfService, whatIfRoutes } from "./what-if/index.ts";
 
 export interface AnalysisPorts extends AreaPorts {
-  /** Research, and how many analyses run at a time. By default without research. */
+  /** The research runner, by default none, and the maximum number of concurrent runs. */
   readonly analyses?: {
     readonly researchRunner?: ResearchRunner | null;
     readonly concurrency?: number;
     readonly limits?: { readonly waitingMax: number; readonly waitingPerCustomerMax: number };
-    /** Whether the service analyses the most traded markets itself; true by default. */
+    /** Whether the service also analyses the most traded markets without a request; true by default. */
     readonly hasScheduledAnalyses?: boolean;
   };
 }
 
-/** Newest trades that the engine reads of a market. */
+/** Maximum number of trades that the engine reads per market, newest first. */
 const TRADES_MAX = 1_000;
 
 interface AnalysisSources extends Pipeline {
@@ -50,7 +50,7 @@ interface AnalysisSources extends Pipeline {
   readonly onRunEnded: (run: EndedRun) => void;
 }
 
-/** Every node requests and reads analyses, and nodes with the role of a worker run them. */
+/** All nodes accept requests and read results; only nodes with the role `worker` run analyses. */
 export function createAnalysisArea(ports: AnalysisPorts, sources: AnalysisSources): Analyses {
   const { board, ingest } = sources;
   const { researchRunner = null, concurrency, limits, hasScheduledAnalyses = true } = ports.analyses ?? {};
@@ -91,7 +91,7 @@ function buildMarketViews({ database, venues }: AreaPorts, { board, matching, in
   });
 }
 
-/** Returns the latest analysis of a market at the price of `market`, even if it has expired; null if there is none. */
+/** Returns the market's latest analysis, even if expired, at its current price; null if there is none. */
 export async function readAnalysis({ service }: Analyses, market: BoardMarket): Promise<CurrentAnalysis | null> {
   const stored = await service.latest(market.listing.venue, market.listing.marketId);
   return stored === null ? null : service.move(stored, market);

@@ -14,7 +14,7 @@ const CUSTOMER_DATA_ON_DEMAND: CustomerData = {
   },
 };
 
-/** `parallax customers`. Key changes are published to running services; those that miss the message read the changes within 1 s. */
+/** `parallax customers`. Key changes are published to running services, which otherwise detect them within 1 s. */
 export const CUSTOMERS_PROGRAM: OperatorProgram<CustomersContext> = {
   parse: parseCustomersCommand,
   open(database, _config, publish) {

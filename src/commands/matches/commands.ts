@@ -19,7 +19,7 @@ import { type PairDefaults, parsePairFile } from "./pair-file.ts";
 import { LIST_PAIRS_MAX, MATCHES_USAGE } from "./usage.ts";
 
 const LIST_LIMIT_DEFAULT = 50;
-/** Largest number of unknown markets that a warning names. */
+/** Maximum number of unknown markets that a warning names. */
 const UNKNOWN_SHOWN_MAX = 20;
 const NO_PAIRS_NOTE = "Pairs are not shown: no service that matches markets is running on this data directory.\n";
 

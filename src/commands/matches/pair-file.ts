@@ -1,13 +1,13 @@
 import { DECISIONS_MAX, type MatchDecision, type MatchRequest } from "../../capabilities/markets/matching/index.ts";
 import { isObject } from "../../lib/is-object.ts";
 
-/** Largest number of invalid lines that an error names. */
+/** Maximum number of invalid lines that an error names. */
 const FAULTS_SHOWN_MAX = 20;
 const FIELDS: readonly string[] = ["market_a", "market_b", "decision", "note"];
 /** One cell with the comma after it or the end of the line: quoted, with doubled quotes inside, or plain. */
 const CELL_PATTERN = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
 
-/** The values of lines that omit them. */
+/** Default values for lines that omit them. */
 export interface PairDefaults {
   readonly decision: MatchDecision["decision"];
   readonly note: string | null;

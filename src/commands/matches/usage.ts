@@ -1,6 +1,6 @@
 import { DECISIONS_MAX, NOTE_LENGTH_MAX } from "../../capabilities/markets/matching/index.ts";
 
-/** Largest number of pairs that `list` shows. */
+/** Maximum number of pairs that `list` shows. */
 export const LIST_PAIRS_MAX = 1_000;
 
 export const MATCHES_USAGE = `Show which markets match across venues, and decide about pairs of them.

@@ -2,7 +2,7 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { AppError } from "../../domain/errors.ts";
 import { isArgumentError } from "../terminal.ts";
 
-/** Longest name of an operator that is stored. */
+/** Maximum length of an operator's stored name. */
 export const OPERATOR_LENGTH_MAX = 64;
 
 /** The result of a command: exit code, standard output and standard error. */
@@ -17,7 +17,7 @@ export interface Operator {
   readonly id: string;
 }
 
-/** What a command needs from the operator's terminal and file system before it can run. */
+/** The confirmation and the input file that a command requires before it runs. */
 export interface CommandRequirements {
   /** What the operator must confirm; null if the command needs no confirmation. */
   readonly confirmation: string | null;

@@ -13,7 +13,7 @@ export interface ForwardedCommand {
   readonly input?: string;
 }
 
-/** The result, or what the command needs before it can run. The operator's process then sends the command again. */
+/** The result, or the missing requirements. The operator's process then sends the command again with them. */
 export type ForwardedReply = CommandResult | CommandRequirements;
 
 /** Runs a command of an operator in the service. */

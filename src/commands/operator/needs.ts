@@ -4,7 +4,7 @@ import { createInterface } from "node:readline/promises";
 import { StartupError } from "../startup-errors.ts";
 import type { CommandRequirements, CommandResult } from "./command.ts";
 
-/** Largest size of a file that a command reads, in bytes. Its escaped text fits into a forwarded request. */
+/** Maximum size of a file that a command reads, in bytes. Its escaped text fits into a forwarded request. */
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
 const CONFIRMATION_REQUIRED: CommandResult = {
   code: 2,
@@ -12,7 +12,7 @@ const CONFIRMATION_REQUIRED: CommandResult = {
   err: "This command needs confirmation: run it in a terminal, or add --yes.\n",
 };
 
-/** What the operator has provided for a command. */
+/** The confirmation and the input file that the operator has provided. */
 export interface ProvidedInput {
   readonly isConfirmed: true;
   /** Text of the input file; empty without one. */

@@ -38,7 +38,7 @@ const FORWARD_FAILURE_MESSAGES: Readonly<Record<OperatorFailure, string>> = {
 /** A command of the program that reads or changes the store. */
 export interface OperatorProgram<Context> {
   parse(argv: readonly string[]): CommandResult | OperatorCommand<Context>;
-  /** Opens the context on a database that no service has locked. `publish` wakes running services. */
+  /** Opens the context on a database that no service has locked. `publish` notifies running services. */
   open(database: Database, config: Config, publish: (topic: string) => void): Context;
 }
 
@@ -63,8 +63,8 @@ export async function runOperatorCommand<Context>(
 }
 
 /**
- * Sends the command to the service that holds the embedded database. Returns null if no service listens there, if this
- * user has no permission to send it commands, and for `--help`.
+ * Sends the command to the service that has locked the embedded database. Returns null if no service listens, if this
+ * user may not send it commands, and for `--help`.
  */
 async function askHolder(request: ForwardedCommand, environment: Environment): Promise<CommandResult | null> {
   const settings = new SettingsReader(environment);
@@ -160,7 +160,9 @@ async function assertOwnedStore(dataDir: string): Promise<void> {
   throw new StartupError(`The database in ${dataDir} belongs to user ${stats.uid}: run the command as that user.`);
 }
 
-/** Wakes running services before the command ends. Services that miss the message read the change within seconds. */
+/**
+ * Notifies running services before the command ends. Services that miss the message detect the change within seconds.
+ */
 async function withBus<Result>(
   config: Config,
   log: Log,
@@ -210,8 +212,8 @@ async function askNodes(request: ForwardedCommand, { dataDir }: Config): Promise
 }
 
 /**
- * Sends the command to the service that listens in the directory. If the service replies with `CommandRequirements`, reads
- * them from the operator and sends the command again.
+ * Sends the command to the service that listens in the directory. If the service replies with `CommandRequirements`,
+ * asks the operator for them and sends the command again.
  *
  * @throws OperatorSocketError
  */

@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 
-/** A response body that writes to the connection directly, at half of the cost of Node's response stream. */
+/** A response body that writes to the connection directly, at half the cost of Node's response stream. */
 export interface DirectBody {
   /**
    * Called once the head was written, unless the client has disconnected or an error replaces the response.
@@ -14,7 +14,7 @@ export interface DirectBody {
   close(): void;
 }
 
-/** Fastify passes an object with `pipe` unchanged to the send hook, which hands the connection over. */
+/** Fastify passes an object with a method `pipe` unchanged to the send hook, which starts the direct body. */
 export class DirectPayload {
   readonly body: DirectBody;
 

@@ -9,7 +9,7 @@ export interface FormSecrets {
   readonly id: string;
 }
 
-/** Returns the value of a form field; the empty string if the body is no form or has no such field. */
+/** Returns the value of a form field; the empty string if the body is not a form or lacks the field. */
 export function readSubmittedField(body: unknown, name: string): string {
   const value = isObject(body) ? body[name] : undefined;
   return typeof value === "string" ? value.slice(0, FIELD_LENGTH_MAX) : "";

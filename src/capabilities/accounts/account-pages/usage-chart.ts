@@ -8,7 +8,7 @@ const HEIGHT = 100;
 const DAY_WIDTH = 10;
 const BAR_WIDTH = 8;
 
-/** Calls per day of one key, or of all keys without a colour of their own. */
+/** Calls per day of one key, or of all keys that share a colour. */
 export interface ChartSeries {
   readonly name: string;
   readonly calls: readonly number[];

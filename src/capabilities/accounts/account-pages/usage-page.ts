@@ -11,7 +11,7 @@ import { formatInteger } from "./tier-endpoints.ts";
 import { type ChartSeries, renderUsageChart } from "./usage-chart.ts";
 
 const CHART_DAYS = 30;
-/** Keys with their own colour in the chart; further keys share one. */
+/** Maximum number of keys with their own colour in the chart. The other keys share one. */
 const CHART_KEYS_MAX = 5;
 
 export interface UsageView {

@@ -4,7 +4,7 @@ import type { Tier } from "../../../domain/plan.ts";
 export const USAGE_RETENTION_DAYS = 396;
 /** Retention of recent requests. */
 export const REQUEST_RETENTION_DAYS = 7;
-/** Maximum number of recent successful requests per customer; as many failed ones are kept in addition. */
+/** Maximum number of stored successful requests per customer, and also of stored failed requests. */
 export const RECENT_REQUESTS_MAX = 100;
 
 /** Number of calls counted in the monthly quotas, by tier. */
@@ -36,7 +36,7 @@ export interface RecentRequest {
   readonly keyId: string;
 }
 
-/** A day's usage of one customer that is not stored yet. */
+/** One customer's usage on one day, not yet stored. */
 export interface UnwrittenUsage extends DailyUsage {
   readonly customerId: string;
 }
@@ -45,7 +45,7 @@ export interface UnwrittenRequest extends RecentRequest {
   readonly customerId: string;
 }
 
-/** Usage and requests that are written together. */
+/** Usage and requests that are stored in one transaction. */
 export interface ActivityBatch {
   readonly usage: readonly UnwrittenUsage[];
   readonly requests: readonly UnwrittenRequest[];

@@ -30,7 +30,7 @@ export async function writeBatch(
   );
   if (acceptedRows.length === 0) return;
   const customerIds = [...new Set([...usage, ...requests].map(({ customerId }) => customerId))].sort();
-  // With the lock, a concurrent deletion waits for this transaction; after a deletion, the customer is not found.
+  // The lock makes a concurrent deletion wait for this transaction. Deleted customers are not found.
   const customers = await transaction.query<{ id: string }>(
     "select customer_id as id from customers where customer_id = any($1::text[]) order by 1 for key share",
     [customerIds],
@@ -70,7 +70,7 @@ async function addUsage(transaction: Transaction, usage: readonly UnwrittenUsage
   );
 }
 
-/** Inserts requests, and deletes the oldest ones of these customers beyond `RECENT_REQUESTS_MAX`. */
+/** Inserts requests, then deletes each customer's oldest requests beyond `RECENT_REQUESTS_MAX`. */
 async function insertRequests(transaction: Transaction, requests: ActivityBatch["requests"]): Promise<void> {
   if (requests.length === 0) return;
   const customerIds = requests.map(({ customerId }) => customerId);

@@ -2,9 +2,9 @@ import type { Tier } from "../../../domain/plan.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { type ActivityBatch, RECENT_REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
 
-/** Maximum number of pairs of key and day in one batch. Requests with further keys in the interval are not recorded. */
+/** Maximum number of (key, day) pairs per batch. Requests beyond it are not recorded. */
 const USAGE_ROWS_MAX = 10_000;
-/** Maximum number of recent requests in one batch. Further requests of the interval are counted but not listed. */
+/** Maximum number of recent requests in one batch. Requests beyond it are counted but not listed. */
 const REQUESTS_PER_BATCH_MAX = 2_000;
 
 /** A response to a customer's request. */
@@ -30,7 +30,7 @@ interface KeyUsage {
   readonly counted: Record<Tier, number>;
 }
 
-/** The last requests of one key, at most `RECENT_REQUESTS_MAX`: newer ones replace the oldest. */
+/** Ring buffer of the last `RECENT_REQUESTS_MAX` requests of one key. */
 interface LastRequests {
   readonly list: { request: CustomerRequest; occurredAt: number }[];
   /** Position of the oldest request once the list is full. */
@@ -44,7 +44,7 @@ interface KeyActivity {
   readonly failed: LastRequests;
 }
 
-/** Collects usage and requests in memory until they are taken as a batch. Bounded. */
+/** Buffers usage and requests in memory, up to fixed maxima, until `take` returns them as one batch. */
 export class ActivityRecorder {
   readonly #usageRowsMax: number;
   readonly #requestsMax: number;
@@ -87,7 +87,7 @@ export class ActivityRecorder {
     this.#list(status < 400 ? key.successful : key.failed, request, now);
   }
 
-  /** Removes and returns everything recorded, and the number of requests that exceeded a bound. */
+  /** Empties the buffer. Returns its content, and the number of requests that were dropped above a maximum. */
   take(): { readonly batch: ActivityBatch; readonly dropped: number } {
     const keys = [...this.#keys.values()];
     const usage: UnwrittenUsage[] = keys.flatMap((key) => key.usage);
@@ -121,7 +121,7 @@ export class ActivityRecorder {
     }
   }
 
-  /** Formats a date only once per day, because every request needs it. */
+  /** Returns the UTC day of `now`. Caches the formatted day, because every request needs it. */
   #dayOf(now: number): string {
     if (now < this.#dayStart || now >= this.#dayStart + DAY_MS) {
       this.#dayStart = Math.floor(now / DAY_MS) * DAY_MS;
@@ -134,8 +134,8 @@ export class ActivityRecorder {
 const oldestFirst = ({ list, oldest }: LastRequests) => [...list.slice(oldest), ...list.slice(0, oldest)];
 
 /**
- * Returns `day`, or the nearest day of `month` if `day` is in another month. The store's clock decides which month counts
- * a call, and this node's clock may differ. With this function, the days of a month add up to the month's usage.
+ * Returns `day`, or the nearest day of `month` if `day` is in another month. The store's clock decides in which month a
+ * call counts, and this node's clock may differ. The adjusted days of a month add up to the month's usage.
  *
  * @param month  first day of the month
  */

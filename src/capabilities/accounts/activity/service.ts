@@ -10,8 +10,8 @@ const WRITE_INTERVAL_MS = 5_000;
 export type Activity = ReturnType<typeof createActivity>;
 
 /**
- * Records requests of customers without delaying them: counts in memory and writes every 5 s. Nodes add to the same rows.
- * A process that is killed loses at most the last 5 s; while the store is unavailable, a bounded amount is kept.
+ * Records requests of customers without delaying them: counts in memory and writes every 5 s. All nodes add to the same
+ * rows. A process that is killed loses at most the last 5 s; while the store is unavailable, a bounded amount is kept.
  *
  * @param ports.nodeId  unique among all processes that share the store, and never reused
  */

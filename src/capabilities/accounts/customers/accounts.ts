@@ -46,7 +46,7 @@ const NEW_KEY_RULES: readonly AttemptRule[] = [{ limit: 20, windowMs: HOUR_MS }]
 export interface AccountDependencies extends Omit<CustomerPorts, "log"> {
   /** Called after the commit of a change that affects keys, to invalidate the caches of all nodes. */
   readonly onKeysChanged: () => void;
-  /** What the other areas store of customers. */
+  /** Customer data of the other areas. */
   readonly customerData: readonly CustomerData[];
 }
 

@@ -1,6 +1,6 @@
 import type { Database, Transaction } from "../../../ports/database.ts";
 
-/** What another area stores of customers. */
+/** Customer data that another area stores. */
 export interface CustomerData {
   /** Deletes or anonymises the rows of a deleted customer, within the transaction of the deletion. */
   deleteOf(transaction: Transaction, customerId: string): Promise<void>;

@@ -9,9 +9,9 @@ import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
 const DELETED_ACTION = "customer.deleted";
 
 /**
- * Deletes a customer with its e-mail address, name, keys, sessions, usage and requests, and what the other areas store of it.
- * Returns the e-mail address. The audit log and the calls per month remain under the customer id. Does nothing if the audit
- * log shows that the customer was already deleted.
+ * Deletes a customer with its e-mail address, name, keys, sessions, usage and requests, and its data in the other
+ * areas. Returns the e-mail address. The audit log and the calls per month remain under the customer id. Does nothing
+ * if the audit log shows that the customer was already deleted.
  *
  * @throws AppError `customer_not_found`
  */
@@ -24,7 +24,7 @@ export async function deleteAccount(
   }: { readonly customerId: string; readonly actor: Actor; readonly customerData: readonly CustomerData[] },
   now: number,
 ): Promise<{ readonly email: string | null }> {
-  // Before the customer is locked, because requests for e-mails lock the rows in this order.
+  // Runs before the customer is locked, because e-mail requests lock these rows in the same order.
   await transaction.query(
     `delete from attempts
      where split_part(subject, ':', 2) = (select email from customers where customer_id = $1)`,
@@ -42,7 +42,7 @@ export async function deleteAccount(
   await deleteActivity(transaction, customerId);
   for (const data of customerData) await data.deleteOf(transaction, customerId);
   const keys = await transaction.query("delete from api_keys where customer_id = $1 returning key_id", [customerId]);
-  // Users choose the names of keys.
+  // Key names may contain personal data, because users choose them.
   await transaction.query("update audit_log set details = details - 'name' where customer_id = $1", [customerId]);
   await transaction.query("delete from customers where customer_id = $1", [customerId]);
   const details = { keys: keys.length, sessions };

@@ -10,7 +10,6 @@ import {
   LISTED_KEYS_MAX,
 } from "./model.ts";
 
-/** The database, or an open transaction. */
 type QueryRunner = Pick<Database, "query"> | Transaction;
 
 export interface CustomerRow extends Record<string, unknown> {
@@ -86,8 +85,8 @@ export async function lockCustomer(transaction: Transaction, customerId: string)
 }
 
 /**
- * Locks the customer until the end of the transaction, for a write of another area: the writes of a customer follow each
- * other, and a deletion waits for them. Returns false if the customer does not exist.
+ * Locks the customer until the end of the transaction. Writes of other areas for one customer then run one at a time,
+ * and a deletion waits for them. Returns false if the customer does not exist.
  */
 export async function lockCustomerRow(transaction: Transaction, customerId: string): Promise<boolean> {
   const rows = await transaction.query("select 1 from customers where customer_id = $1 for no key update", [
@@ -312,7 +311,7 @@ export async function hasPendingSignup(transaction: Transaction, email: string, 
 }
 
 const ROWS_PER_BATCH_MAX = 5_000;
-/** Limit of batches per run: 500,000 rows at 5,000 per batch. The next run deletes the remaining rows. */
+/** Maximum number of batches per run: 500,000 rows at 5,000 per batch. The next run deletes the remaining rows. */
 const DELETE_BATCHES_MAX = 100;
 
 /** The column that defines the age of a row. */

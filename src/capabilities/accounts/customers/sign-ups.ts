@@ -15,7 +15,7 @@ import type { BotCheck } from "./turnstile.ts";
 
 /** Limits sign-ups and sign-in link requests per IP address. */
 export const ADDRESS_RULES: readonly AttemptRule[] = [{ limit: 5, windowMs: HOUR_MS }];
-/** Limit of bot checks per IP address and node, so that one caller cannot exhaust the Turnstile quota. */
+/** Maximum number of bot checks per IP address and node, so that one caller cannot exhaust the Turnstile quota. */
 const BOT_CHECKS_PER_HOUR = 30;
 /** Limits e-mails of one kind to one e-mail address. */
 export const EMAIL_RULES: readonly AttemptRule[] = [
@@ -103,7 +103,8 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
       const token = createToken(random);
       const isRenewed = await database.transaction(async (transaction) => {
         const now = clock.now();
-        // Another subject, so that requests for any address do not use up the e-mails of its next sign-up.
+        // Without a pending sign-up, requests are counted separately, so that they do not use up the e-mails of the
+        // next sign-up.
         const subject = (await hasPendingSignup(transaction, email, now)) ? `mail:${email}` : `resend-mail:${email}`;
         const isAllowed = (await takeAttempt(transaction, subject, EMAIL_RULES, now)) === 0;
         const renewedSignup = { email, tokenHash: hashToken(token), expiresAt: now + VERIFICATION_LINK_MS };

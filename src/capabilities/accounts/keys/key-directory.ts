@@ -31,8 +31,8 @@ interface Entry {
 }
 
 /**
- * A cache of key look-ups by hash, with at most two look-ups per key and second. Keys that were never valid have a cache
- * of their own, so that a flood of them evicts no valid key.
+ * Caches key look-ups by hash, with at most two look-ups per key and second. Keys that were never valid have a cache of
+ * their own, so that a flood of them evicts no valid key.
  *
  * Hashing dominates the cost of a cached look-up, so entries are also indexed by the text of the key. All texts are
  * cleared together at most `ENTRY_MS_MAX` after the first one is added; only hashes stay in memory longer.
@@ -50,7 +50,7 @@ export function createKeyDirectory({
   const lookUps = createLookUpQueue(clock, (keys: readonly KeyDigest[]) => findKeyOwners(database, keys));
   /** Entries by key hash in hex, least recently used first. */
   const entries = new Map<string, Entry>();
-  /** The entries of `entries`, by the text of the key. */
+  /** The same entries by key text. */
   const entriesByText = new Map<string, Entry>();
   /** Pending look-ups of keys without an entry, by hash. The queue bounds their number. */
   const pendingLookups = new Map<string, Lookup>();
@@ -99,7 +99,7 @@ export function createKeyDirectory({
     const lookup = startLookup(key, lane);
     pendingLookups.set(key.hash, lookup);
     const end = () => {
-      // `clear` may have run since: the query may have read the old state.
+      // If `clear` has run since, the result may be outdated.
       if (pendingLookups.get(key.hash) !== lookup) return;
       pendingLookups.delete(key.hash);
       if (!lookup.hasFailed) cache(key.hash, lookup);
@@ -129,8 +129,8 @@ export function createKeyDirectory({
      * Returns the owner of a key, or null if the key is malformed, unknown or revoked or the customer is canceled.
      * Returns cached results synchronously. Throws `store_unavailable` if the database cannot be queried.
      *
-     * @param caller  its address decides the turn of a look-up among those of other addresses; null for a caller that
-     *   is already authenticated, whose look-up goes first
+     * @param caller  its IP address selects the queue lane of the look-up; null gives priority to an already
+     *   authenticated caller
      */
     find(key: string, caller: { readonly ip: string } | null): Promise<KeyOwner | null> | KeyOwner | null {
       const recentEntry = entriesByText.get(key);
@@ -163,8 +163,7 @@ export function createKeyDirectory({
     },
     /** Clears the cache after a change of any key. */
     clear(): void {
-      // Pending queries may have read the old state, so only the callers that already wait for them receive their
-      // results.
+      // Results of pending queries may be outdated, so only callers that already wait for them receive them.
       entries.clear();
       entriesByText.clear();
       pendingLookups.clear();

@@ -2,14 +2,14 @@ import { AppError } from "../../../domain/errors.ts";
 import { TokenBucket } from "../../../lib/token-bucket.ts";
 import type { Clock } from "../../../ports/clock.ts";
 
-/** Look-ups per query. */
+/** Maximum number of look-ups per query. */
 export const LOOK_UPS_PER_QUERY_MAX = 512;
-/** Sustained limit of queries: with full batches, more look-ups than one process can receive requests. */
+/** Maximum sustained rate. Full batches at this rate exceed the number of requests that one process can receive. */
 const QUERIES_PER_SECOND = 100;
-/** Queries without delay after a pause, so that look-ups under normal load do not wait for a batch. */
+/** Maximum number of queries without delay after a pause, so that look-ups under normal load do not wait. */
 export const QUERY_BURST = 20;
 const RUNNING_QUERIES_MAX = 4;
-/** Waiting look-ups of one lane. An IPv4 address or IPv6 /64 has at most 256 connections, each with one request. */
+/** Maximum number of waiting look-ups per lane. An IPv4 address or IPv6 /64 has at most 256 open requests. */
 const LANE_LENGTH_MAX = 1_024;
 const WAITING_MAX = 16_384;
 
@@ -32,7 +32,7 @@ export function createLookUpQueue<Key, Value>(
   const rate = { perSecond: QUERIES_PER_SECOND, capacity: QUERY_BURST };
   const queryTokens = new TokenBucket({ ...rate, now: clock.monotonic() });
   const firstLane: Waiting<Key, Value>[] = [];
-  /** In the order of their turns. No lane is empty. */
+  /** Lanes in round-robin order. No lane is empty. */
   const lanes = new Map<string, Waiting<Key, Value>[]>();
   let waitingCount = 0;
   let runningQueries = 0;
@@ -68,7 +68,7 @@ export function createLookUpQueue<Key, Value>(
       const values = await readBatch(batch.map(({ key }) => key));
       for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);
     } catch (error) {
-      // The waiting look-ups would wait for the same timeout one batch after the other.
+      // Also rejects the waiting look-ups. Otherwise each further batch would run into the same timeout.
       for (const { reject } of [...batch, ...takeBatch(WAITING_MAX)]) reject(error);
     }
     runningQueries -= 1;
@@ -92,8 +92,8 @@ export function createLookUpQueue<Key, Value>(
 
   return {
     /**
-     * Looks a key up, with other keys in one query. Rejects with `store_unavailable` if the query fails or the queue is
-     * full.
+     * Looks up a key, together with other keys in one query. Rejects with `store_unavailable` if the query fails or the
+     * queue is full.
      *
      * @param lane  the IP address block of the caller. Lanes take turns, so that a flood of look-ups from one address
      *   does not delay those of others. Null if the key was valid before or its caller is trusted: these look-ups go

@@ -1,7 +1,7 @@
 import { type Allowance, allowanceOf } from "../../../domain/plan.ts";
 import type { Database } from "../../../ports/database.ts";
 
-/** An operator's settings for a marketplace user. */
+/** Settings that an operator has made for a marketplace user. */
 export interface MarketplaceUserSettings {
   readonly isCanceled: boolean;
   /** The allowance with the user's custom limits; null without custom limits. */

@@ -7,20 +7,20 @@ import type { Metering } from "./service.ts";
 import { SlidingLog } from "./sliding-log.ts";
 
 const WINDOW_MS = 60_000;
-/** Anonymous requests per IP address: requests to public routes and requests rejected before authentication. */
+/** Maximum number of anonymous requests per IP address: to public routes, or rejected before authentication. */
 const ANONYMOUS_REQUESTS_PER_MINUTE = 600;
-/** 401 responses per IP address. Only requests without a valid credential count, and only they are rejected. */
+/** Maximum number of 401 responses per IP address. Requests with a valid credential are not affected. */
 const UNAUTHORIZED_RESPONSES_PER_MINUTE = 60;
 const BLOCKED_ADDRESSES_MAX = 100_000;
-/** Rejected payments per IP address. Each costs a signature check; some also cost a facilitator call and a database row. */
+/** Maximum number of rejected payments per IP address. Each costs a signature check, some a facilitator call. */
 const REJECTED_PAYMENTS_PER_MINUTE = 60;
 
 export type AddressLimits = ReturnType<typeof createAddressLimits>;
 
 /**
- * Limits per IP address (an IPv6 /64, and four times the limit per /48) for unauthenticated requests. Authenticated
- * callers are limited by their plan instead, because many customers may share one IP address behind a marketplace, a
- * proxy or a company network.
+ * Limits unauthenticated requests per IPv4 address, per IPv6 /64, and per IPv6 /48 (four times the limit).
+ * Authenticated callers are limited by their plan instead, because many customers may share one IP address behind a
+ * marketplace, a proxy or a company network.
  *
  * @param ports.meter  counts 401 responses, across all nodes if they share a limiter
  */
@@ -55,7 +55,7 @@ export function createAddressLimits({
     if (blockedUntil.size > BLOCKED_ADDRESSES_MAX) blockedUntil.delete(blockedUntil.keys().next().value ?? "");
     if (!isAllowed) throw createRejection(waitMs);
   };
-  /** Counts for one block after the other, so that a block is not counted if a smaller one is over its limit. */
+  /** Counts the address blocks, smallest first. A block is not counted if a smaller one is over its limit. */
   const takeUnauthorized = ([first, ...others]: readonly LimitedBlock[]): Promise<void> | void => {
     if (first === undefined) return;
     const { block, factor } = first;

@@ -21,7 +21,7 @@ declare module "fastify" {
   }
 }
 
-/** Besides 5xx, the statuses of responses that do not count towards the quota. */
+/** Statuses of responses that do not count towards the quota, in addition to 5xx. */
 const UNCOUNTED_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
 
 /** Names of the minute limits in the RateLimit fields. They differ from the names of the quotas, which are the tiers. */
@@ -34,7 +34,7 @@ const MINUTE_LIMIT_NAMES: Readonly<Record<MinuteClass, string>> = {
 /** Format of `Retry-After` if a monthly quota is used up: the date of its reset, or the seconds until then. */
 export type QuotaRetryAfter = "date" | "seconds";
 
-/** An ambiguous text is refused before anything is done, like one that matches no market. */
+/** An ambiguous query is rejected before any work is done, like a query that matches no market. */
 const isUncounted = ({ statusCode, problemCode }: FastifyReply): boolean =>
   UNCOUNTED_STATUSES.has(statusCode) || problemCode === "ambiguous_query";
 
@@ -171,7 +171,7 @@ export function createMeteringGuards(options: {
   return {
     beforeAuthentication(request) {
       const { access, metering } = request.routeConfig;
-      // A session is looked up in the store, so its requests are limited before that, like those without a credential.
+      // A session look-up queries the store, so requests with a session also count as anonymous requests.
       if (access !== "key" && metering?.isProbe !== true) addresses.takeAnonymous(request.ip);
     },
 

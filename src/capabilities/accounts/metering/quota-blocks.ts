@@ -4,7 +4,7 @@ import type { Log } from "../../../ports/log.ts";
 import type { JournalEntry, QuotaJournal } from "../../../ports/quota-journal.ts";
 import type { GrantedBlock, QuotaAccount, QuotaStore, ReleasedUnits } from "./quota-store.ts";
 
-/** Duration of a block's lease: the store reserves the block for this node after a grant or a report. */
+/** Duration of a block's lease. Each grant or report reserves the block for this node for this time. */
 export const LEASE_MS = 30_000;
 /** Interval at which the lease of a block without newly spent units is renewed. */
 const LEASE_RENEWAL_MS = LEASE_MS / 3;
@@ -70,9 +70,9 @@ export class QuotaBlocks {
     STRATEGY: new Map(),
     DEEP: new Map(),
   };
-  /** Closed blocks that are not returned to the store yet. Their journal entries are kept until they are returned. */
+  /** Closed blocks not yet returned to the store. Their journal entries are kept until then. */
   readonly #endedBlocks = new Set<QuotaBlock>();
-  /** Released units of closed blocks that are not sent to the store yet, by account and month. */
+  /** Released units of closed blocks, not yet sent to the store, by account and month. */
   #releasedUnits = new Map<string, ReleasedUnits>();
   /** Released units that are being sent. If the response is lost, the next request repeats them with the same serial. */
   #sentUnits: ReadonlyMap<string, ReleasedUnits> = new Map();

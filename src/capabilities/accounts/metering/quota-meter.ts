@@ -20,7 +20,7 @@ const BUSY_ACCOUNT_MS = 1_000;
 /** Maximum number of blocks per request: 2,048 units. */
 const BLOCKS_PER_REQUEST_MAX = 32;
 const MAINTENANCE_INTERVAL_MS = 1_000;
-/** Blocks of an account without calls for this long are returned to the store, so that other nodes can use them. */
+/** Time without calls after which an account's blocks are returned to the store, so that other nodes can use them. */
 const IDLE_ACCOUNT_MS = 3_000;
 /** Delay before the store is queried again after it had no units left. */
 const EXHAUSTION_RETRY_MS = 250;
@@ -195,7 +195,7 @@ export class QuotaMeter {
 
   async #fetchBlocks(state: AccountUnits, limit: number): Promise<void> {
     if (this.#options.clock.monotonic() < this.#journalRetryAt) throw createCannotCountError();
-    // The account may have no other units left than those still being returned to the store.
+    // The only units left may be those that are still being returned to the store.
     if (this.#blocks.hasReleasedUnits(state.account, state.grantedMonth))
       await this.#blocks.runExclusive(() => this.#blocks.sendReleasedUnits());
     const isBusy = this.#options.clock.monotonic() - state.grantedAt < BUSY_ACCOUNT_MS;

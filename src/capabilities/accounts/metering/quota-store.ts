@@ -8,7 +8,7 @@ export interface QuotaAccount {
   readonly tier: Tier;
 }
 
-/** Units that the store has granted before they are used. */
+/** Quota units that the store has granted in advance. */
 export interface GrantedBlock {
   /** Null for a single unit, which counts as used when it is granted and needs no settlement. */
   readonly blockId: number | null;

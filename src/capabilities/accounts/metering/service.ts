@@ -9,8 +9,8 @@ import { createQuotaStore, type QuotaAccount } from "./quota-store.ts";
 export type Metering = ReturnType<typeof createMetering>;
 
 /**
- * Returns a function that reads the calls of this month from the store. Running processes report the calls that they have
- * counted every few seconds, so the newest may be missing.
+ * Returns a function that reads the calls of this month from the store. Running processes report their counted calls
+ * every few seconds, so the newest calls may be missing.
  */
 export function createUsageReader(database: AreaPorts["database"]): Metering["usage"] {
   const store = createQuotaStore(database);
@@ -47,7 +47,7 @@ export function createMetering({
       const { used, resetsOn } = await meter.usage(customerId);
       return { usage: used, quotas: allowance.quotas, resetsOn };
     },
-    /** Releases the unused quota of a previous process. Must resolve before the first `takeQuota`. */
+    /** Returns the unused quota of the previous process to the store. Must resolve before the first `takeQuota`. */
     start: () => meter.start(),
     /** Returns unused quota to the store, so that other nodes can use it immediately. */
     stop: () => meter.stop(),

@@ -14,7 +14,7 @@ const CALLERS_MAX = 100_000;
 const INITIAL_LENGTH = 8;
 
 /**
- * An exact limit of requests per caller in any window of `windowMs`. Stores one timestamp per accepted request of the
+ * Limits the requests per caller exactly, in any window of `windowMs`. Stores one timestamp per accepted request of the
  * last window. Above `callersMax` callers, the least recently used caller is deleted. Times are monotonic milliseconds.
  */
 export class SlidingLog {

@@ -5,14 +5,14 @@ import type { Authorization, PaymentAsset } from "./model.ts";
 
 const RPC_TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
-/** Block range of one event query, which RPC providers limit. */
+/** Maximum number of blocks per event query. RPC providers limit the range. */
 const BLOCKS_PER_QUERY = 2_000;
-/** With 2 s per block, 22 queries of 2,000 blocks cover one day. */
+/** Maximum number of event queries. With 2 s per block, 22 queries of 2,000 blocks cover one day. */
 const EVENT_QUERIES_MAX = 22;
 /** Safety margin for the expiry of an unused authorization. It covers reorganisations of the last blocks. */
 const EXPIRY_MARGIN_SECONDS = 60;
 
-/** Prefixes or values of keccak-256 of the function and event signatures of EIP-3009 and ERC-20. */
+/** Function selectors and event topics of EIP-3009 and ERC-20: keccak-256 of the signatures. */
 const AUTHORIZATION_STATE_SELECTOR = "0xe94a0102";
 const AUTHORIZATION_USED_TOPIC = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5";
 const AUTHORIZATION_CANCELED_TOPIC = "0x1cdd46ff242716cdaa72d159d339a485b3438398348d68f09d7c8c0a59353d81";
@@ -20,8 +20,8 @@ const TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a
 
 /**
  * The state of an authorization on the chain. transferred: its amount was transferred to the payee. open: not used yet.
- * void: it will never pay the payee, because it has expired or its nonce was used for another purpose. unknown: no
- * certain response.
+ * void: it will never pay the payee, because it has expired or its nonce was used for another purpose. unknown: it
+ * could not be determined.
  */
 export type AuthorizationState =
   | { readonly kind: "transferred"; readonly transaction: string }
@@ -122,9 +122,8 @@ export function createChainReader(options: {
 }
 
 /**
- * Whether using the authorization transferred its amount to the payee. A used nonce does not prove it, and a
- * transaction may contain many transfers: only the token's next event after the AuthorizationUsed event belongs to the
- * authorization.
+ * Whether using the authorization transferred its amount to the payee. A used nonce is no proof, and a transaction may
+ * contain many transfers: only the token's next event after the AuthorizationUsed event belongs to the authorization.
  */
 function hasPaid(logs: readonly EventLog[], useEvent: EventLog, authorization: Authorization, token: string): boolean {
   const [nextEvent] = logs

@@ -15,7 +15,7 @@ const RESPONSE_RETENTION_MINUTES = 60;
 /** Delay before the first retry of an unknown settlement. */
 export const FIRST_RETRY_SECONDS = 5;
 
-/** A lost connection needs one repetition. More of them would sell new data for one payment. */
+/** Maximum number of repetitions of a delivered call. More would deliver new data without payment. */
 const REPETITIONS_MAX = 4;
 
 /** The exclusive right to change a payment until the lease expires. Every transition compares the attempt id. */

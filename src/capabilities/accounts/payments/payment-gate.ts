@@ -221,8 +221,8 @@ function toStoredResponse(reply: FastifyReply, payload: unknown): StoredResponse
 }
 
 /**
- * Adds a field `payment` to an error body: the call was charged. The payment can be redeemed for one response, unless its
- * response was delivered before and only the same call may be repeated.
+ * Adds the field `payment` to the error body of a charged call. The payment can be redeemed for one response of any
+ * call, or only of the same call if it is a repetition.
  */
 function withSettledPayment(payload: unknown, { transaction }: Settlement, isRepeat: boolean): unknown {
   if (typeof payload !== "string") return payload;

@@ -22,11 +22,13 @@ import { createSettlement, type PaidRun, SETTLE_LEASE_MS, type SettlementOptions
 import { type SignatureCheck, validateAuthorizationTime, validatePayment } from "./validate-payment.ts";
 
 /**
- * Maximum time of a handler, plus both facilitator requests if the route settles after the handler. Afterwards the
- * lease expires.
+ * Duration of the lease: the maximum time of a handler, plus both facilitator requests if the route settles after the
+ * handler.
  */
 const RUN_LEASE_MS: Readonly<Record<SettlementTiming, number>> = { after: 90_000, before: 360_000 };
-/** Maximum size of stored responses. The call of a larger one runs again if its client sends the payment again. */
+/**
+ * Maximum size of stored responses. If the response is larger, the call runs again when its client resends the payment.
+ */
 const STORED_BYTES_MAX = 256 * 1024;
 
 /** Identifies the request that a stored response belongs to. */

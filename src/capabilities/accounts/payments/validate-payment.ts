@@ -86,7 +86,7 @@ export async function createSignatureCheck(asset: PaymentAsset): Promise<Signatu
     try {
       return recoverSigner(payment).toLowerCase() === payment.authorization.from;
     } catch {
-      // Throws for signatures that tokens reject: s in the upper half of the order, v other than 27 and 28, no point of
+      // Throws for signatures that tokens reject: s above half of the curve order, v other than 27 or 28, or r not on
       // the curve.
       return false;
     }

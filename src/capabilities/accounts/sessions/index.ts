@@ -1,4 +1,4 @@
-/** Sign-in links and sessions. Requesting and delivering links is the responsibility of `account`. */
+/** Sign-in links and sessions. `account-pages` requests and sends the links. */
 export { endOtherSessions, endSessions } from "./queries.ts";
 export {
   createSessions,

@@ -13,7 +13,7 @@ import { createScheduledAnalyses } from "./scheduled-analyses.ts";
 import { createAnalysesService } from "./service.ts";
 
 const QUEUE_NAME = "analyses";
-/** Runs at the same time on one node. The pool of the engine runs one task and lets eight wait. */
+/** Default number of concurrent runs per node. The engine's worker pool runs one task and queues eight. */
 const CONCURRENCY_DEFAULT = 4;
 
 /** Called with an analysis on the node that completed it. */
@@ -43,8 +43,8 @@ export function createAnalyses(ports: AnalysesPorts) {
     /** The latest analysis of each market, in memory. */
     latest,
     /**
-     * Our estimate of a market at its current price. Null if there is none, if it has expired, and if the market has a result
-     * or no price. Reads memory only.
+     * Our estimate of a market at its current price; null if it is missing or expired, or if the market has a result or
+     * no price. Reads memory only.
      */
     estimateOf: (market: BoardMarket): CurrentEstimate | null => estimates.find(market),
     /** The probability of `estimateOf`. */

@@ -173,8 +173,8 @@ export async function selectEstimates(
 }
 
 /**
- * Returns the USD that the analyses since a time have cost: all of them, and those of the customer who started a run. The
- * latter is 0 for runs of the service itself and of deleted customers.
+ * Returns the cost in USD of the analyses since a time: of all, and of the customer who started the given run. The
+ * latter is 0 if the service started the run or the customer was deleted.
  *
  * @param sinceMs  Unix milliseconds, at most 30 days ago
  */
@@ -194,7 +194,7 @@ export async function sumCosts(
   return row ?? { totalUsd: 0, customerUsd: 0 };
 }
 
-/** Deletes the list of a deleted customer. The analyses stay, because they belong to the market. */
+/** Deletes the list of a deleted customer's requests. The analyses stay, because they belong to the market. */
 export async function deleteParticipant(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query("delete from analysis_participants where customer_id = $1", [customerId]);
   await transaction.query("update analysis_runs set customer_id = null where customer_id = $1", [customerId]);

@@ -40,7 +40,7 @@ interface OwnEstimate {
 
 /**
  * Our estimates at the current prices. An estimate is the price plus the change of the latest analysis, adjusted to the
- * estimates of the same event. In memory only, so that lists of a hundred markets can show them.
+ * estimates of the same event. All data is in memory, so that lists of a hundred markets can show estimates.
  */
 export class CurrentEstimates {
   readonly #ports: CurrentEstimatesPorts;
@@ -62,8 +62,8 @@ export class CurrentEstimates {
   }
 
   /**
-   * Returns our estimate of a market at the price of `market`; null if there is none, if it has expired, and if the market has
-   * a result or no price.
+   * Returns our estimate at the price of `market`; null if it is missing or expired, or if the market has a result or
+   * no price.
    */
   find(market: BoardMarket): CurrentEstimate | null {
     const latest = this.#ports.latest.find(market.listing.venue, market.listing.marketId);
@@ -90,7 +90,7 @@ export class CurrentEstimates {
     };
   }
 
-  /** Returns a stored analysis at the price of `market`; as it was stored if the market has a result or no price. */
+  /** Recomputes a stored analysis for the price of `market`; unchanged if the market has a result or no price. */
   move(stored: StoredAnalysis, market: BoardMarket | null): CurrentAnalysis {
     const now = this.#ports.clock.now();
     const { analysis } = stored.result;

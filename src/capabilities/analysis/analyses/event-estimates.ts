@@ -14,22 +14,21 @@ import { EVENT_LEGS_MAX } from "./market-views.ts";
 /** Maximum number of events in memory. Above it, the event that was computed longest ago is evicted. */
 const EVENTS_MAX = 5_000;
 /**
- * Results are recomputed after this time, because ages of analyses and prices of other venues change independently of
- * the event.
+ * Maximum age of a result. The ages of analyses and the prices at other venues change without a change of the event.
  */
 const KEPT_MS = 1_000;
 
-/** Markets of one event that depend on each other by logic. */
+/** Markets of one event that are related by logic: exclusive outcomes or a ladder. */
 interface Group {
   readonly logic: EventLogic;
-  /** Of a ladder from the widest market to the narrowest. */
+  /** For a ladder, ordered from the widest market to the narrowest. */
   readonly markets: readonly BoardMarket[];
 }
 
-/** The change of one market's estimate that makes it agree with the other estimates of the event. */
+/** Adjustment that makes one market's estimate consistent with the other estimates of its event. */
 export interface EventAdjustment {
   readonly logic: EventLogic;
-  /** Number of markets whose estimates were made to agree, at least 2. */
+  /** Number of markets whose estimates were compared, at least 2. */
   readonly count: number;
   /** Change of the log-odds. */
   readonly shift: number;
@@ -55,7 +54,7 @@ interface AgreedEvent {
 
 interface EventEstimatesPorts {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
-  /** The estimate of a market without the other markets of its event; null if it has no usable one. */
+  /** The market's estimate before the adjustment; null if it is missing or expired. */
   readonly estimateOf: (market: BoardMarket, siblingGap: number, now: number) => LegEstimate | null;
 }
 
@@ -83,7 +82,7 @@ export class EventEstimates {
     return this.#stateOf(market)?.gaps.get(market.row) ?? 0;
   }
 
-  /** Returns null if the other estimates of the event agree with the market's, or there are none. */
+  /** Returns null if the market's estimate is consistent with the others of its event, or if there are no others. */
   agreementOf(market: BoardMarket, now: number): EventAdjustment | null {
     const state = this.#stateOf(market);
     if (state === null || state.groups.length === 0) return null;
@@ -92,7 +91,7 @@ export class EventEstimates {
     return (isCurrent ? known : this.#agree(state, now)).agreements.get(market.row) ?? null;
   }
 
-  /** The event as it is now, with `market` in place of the one on the board. */
+  /** The current state of the market's event, with `market` instead of the board's version of it. */
   #stateOf(market: BoardMarket): EventState | null {
     const { venue, eventId } = market.listing;
     if (eventId === null) return null;
@@ -170,7 +169,7 @@ const isEqualList = <Item>(a: readonly Item[], b: readonly Item[]): boolean =>
 const logicOf = (logic: EventLogic, isComplete: boolean): EventLogic =>
   logic.kind === "ladder" ? logic : { kind: "exclusive", isExhaustive: logic.isExhaustive && isComplete };
 
-/** Returns the gap of each of the legs, which are some of the markets of a group (`siblingGaps`). */
+/** Returns the gap of each leg (`siblingGaps`). The legs are some or all markets of the group. */
 function gapsOf({ logic, markets }: Group, legs: readonly BoardMarket[]): number[] {
   const prices = legs.map(({ yesPrice, quote }) => ({ yesPrice: yesPrice ?? 0, spread: spreadOf(quote) }));
   return siblingGaps(logicOf(logic, legs.length === markets.length), prices);

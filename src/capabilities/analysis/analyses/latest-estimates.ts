@@ -7,7 +7,7 @@ import type { LatestEstimate } from "./model.ts";
 import type { AnalysesPorts } from "./ports.ts";
 
 const PAGE_ROWS = 5_000;
-/** More markets than the board can contain. Above this number, the market that was analysed longest ago is evicted. */
+/** Maximum number of markets in memory, more than the board contains. Above it, the oldest analysis is evicted. */
 const MARKETS_MAX = 500_000;
 const RETRY_MS = 5_000;
 
@@ -84,7 +84,7 @@ export class LatestEstimates {
     await stopped;
   }
 
-  /** Returns when events were missed, and when the service stops. */
+  /** Resolves when events were missed, or when the service stops. */
   async #loadAndFollow(signal: AbortSignal): Promise<void> {
     const { eventLog, bus, clock } = this.#ports;
     const after = await eventLog.latestId();

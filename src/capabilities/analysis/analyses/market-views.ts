@@ -19,11 +19,11 @@ import { findMarketLadders } from "../../../matching/index.ts";
 import type { EqualMarket } from "../../markets/matching/index.ts";
 import { findEventDeadline } from "../../markets/resolution/index.ts";
 
-/** Events with more markets are not compared: reading them would take longer than the analysis. */
+/** Maximum number of markets of an event to compare. Reading more would take longer than the analysis. */
 export const EVENT_LEGS_MAX = 200;
 const PEERS_MAX = 10;
 
-/** A venue as the engine distinguishes it. */
+/** The properties of a venue that the engine uses. */
 export interface VenueTraits {
   /** Name of the adapter; null if unknown. */
   readonly adapter: string | null;
@@ -34,13 +34,13 @@ export interface MarketViewPorts {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
   readonly traitsOf: (venue: VenueId) => VenueTraits;
   readonly equalMarketsOf: (market: BoardMarket) => readonly EqualMarket[];
-  /** The order book that a stream tracks; null if none does. */
+  /** The order book of the market's stream; null without a stream. */
   readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
-  /** Stored prices until `asOf`, oldest first. */
+  /** Stored prices up to `asOf`, oldest first. */
   readonly readPrices: (marketKey: number, asOf: number) => Promise<readonly PricePoint[]>;
-  /** Stored trades of the last day until `asOf`, oldest first. */
+  /** Stored trades of the last day up to `asOf`, oldest first. */
   readonly readTrades: (marketKey: number, asOf: number) => Promise<readonly TradePoint[]>;
-  /** The robust consensus of reported trades until `asOf`; null if there is none. */
+  /** The robust consensus of reported trades up to `asOf`; null if there is none. */
   readonly readConsensus: (venue: VenueId, marketId: string, asOf: number) => Promise<ConsensusView | null>;
 }
 
@@ -53,7 +53,7 @@ export function createMarketViews(ports: MarketViewPorts) {
     /** The traits of a venue on which fees and peers depend. */
     traitsOf,
 
-    /** The same question at other venues, at their current prices. */
+    /** Markets with the same question at other venues, with their current prices. */
     peersOf: listPeers,
 
     /**
@@ -71,7 +71,7 @@ export function createMarketViews(ports: MarketViewPorts) {
       return { ...views.currentViewOf(market, asOf), prices, trades, consensus };
     },
 
-    /** The view without prices of the past, trades and consensus, which are in the store. */
+    /** The view without price history, trades and consensus, which are in the store. */
     currentViewOf(market: BoardMarket, asOf: number): MarketView {
       const { listing } = market;
       const { venue, marketId, eventId } = listing;
@@ -148,13 +148,13 @@ export function createMarketViews(ports: MarketViewPorts) {
   }
 }
 
-/** The current quote, as the engine reads it. */
+/** Converts the current quote to the engine's type. */
 export function toQuoteView({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint {
   const { bid, ask, bidSize, askSize, lastPrice, indicativePrice } = quote;
   return { at: confirmedBy(asOf, updatedAt), bid, ask, bidSize, askSize, lastPrice, indicativePrice };
 }
 
-/** The current activity, as the engine reads it. */
+/** Converts the current activity to the engine's type. */
 export function toActivityView(
   { activity, updatedAt }: BoardMarket,
   asOf: number,

@@ -30,7 +30,7 @@ export interface AnalysisRun {
 export interface StartedRun extends Omit<AnalysisRun, "status" | "errorMessage"> {
   /** Number of starts, including this one. */
   readonly attempts: number;
-  /** The worker may change the run only while this is the run's latest fence. */
+  /** Fencing token: the worker may change the run only while this is the run's latest token. */
   readonly fence: number;
   /** When the run was first started. */
   readonly startedAt: number;
@@ -42,7 +42,7 @@ export interface StartedRun extends Omit<AnalysisRun, "status" | "errorMessage">
 export interface ResearchSummary {
   /** Null without research. */
   readonly view: ResearchView | null;
-  /** True if an earlier analysis of the market paid for the research. */
+  /** Whether the research is that of an earlier analysis of the market. */
   readonly isReused: boolean;
   /** Sentence that explains why the analysis contains no research; null if it contains research. */
   readonly missingReason: string | null;
@@ -98,7 +98,7 @@ export interface LatestEstimate extends EstimateChanges {
   readonly analysedAt: number;
 }
 
-/** Our estimate of a market at its current price. All figures belong to one time. */
+/** Our estimate of a market at its current price. All figures refer to the same time. */
 export interface CurrentEstimate {
   /** Probability of YES, in [0.0001, 0.9999]. */
   readonly probability: number;
@@ -114,7 +114,7 @@ export interface CurrentEstimate {
   readonly freshness: Exclude<Freshness, "expired">;
   /** When the market was analysed, Unix milliseconds. */
   readonly analysedAt: number;
-  /** When the price was last confirmed, or of the analysis if that is later; Unix milliseconds. */
+  /** Last confirmation of the price or time of the analysis, whichever is later; Unix milliseconds. */
   readonly at: number;
 }
 
@@ -134,13 +134,13 @@ export interface RunResearchOutcome extends Omit<ResearchOutcome, "transcript"> 
 
 /** Research and its limits. The state of a run is stored unchanged. */
 export interface ResearchRunner {
-  /** Highest cost of one run. */
+  /** Maximum cost of one run. */
   readonly budgetUsd: number;
   /**
    * No research is started if the analyses of the last 24 hours have cost this much. Running research may exceed it.
    */
   readonly dailyBudgetUsd: number;
-  /** Longest research of one attempt, in milliseconds. */
+  /** Time limit of the research of one attempt, in milliseconds. */
   readonly deadlineMs: number;
   run(
     question: ResearchQuestion,

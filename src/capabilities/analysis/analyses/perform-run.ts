@@ -16,7 +16,7 @@ import { failRun, releaseFollower, startRun, undoRunStart } from "./run-queries.
 import { researchRun } from "./run-research.ts";
 import { enqueueRun } from "./runs.ts";
 
-/** Starts of a run after which it ends with an error. */
+/** Maximum number of starts of a run. After that it ends with an error. */
 const ATTEMPTS_MAX = 5;
 
 type PerformPorts = Pick<

@@ -16,9 +16,9 @@ export interface AnalysesPorts extends Omit<AreaPorts, "venues">, Pick<Pipeline,
   readonly researchRunner: ResearchRunner | null;
   /** Whether this node runs analyses. Other nodes only queue and read them. */
   readonly isWorker: boolean;
-  /** Whether the service analyses the most traded markets itself. */
+  /** Whether the service also analyses the most traded markets without a request. */
   readonly hasScheduledAnalyses: boolean;
-  /** Runs at the same time on this node, 1 to 8; 4 by default. */
+  /** Number of concurrent runs on this node, 1 to 8; 4 by default. */
   readonly concurrency?: number;
   readonly limits?: QueueLimits;
   /** Called with each run that this node has ended. Must not throw. */

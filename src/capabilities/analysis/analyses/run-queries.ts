@@ -191,7 +191,7 @@ export async function undoRunStart(database: Database, run: StartedRun): Promise
 /**
  * Ends a run without a result.
  *
- * @param fence  null ends it whatever its fence is
+ * @param fence  null ends the run under any fence
  * @returns whether it was running, under this fence
  */
 export async function failRun(

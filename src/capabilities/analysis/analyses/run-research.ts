@@ -9,10 +9,10 @@ import type { ResearchRunner, ResearchSummary, RunResearchOutcome, StartedRun } 
 import { LeaseLostError } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
 
-/** Limits of the stored texts, in characters. Longer ones are not stored. */
+/** Maximum lengths of stored texts, in characters. Longer texts are not stored. */
 const STATE_LENGTH_MAX = 512 * 1_024;
 const TRANSCRIPT_LENGTH_MAX = 1_024 * 1_024;
-/** One customer may use this share of the daily budget, so that other customers can use the rest. */
+/** Maximum share of the daily budget for one customer, so that other customers can use the rest. */
 const CUSTOMER_BUDGET_SHARE_MAX = 0.5;
 const DAILY_BUDGET_SPENT =
   "The operator's budget for research in 24 hours is spent, so there was no research. Try again later.";
@@ -94,7 +94,7 @@ export async function researchRun(
   return earlier === null ? found : combine(found, earlier);
 }
 
-/** Combines failed research with the research of an earlier analysis, which replaces it. */
+/** Returns the earlier research, with the cost, the transcript and the failure of the new research. */
 function combine(
   { summary: { missingReason, costUsd }, transcript }: FoundResearch,
   earlier: FoundResearch,

@@ -12,14 +12,14 @@ import type { RunJob } from "./runs.ts";
  * one.
  */
 const POLL_MS = 1_000;
-/** A third of the time after which other workers may take a job. */
+/** Interval of renewals: a third of the time after which other workers may take a job. */
 const RENEW_MS = 3_000;
 const RECLAIM_MS = 2_000;
 const OVERDUE_MS = 10_000;
 /** Time from the request after which a run ends with an error. */
 const RUN_MS_MAX = HOUR_MS;
 const OVERDUE_BATCH = 100;
-/** Time for runs and statements to end at shutdown. What has not ended is taken over by another worker. */
+/** Time limit for runs and statements at shutdown. Another worker takes over runs that have not ended. */
 const STOP_MS_MAX = 2_000;
 
 type RunWorkerPorts = Pick<AnalysesPorts, "database" | "clock" | "log"> & {

@@ -24,13 +24,13 @@ import {
 const ID_LENGTH = 26;
 const ID_PATTERN = /^plx-[a-z2-7]{26}$/;
 const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };
-/** Attempts to join or insert a run. A run may end between the two statements of an attempt, but at most twice. */
+/** Maximum number of attempts to join or insert a run. At most two fail because a run ends between their statements. */
 const REQUEST_ATTEMPTS = 3;
 
 /** How long a run is cached, because callers may poll many times a second. */
 const RUN_AGE_MS_MAX = 50;
 const POLLED_RUNS_MAX = 5_000;
-/** Runs whose durations give the estimate of a new run, and how long the estimate is kept. */
+/** Number of recent runs that give the estimated duration, and the maximum age of the estimate. */
 const DURATION_RUNS_MAX = 200;
 const DURATIONS_AGE_MS_MAX = 10_000;
 /** Estimate while no analysis of the type has ended. */
@@ -122,9 +122,8 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
   /**
    * Starts a run of a market, or joins the one that is running.
    *
-   * @param options.isForced  joins only a run that has not started: it will use data that is not older than the
-   *   request.
-   *   If the market's run has started, another one is queued behind it, at most one
+   * @param options.isForced  joins only a run that has not started, so that its data is not older than the request. If
+   *   the market's run has started, queues one run behind it
    * @returns  the id of the run
    * @throws AppError `overloaded`, `rate_limited`, `store_unavailable`
    */
@@ -160,7 +159,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     requestLight: (market: BoardMarket, customerId: string) =>
       request(market, { customerId, isForced: false, type: "light" }),
 
-    /** Queues a light analysis of the service's own, unless the market has a running run. */
+    /** Queues a light analysis without a customer, unless the market has a running run. */
     requestScheduled: (market: BoardMarket) => request(market, { customerId: null, isForced: false, type: "light" }),
 
     /**

@@ -8,7 +8,7 @@ import type { CurrentEstimates } from "./current-estimates.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
 import type { AnalysesPorts } from "./ports.ts";
 
-/** Markets that the service analyses itself. */
+/** Maximum number of markets that the service analyses without a request. */
 const MARKETS_MAX = 200;
 const REFRESH_MS = HOUR_MS;
 /** Minimum interval between two analyses of a market, because a price can expire each analysis immediately. */
@@ -46,12 +46,12 @@ function selectDue({ board, latest, estimates, venues }: ScheduledAnalysesPorts,
 }
 
 /**
- * Returns the most traded active markets, the first of each venue before the second of any. Half of the places are
- * shared equally by the venues, the other half in proportion to their numbers of markets; a venue without enough
- * markets leaves its places to the others.
+ * Returns the most traded active markets, ordered by their rank within their venue. Half of the places are shared
+ * equally by the venues, the other half in proportion to their numbers of markets; a venue without enough markets
+ * leaves its places to the others.
  *
- * Most traded: the sum of 24-hour volume and open interest in USD. An unknown one counts as 0, as venues publish only
- * one of them.
+ * Markets are ranked by the sum of 24-hour volume and open interest in USD. An unknown value counts as 0, because some
+ * venues publish only one of the two.
  */
 export function selectMostTraded(
   board: Pick<MarketBoard, "list" | "findRows">,
@@ -81,8 +81,8 @@ export function selectMostTraded(
 }
 
 /**
- * The most traded markets of one venue. The board sorts by one of the figures at a time; the sum is at least as large
- * as each of them.
+ * The most traded markets of one venue. The board sorts by one figure at a time, so the leaders by each are merged and
+ * sorted by the sum.
  */
 function rankByTrade(board: Pick<MarketBoard, "list">, venue: VenueId, limit: number): BoardMarket[] {
   const listBy = (sort: "volume_24h" | "open_interest") =>
@@ -119,7 +119,7 @@ export function createScheduledAnalyses(ports: ScheduledAnalysesPorts) {
     },
     start(): void {
       jobs.start("analyses", BATCH_PAUSE_MS, async () => {
-        // Until then, every market seems to have no analysis.
+        // Before that, every market seems to have no analysis.
         await latest.loaded;
         if (!jobs.isStopping) await queueBatch();
       });

@@ -40,7 +40,7 @@ export function createAnalysesService({ database, board, runs, latest, estimates
 
   const read = async (venue: VenueId, marketId: string): Promise<StoredAnalysis | null> => {
     const stored = await selectLatestAnalysis(database, venue, marketId);
-    // The event log announces it about a second later, but all responses of this node must have the same analysis.
+    // The event log delivers it about a second later, but all responses of this node must contain the same analysis.
     if (stored !== null) latest.remember(toLatestEstimate(stored));
     return stored;
   };

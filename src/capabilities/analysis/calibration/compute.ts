@@ -22,10 +22,10 @@ import {
   NO_CATEGORY,
 } from "./model.ts";
 
-/** Smallest distance of the engine's probabilities from 0 and 1. Prices that are closer are moved to this distance. */
+/** Minimum distance of the engine's probabilities from 0 and 1. Prices are clamped to the same range. */
 const DISTANCE_MIN = 1e-4;
 
-/** With more questions, resampling takes seconds and the normal interval is as good. */
+/** Maximum number of questions for the bootstrap. With more, it takes seconds, and the normal interval is as good. */
 const RESAMPLED_QUESTIONS_MAX = 5_000;
 
 /** A forecast of a sample. Its group is the question that its market asks. */

@@ -51,9 +51,9 @@ export interface SettledMarket {
 
 /** Columns of a sample, and the type of their values. */
 export const SAMPLE_COLUMNS = {
-  /** A number per market. */
+  /** Number of the market within the sample. */
   market: Int32Array,
-  /** A number per independent question: the same for markets that ask the same one. */
+  /** Number of the independent question; equal for markets that ask the same question. */
   question: Int32Array,
   /** Index in `HORIZONS`. */
   horizon: Uint8Array,
@@ -73,7 +73,7 @@ export type CalibrationSample = { readonly [Name in keyof Columns]: ReturnType<C
 
 export const NO_CATEGORY = 255;
 
-/** Scores of one sample; all null if it has fewer than 30 independent questions. */
+/** Counts and scores of a sample. The scores are null below 30 independent questions. */
 export interface CalibrationScores {
   /** Forecasts: at most one per market and horizon. */
   readonly sampleSize: number;
@@ -102,7 +102,7 @@ export interface CalibrationReport {
   readonly total: CalibrationScores;
   /** Null with fewer than 30 independent questions, and if the markets' prices are unknown. */
   readonly brierDifference: BrierDifference | null;
-  /** Ten, also if they are empty. With fewer than 30 independent questions, all figures but the counts are null. */
+  /** Always ten bins. Below 30 independent questions, all figures except the counts are null. */
   readonly bins: readonly ReliabilityBin[];
   /** The categories with forecasts; null names the forecasts of unknown category. */
   readonly byCategory: readonly (CalibrationScores & { readonly category: Category | null })[];

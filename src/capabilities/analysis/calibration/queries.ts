@@ -70,7 +70,7 @@ cross join lateral (
   order by analysed_at desc limit 1
 ) as forecast`;
 
-/** With fewer agents, an agent could derive the trades of another agent. */
+/** Minimum number of agents. With fewer, an agent could infer another agent's trades. */
 const AGENTS_MIN = 3;
 
 /**

@@ -11,9 +11,9 @@ import {
 } from "./model.ts";
 import { BEFORE_LATEST_SETTLEMENT, type SettlementPosition, selectForecasts, selectSettlements } from "./queries.ts";
 
-/** Markets per statement. A statement blocks the embedded store, so it must be short. */
+/** Maximum number of markets per statement. A statement blocks the embedded store, so it must be short. */
 const PAGE_MARKETS = 500;
-/** Only the most recently settled markets count. Their sample takes at most 10 MB of memory. */
+/** Maximum number of markets, the most recently settled first. The sample takes at most 10 MB of memory. */
 const MARKETS_MAX = 50_000;
 
 /** Reads the forecasts of settled markets. @throws AppError `store_unavailable` */

@@ -12,7 +12,7 @@ const NOTE_CHARACTERS = 200;
 const QUERY_CHARACTERS = 120;
 const LIST_ITEMS_MAX = 12;
 const QUERIES_MAX = 6;
-/** Minimum share of the words of a claim with more than three letters that its document must contain. */
+/** Minimum share of a claim's words of more than three letters that must occur in its document. */
 const GROUNDED_SHARE_MIN = 0.5;
 
 const Text = Type.String({ maxLength: 2_000 });
@@ -64,7 +64,7 @@ const cleanNotes = (texts: readonly string[], itemsMax: number, charactersMax: n
     .filter((text) => text !== "")
     .slice(0, itemsMax);
 
-/** Reads the answer to the planning prompt; null if it is outside the schema. */
+/** Parses the answer to the planning prompt; null if it does not match the schema. */
 export function parsePlan(answer: string): ResearchPlan | null {
   const plan = parseObject<typeof planSchema>(planCheck, answer);
   if (plan === null) return null;
@@ -76,11 +76,11 @@ export function parsePlan(answer: string): ResearchPlan | null {
 }
 
 /**
- * Reads a belief state; null if the answer is outside the schema. The probability is bounded to [0.01, 0.99]. Claims
- * that cite a document that was not in the prompt, that do not use its words, or that contain an instruction, are
- * dropped and counted.
+ * Parses a belief state; null if the answer does not match the schema. The probability is clamped to [0.01, 0.99]. A
+ * claim is dropped, and counted, if it cites a document outside the prompt, does not use the document's words, or
+ * contains an instruction.
  *
- * @param documents  texts of the documents of the prompt by id
+ * @param documents  texts of the prompt's documents, by id
  */
 export function parseBelief(
   answer: string,

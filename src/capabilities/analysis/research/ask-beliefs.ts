@@ -16,13 +16,13 @@ import { blindPrompt, readingPrompt, summariseReading } from "./prompts.ts";
 
 const FRAMINGS: readonly Framing[] = ["base_rate", "inside_view", "opposite"];
 
-/** The documents of one publisher. They are read together and count once. */
+/** The documents of one publisher. One prompt contains all of them, and they count as one source. */
 export interface Source {
   readonly id: string;
   readonly documents: readonly ResearchDocument[];
 }
 
-/** Groups the documents that count by source, in the order of the search; at most `limits.sources`. */
+/** Groups the documents that are not excluded by source, in search order. Returns at most `limits.sources` sources. */
 export function listSources(documents: readonly ResearchDocument[], limits: ResearchLimits): Source[] {
   const sources = Map.groupBy(
     documents.filter(({ excluded }) => excluded === null),
@@ -48,8 +48,8 @@ function trialProbability({ blind, readings }: Trial): number {
 }
 
 /**
- * Source that a trial reads in a round. The trials begin with different sources, so that some trial reads each source
- * even if the budget ends early.
+ * Source that a trial reads in a round. Each trial starts with another source, so that every source is read by some
+ * trial even if the budget is spent early.
  */
 const sourceOfRound = (sources: readonly Source[], trialIndex: number, round: number): Source | undefined =>
   sources[(round + trialIndex) % sources.length];
@@ -63,7 +63,7 @@ export interface TrialRound {
   readonly failures: readonly AskFailure[];
 }
 
-/** Asks all trials for their belief before any document. Trials that have one are not asked again. */
+/** Asks the model for each trial's belief before any document. Skips trials that have one. */
 export async function askBlindBeliefs(
   ports: TrialPorts,
   question: ResearchQuestion,
@@ -79,7 +79,7 @@ export async function askBlindBeliefs(
   });
 }
 
-/** Lets each trial read its source of the round. A trial that has read it is not asked again. */
+/** Asks the model to update each trial's belief with its source of the round. Skips trials that have read it. */
 export async function askSourceBeliefs(
   ports: TrialPorts,
   question: ResearchQuestion,

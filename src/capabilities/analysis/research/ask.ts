@@ -25,7 +25,7 @@ export type AskResult<Value> = { readonly value: Value } | { readonly failure: A
 /** Identifies a call in the transcript. */
 export type CallLabel = Pick<CallRecord, "step" | "trial" | "sourceId">;
 
-/** The money that a run has spent, and the money that is reserved for its open calls. */
+/** The cost of a run so far, and the cost that is reserved for its open calls, in USD. */
 export class ResearchBudget {
   readonly #budgetUsd: number;
   #spentUsd: number;
@@ -43,8 +43,8 @@ export class ResearchBudget {
   }
 
   /**
-   * Reserves the largest possible cost of a call. Waits while open calls, which usually cost less than they reserve,
-   * may leave enough; false if the budget does not allow the call. Each reservation must be settled.
+   * Reserves the maximum cost of a call. If too little is left, waits for open calls, which usually cost less than
+   * reserved. Returns false if the budget does not cover the call. Each reservation must be settled.
    */
   async reserve(usd: number): Promise<boolean> {
     while (this.#spentUsd + this.#reservedUsd + usd > this.#budgetUsd) {
@@ -86,8 +86,8 @@ function estimateInputTokens({ system, prompt }: Prompt): number {
 }
 
 /**
- * Asks the model and parses its answer. An answer outside the schema and a temporary failure are retried once. The
- * largest possible cost of each call is reserved before it starts.
+ * Asks the model and parses its answer. Retries once after an invalid answer or a temporary failure. Reserves the
+ * maximum cost of each call before it starts.
  */
 export async function askModel<Value>(
   ports: AskPorts,

@@ -1,9 +1,9 @@
-/** Controls except line feed and tab; zero-width, bidi, tag and other characters that are not displayed. */
+/** Invisible characters: controls except line feed and tab, zero-width, bidirectional and tag characters. */
 const INVISIBLE = /[^\P{C}\n\t]|\p{Default_Ignorable_Code_Point}/gu;
 const MARKUP_COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
 /**
- * Text in an encoding that people do not read: base64, hexadecimal, percent, entity and backslash escapes, binary,
- * single letters. */
+ * Encoded text: base64, hexadecimal, percent, entity and backslash escapes, binary, and letters separated by spaces.
+ */
 const ENCODED_PASSAGES: readonly RegExp[] = [
   /[A-Za-z0-9+/=_-]{40,}/g,
   /(?=[A-Za-z0-9+/_-]*[a-z])(?=[A-Za-z0-9+/_-]*[A-Z])(?=[A-Za-z0-9+/_-]*[0-9+/])[A-Za-z0-9+/_-]{20,}={0,2}/g,
@@ -18,9 +18,8 @@ const ENCODED_PASSAGES: readonly RegExp[] = [
 const INPUT_FACTOR = 8;
 
 /**
- * Makes text of a third party safe to quote: Unicode compatibility form, without markup comments, control,
- * bidirectional and zero-width characters and encoded passages, white space collapsed, at most `charactersMax`
- * characters.
+ * Sanitises third-party text for a prompt: normalises it to Unicode NFKC, removes invisible characters, markup comments
+ * and encoded passages, collapses white space, and truncates it to `charactersMax` characters.
  */
 export function cleanText(text: string, charactersMax: number): string {
   let cleaned = text
@@ -41,7 +40,7 @@ export function cleanText(text: string, charactersMax: number): string {
 export const cleanLine = (text: string, charactersMax: number): string =>
   cleanText(text, charactersMax).replace(/\s+/g, " ");
 
-/** Splits text into sentences. A line ends a sentence. */
+/** Splits text into sentences. A line break ends a sentence. */
 export function splitSentences(text: string): string[] {
   return text
     .split(/(?<=[.!?。！？؟])\s+|(?<=[。！？])|\n+/u)

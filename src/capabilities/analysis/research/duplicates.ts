@@ -8,7 +8,9 @@ const COPIED_SENTENCE_SHARE = 0.5;
 /** A document is a copy if less than this share of its words remains without the copied sentences. */
 const OWN_SHARE_MIN = 0.4;
 
-/** Returns the words of a text in lower case, without punctuation. Characters of scripts without spaces are words. */
+/**
+ * Returns the words of a text in lower case, without punctuation. In scripts without spaces, each character is a word.
+ */
 export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{N}]+/gu) ?? [];
 }
@@ -41,7 +43,7 @@ export function isSameClaim(a: string, b: string): boolean {
 /** A text without the sentences that earlier texts contain. */
 export interface DeduplicatedText {
   readonly text: string;
-  /** True if too little is left: the text is a copy. */
+  /** Whether so little is left that the text counts as a copy. */
   readonly isCopy: boolean;
 }
 

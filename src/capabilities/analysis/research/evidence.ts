@@ -10,14 +10,14 @@ export const LIKELIHOOD_RATIOS: Readonly<Record<EvidenceStrength, number>> = {
   strong: 4,
   decisive: 10,
 };
-/** Share of the log likelihood ratio that remains, by reliability of the source. */
+/** Factor of the log likelihood ratio, by reliability of the source. */
 const RELIABILITY_SHARES: Readonly<Record<SourceReliability, number>> = { low: 0.3, medium: 0.7, high: 1 };
-/** Bounds of the effect of one document and of one source on the log-odds of one trial: decisive evidence. */
+/** Maximum effects of one document and of one source on a trial's log-odds: that of decisive evidence. */
 const DOCUMENT_EFFECT_MAX = Math.log(10);
 const SOURCE_EFFECT_MAX = Math.log(10);
 
 /**
- * Log likelihood ratio of a claim: ± ln(ratio of its class) times the share of its reliability. Positive supports YES.
+ * Log likelihood ratio of a claim: ± ln(ratio of its class) times the factor of its reliability. Positive supports YES.
  */
 export function claimEffect({ direction, strength, reliability }: Claim): number {
   const size = Math.log(LIKELIHOOD_RATIOS[strength]) * RELIABILITY_SHARES[reliability];
@@ -35,10 +35,10 @@ export function mergeClaims(claims: readonly Claim[]): Claim[] {
 }
 
 /**
- * Effect of one source on the log-odds of one trial. The claims are added by document, and bounded by document and by
- * source. The effect has the direction of the move that the model stated, and is not larger than that move.
+ * Effect of one source on a trial's log-odds: the sum of its claims' effects, clamped per document and per source. It
+ * neither exceeds nor opposes the change that the model stated.
  *
- * @param shown  probability that the model was shown before it read the source
+ * @param shown  probability that the prompt stated before the source
  */
 export function sourceEffect(belief: BeliefState, shown: number): number {
   const byDocument = new Map<string, number>();

@@ -8,7 +8,7 @@ import type { FoundPage, ResearchDocument, ResearchLimits } from "./model.ts";
 
 const TITLE_CHARACTERS = 300;
 const URL_CHARACTERS = 2_000;
-/** Shorter texts are omitted: they contain no evidence. */
+/** Minimum length of a page's text. Shorter texts contain no evidence. */
 const TEXT_CHARACTERS_MIN = 150;
 
 /** Host of a URL without a leading `www.`; null unless the URL is http or https without a user. */
@@ -19,7 +19,7 @@ function hostOf(url: string): string | null {
   return hostname.replace(/^www\./, "").replace(/\.$/, "");
 }
 
-/** Publisher of a host: its last two labels, three where the second one is short ("bbc.co.uk"). */
+/** Publisher of a host: its last two labels, or three if the last but one is short ("bbc.co.uk"). */
 function publisherOf(host: string): string {
   const labels = host.split(".");
   const [second = "", last = ""] = labels.slice(-2);
@@ -28,7 +28,7 @@ function publisherOf(host: string): string {
 
 export interface SearchOutcome {
   readonly found: readonly FoundPage[];
-  /** Names of engines that answered no query. */
+  /** Names of the engines that failed for every query. */
   readonly failedEngines: readonly string[];
 }
 
@@ -106,7 +106,7 @@ export async function readPages(
  * Converts pages to documents: cleaned, without copied passages, grouped by publisher. Excludes copies and pages that
  * instruct their reader. Omits pages newer than `asOf`.
  *
- * @param requiresDate  true if `asOf` is in the past: a page without a date may then contain what happened later
+ * @param requiresDate  true if `asOf` is in the past, because a page without a date may describe later events
  */
 export function buildDocuments(
   pages: readonly WebPage[],
@@ -125,7 +125,7 @@ export function buildDocuments(
       { url: page.url, host, title, text, publishedAt, instructs: findInstruction(`${title}\n${text}`) !== null },
     ];
   });
-  // Copies are compared with pages that count, so that a page cannot exclude an article by copying it.
+  // Compares only pages without instructions, so that a malicious page cannot exclude an article by copying it.
   const counted = cleaned.filter(({ instructs }) => !instructs);
   const ownTexts = new Map(removeCopies(counted.map(({ text }) => text)).map((own, index) => [counted[index], own]));
   const sourceIds = new Map<string, string>();

@@ -11,7 +11,7 @@ export interface ResearchQuestion {
   readonly outcomeLabel?: string | null;
   /** Unix milliseconds; null if unknown. */
   readonly closeAt: number | null;
-  /** Pages that were published later are not read. A continued run keeps its first value. Unix milliseconds. */
+  /** Pages published later are not read. A resumed run keeps its original value. Unix milliseconds. */
   readonly asOf: number;
 }
 
@@ -46,7 +46,7 @@ export type Framing = "base_rate" | "inside_view" | "opposite";
 export interface SourceReading {
   /** The independent source that was read in this step. */
   readonly sourceId: string;
-  /** Probability that the model was shown before, recomputed by code. */
+  /** Probability that the prompt stated before the source, recomputed from earlier claims. */
   readonly shown: number;
   readonly belief: BeliefState;
   /** Number of claims that were dropped because they cite no valid document. */
@@ -58,7 +58,7 @@ export interface Trial {
   /** Belief before any document; null until the model has answered. */
   readonly blind: BeliefState | null;
   readonly readings: readonly SourceReading[];
-  /** Sources whose reading gave no valid answer. */
+  /** Sources for which the model gave no valid answer. */
   readonly failedSources: readonly string[];
 }
 
@@ -165,21 +165,21 @@ export interface ResearchTranscript {
 
 export const RESEARCH_LIMITS = {
   trials: 5,
-  /** Trials that must have answered for an estimate. */
+  /** Minimum number of trials for an estimate. */
   trialsMin: 3,
   queries: 4,
   hitsPerQuery: 8,
-  /** Pages that are fetched, and how many of them may be of one publisher. */
+  /** Maximum number of fetched pages, in total and per publisher. */
   pages: 12,
   pagesPerPublisher: 2,
-  /** Independent sources that each trial reads. */
+  /** Maximum number of independent sources that each trial reads. */
   sources: 8,
   documentCharacters: 4_000,
   rulesCharacters: 4_000,
   outputTokens: 800,
   answerCharacters: 1_000,
   callMs: 30_000,
-  /** Share of the time of a run in which pages are fetched. */
+  /** Share of a run's time limit in which pages are fetched. */
   gatherShare: 0.35,
   budgetUsd: 0.15,
   deadlineMs: 90_000,

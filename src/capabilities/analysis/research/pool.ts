@@ -9,7 +9,7 @@ import { clamp, sigmoid, sumOf } from "../../../lib/numbers.ts";
  *
  * The bound c_k of a source depends only on the other sources: c_k = B (1 + G s_k), where s_k is the number of other
  * sources whose mean effect has the same direction, each counted in proportion up to an effect of B. A trimmed mean
- * does not move further than the furthest of its arguments, so one source, whatever it contains, moves L by at most α
+ * changes by at most the largest change of its arguments, so one source, whatever it contains, moves L by at most α
  * c_k: by at most α B if no other source agrees with it. A source that agrees with others also raises their bounds, by
  * B G each.
  *
@@ -32,7 +32,7 @@ export const POOL_COEFFICIENTS = {
 };
 export type PoolCoefficients = Readonly<typeof POOL_COEFFICIENTS>;
 
-/** If the unbounded effect of one source exceeds this, the outcome reports it. */
+/** If one source changes the unbounded probability by more than this, the outcome reports the source. */
 export const INFLUENCE_MAX = 0.15;
 const PROBABILITY_MIN = 0.01;
 
@@ -52,12 +52,12 @@ export interface PooledEstimate {
   readonly trials: readonly number[];
   /** Mean bounded effect of each source on the log-odds, after shrinkage. */
   readonly sourceEffects: readonly number[];
-  /** The source without which the unbounded estimate moves most; null without sources. */
+  /** The source whose removal changes the unbounded estimate most; null without sources. */
   readonly mostInfluential: {
     readonly source: number;
-    /** Absolute move of the probability if effects are not bounded. */
+    /** Absolute change of the probability if effects are not bounded. */
     readonly unboundedMove: number;
-    /** Absolute move of the probability as published. */
+    /** Absolute change of the published probability. */
     readonly move: number;
   } | null;
 }
@@ -126,7 +126,7 @@ export function poolTrials(trials: readonly TrialEffects[], coefficients = POOL_
   const unbounded = effects.map(() => Number.POSITIVE_INFINITY);
   const combine = (bounds: readonly number[], without: number | null): number =>
     priorLogOdds + shrinkage * (trimmedMean(trialLogOdds(trials, bounds, effects, without), trimmed) - priorLogOdds);
-  /** The bounds without a source: it supports no other source then. */
+  /** The bounds if this source is removed and therefore supports no other source. */
   const boundsWithout = (source: number): number[] =>
     effectBounds(
       effects.map((effect, other) => (other === source ? 0 : effect)),

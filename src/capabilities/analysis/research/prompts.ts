@@ -9,7 +9,9 @@ export interface Prompt {
   readonly prompt: string;
 }
 
-/** A source that a trial has read. Only typed values: text of one source never occurs in the prompt of another one. */
+/**
+ * Summary of a source that a trial has read. It has no texts, so text of one source never occurs in another's prompt.
+ */
 export interface ReadSourceSummary {
   readonly sourceId: string;
   readonly direction: "yes" | "no" | "none";
@@ -40,7 +42,7 @@ const FRAMINGS: Readonly<Record<Framing, string>> = {
     "Begin with your first estimate. Then list the best reasons why it is too high and why it is too low, and correct it.",
 };
 
-/** Quotes text of third parties. Neither the text nor its author can know the code of the delimiters. */
+/** Quotes third-party text between delimiters with a random code, which its author cannot predict. */
 function quote(label: string, text: string, random: Pick<Random, "bytes">): string {
   const code = Buffer.from(random.bytes(DELIMITER_BYTES)).toString("base64url");
   return `DATA ${code} BEGIN ${label}\n${text}\nDATA ${code} END ${label}`;
@@ -123,7 +125,7 @@ export function summariseReading({ sourceId, belief }: SourceReading): ReadSourc
   return { sourceId, direction: first?.direction ?? "none", strength: first?.strength ?? "none" };
 }
 
-/** Cleans the texts of a question once, so that every prompt has the same ones. */
+/** Cleans the texts of a question once, so that all prompts contain the same text. */
 export function cleanQuestion(question: ResearchQuestion, rules: string, rulesCharacters: number): ResearchQuestion {
   return { ...question, title: cleanLine(question.title, TITLE_CHARACTERS), rules: cleanText(rules, rulesCharacters) };
 }

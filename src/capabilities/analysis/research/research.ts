@@ -24,7 +24,7 @@ import { cleanQuestion, planPrompt } from "./prompts.ts";
 import { RunRecord } from "./run-record.ts";
 import { summariseTrials } from "./summarise-trials.ts";
 
-/** A page without a date is read only if the question is about the present. */
+/** Maximum age of `asOf` for which pages without a date are read. */
 const PRESENT_MS = DAY_MS;
 
 export interface ResearchPorts {
@@ -69,7 +69,7 @@ export function createResearch(ports: ResearchPorts) {
         return outcome;
       } finally {
         cancelTimer();
-        // Ends requests that the run did not wait for.
+        // Aborts requests that are still pending.
         deadline.abort();
       }
     },
@@ -135,7 +135,7 @@ async function runStages(
 
 const EMPTY_PLAN: ResearchPlan = { subQuestions: [], referenceClasses: [], queries: [] };
 
-/** Searches and reads, within the first part of the time of the run. */
+/** Searches and fetches pages within the share `gatherShare` of the run's time limit. */
 async function gather(
   ports: Omit<ResearchPorts, "limits"> & { readonly limits: ResearchLimits },
   record: RunRecord,
@@ -167,7 +167,7 @@ async function gather(
   }
 }
 
-/** Returns the failure to report. A failure that more time or money would not have prevented comes first. */
+/** Returns the failure to report. Failures that more time or budget would not have prevented take precedence. */
 function failureOf(failures: readonly AskFailure[]): Exclude<ResearchFailure, "no_model"> {
   if (failures.includes("failed")) return "model_failed";
   if (failures.includes("deadline")) return "deadline";

@@ -8,7 +8,7 @@ import { detectsInjection } from "./suspicion.ts";
 
 const KEY_CLAIMS_MAX = 8;
 
-/** The part of the outcome that the trials decide. */
+/** The part of the outcome that is computed from the trials. */
 export type TrialsSummary = Pick<ResearchOutcome, "risks" | "sourceCount" | "ensemble"> & {
   readonly research: ResearchView;
 };
@@ -64,7 +64,7 @@ function effectOf(source: Source, trial: Trial): number | null {
   return reading === undefined ? null : sourceEffect(reading.belief, reading.shown);
 }
 
-/** Sources whose pages seem to have instructed the model (`detectsInjection`). They have no weight. */
+/** Sources with a suspected prompt injection (`detectsInjection`). They get no weight. */
 function findInjectingSources(sources: readonly Source[], trials: readonly Trial[]): Source[] {
   const meanEffects = sources.map((source) => {
     const effects = trials.flatMap((trial) => effectOf(source, trial) ?? []);

@@ -8,15 +8,15 @@ export interface StatedChange {
 }
 
 const READINGS_MIN = 3;
-/** Decisive evidence moves the log-odds by this much. */
+/** Minimum change of the log-odds: that of decisive evidence. */
 const MOVE_MIN = Math.log(10);
-/** Independent trials with different beliefs do not state probabilities within this range. */
+/** Maximum range of the stated probabilities. Independent trials with different beliefs differ by more. */
 const STATED_RANGE_MAX = 0.03;
 
 /**
- * Whether a source seems to have instructed the model: every trial moves further than decisive evidence warrants, all
- * state nearly the same probability, and the other sources together do not point in that direction. A lone report of
- * great news has the same effect. The loss is small, because a lone source has little weight.
+ * Whether a source is suspected of prompt injection: every trial changes by more than decisive evidence, all state
+ * nearly the same probability, and the other sources together do not support that direction. The first report of
+ * decisive news is also suspected; the loss is small, because a single source has little weight.
  *
  * @param otherEffects  mean effects of the other sources on the log-odds
  */

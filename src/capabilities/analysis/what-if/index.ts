@@ -1,3 +1,3 @@
-/** What-if: how the probability of one market changes if another one resolves YES. */
+/** What-if: the conditional probability of one market, given the outcome of another. */
 export { whatIfRoutes } from "./routes.ts";
 export { createWhatIfService } from "./service.ts";

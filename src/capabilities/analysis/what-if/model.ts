@@ -1,11 +1,11 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { LOGICAL_RELATIONS } from "../../markets/relations/index.ts";
 
-/** A logical dependence; `correlation` if it is measured from price moves; `unknown` without enough data. */
+/** How two markets depend on each other: by logic, by a measured `correlation` of price changes, or `unknown`. */
 export const DEPENDENCES = [...LOGICAL_RELATIONS, "correlation", "unknown"] as const;
 export type Dependence = (typeof DEPENDENCES)[number];
 
-/** A market and the probability that the answer starts from. */
+/** A market and its unconditional probability. */
 export interface MarketProbability {
   readonly market: BoardMarket;
   /** In [0, 1]. */
@@ -15,8 +15,8 @@ export interface MarketProbability {
 }
 
 /**
- * How far the two probabilities contradict a logical dependence: 0 if both can be right. The conditional
- * probabilities follow the dependence, so with a contradiction they do not average to the probability of the question.
+ * Size of the contradiction between two probabilities and a logical dependence; 0 if they are consistent. If they are
+ * not, the weighted mean of the conditional probabilities differs from the probability of the question.
  *
  * @param p  probability of the question, in [0, 1]
  * @param q  probability of the hypothesis, in [0, 1]

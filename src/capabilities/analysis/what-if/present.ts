@@ -32,7 +32,7 @@ function presentSide({ market: { listing, yesPrice }, probability, source }: Mar
   };
 }
 
-/** A smaller contradiction is not visible in probabilities with one decimal. */
+/** Minimum contradiction to report. A smaller one is not visible in percentages with one decimal. */
 const CONTRADICTION_MIN = 0.0005;
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;

@@ -27,7 +27,7 @@ const sideSchema = (venues: readonly string[], name: string) =>
     { [SCHEMA_NAME]: name },
   );
 
-/** The three inputs, each of which may be in the query string or in the body. The route requires the two texts. */
+/** Inputs of the query string or the body. All are optional here; the route requires each text in one of the two. */
 function inputs(venues: readonly string[], { isBody }: { readonly isBody: boolean }) {
   const place = isBody
     ? " Required here or as the query parameter of this name; this one is used if both are sent."

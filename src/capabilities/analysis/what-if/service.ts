@@ -15,7 +15,7 @@ export interface WhatIfPorts {
   readonly venues: readonly VenueId[];
   readonly probabilityOf: Analyses["probabilityOf"];
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
-  /** Correlation of the log-odds moves of 30 days. Rejects in the same cases as the correlation endpoint. */
+  /** Correlation of the log-odds changes of 30 days. Rejects in the same cases as the correlation endpoint. */
   readonly correlate: CorrelationService["correlatePair"];
 }
 
@@ -29,7 +29,7 @@ export interface WhatIfRequest {
 export type WhatIfService = ReturnType<typeof createWhatIfService>;
 export type WhatIf = Awaited<ReturnType<WhatIfService["answer"]>>;
 
-/** Answers how the probability of one market changes if another one resolves YES. */
+/** Computes the conditional probabilities of one market, given the outcome of another. */
 export function createWhatIfService(ports: WhatIfPorts) {
   const { board } = ports;
 
@@ -44,7 +44,7 @@ export function createWhatIfService(ports: WhatIfPorts) {
 
   return {
     /**
-     * Finds the markets that the question and the hypothesis ask about, and how one depends on the other.
+     * Finds the markets of the question and the hypothesis, and the conditional probabilities of the question.
      *
      * @throws AppError `market_not_found` and `ambiguous_query`, which quote the text, and `store_unavailable`
      */

@@ -13,7 +13,9 @@ const READ_PROBE = "select 1";
 
 export type StoreProbe = ReturnType<typeof createStoreProbe>;
 
-/** Writes to the store once a second, so that health and readiness requests do not query it. A read-only store is read. */
+/**
+ * Writes to the store once a second (a read-only store: reads it), so that health and readiness requests need no query.
+ */
 export function createStoreProbe(
   { database, clock }: Pick<AreaPorts, "database" | "clock">,
   { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},

@@ -238,7 +238,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     (set) => set({ version: sources.version, data: sources.data }, 1),
   );
   addVenueGauges(addGauge, forEachVenue);
-  // Another node's report has the counts of that node, which exports them itself.
+  // Skips reports of other nodes, because each node exports its own counts.
   addVenueCounters(addCounter, (read) =>
     forEachVenue((venue, report) => {
       if (report.role === "ingest") read(venue, report);

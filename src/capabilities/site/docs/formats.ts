@@ -9,7 +9,9 @@ const formatUsd = (dollars: number): string => `$${Number.isInteger(dollars) ? d
 /** Writes the price and the limits of each plan as a Markdown table. */
 export const writePlansTable = (): string => writeTable(["Limit", ...PLANS], listPlanRows());
 
-/** Writes the operations of each tier's quota, and the price of a request. An operation with another price names it. */
+/**
+ * Writes a table of the tiers with their operations and the price per request, and any different price of an operation.
+ */
 export function writeTiersTable(operations: readonly Operation[]): string {
   const rows = TIERS.map((tier) => {
     const links = operations

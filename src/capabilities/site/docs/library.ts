@@ -118,7 +118,7 @@ ${sections.map(({ id, content }) => (id === REQUEST_SECTION ? html`${content}${f
   };
 }
 
-/** Shown on narrow screens, where the navigation follows the content. */
+/** Link for narrow screens, where the navigation follows the content. */
 const NARROW_LINK = html`<p class="narrow-link"><a href="#pages">Search and all pages</a></p>`;
 
 /** The section with the samples of an operation. The form that runs the call follows it. */

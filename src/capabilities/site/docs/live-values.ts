@@ -4,7 +4,7 @@ import type { LiveValues } from "./examples.ts";
 
 /** Maximum number of markets that are searched for one with an event. */
 const CANDIDATES_MAX = 50;
-/** Markets of a request for several. */
+/** Number of ids in the example of a request for several markets. */
 const LISTED_IDS = 2;
 
 /**

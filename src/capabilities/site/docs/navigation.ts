@@ -26,5 +26,5 @@ ${pages.filter((page) => page.group === group).map(renderLink)}
 </div>`;
 }
 
-/** Longest search text. */
+/** Maximum length of a search text. */
 export const SEARCH_LENGTH_MAX = 200;

@@ -1,9 +1,9 @@
 import type { ApiDescription, JsonSchema } from "./model.ts";
 import { nameOfReference } from "./operations.ts";
 
-/** Deepest level of nested fields that the reference shows. */
+/** Maximum level of nested fields that the reference shows. */
 const DEPTH_MAX = 6;
-/** Longer lists of values are not shown in the type; the description says what they are. */
+/** Maximum number of enum values that are listed. The description explains longer lists. */
 const ENUM_VALUES_MAX = 40;
 
 type Resolve = ApiDescription["resolve"];

@@ -10,7 +10,7 @@ export interface EstimateView {
   readonly market: BoardMarket;
   /** The latest analysis; null if there is none, "unavailable" if it cannot be read. */
   readonly analysis: CurrentAnalysis | "unavailable" | null;
-  /** The run that the section reports on: one that runs, or one that the visitor has started; null if there is none. */
+  /** The run that the section reports: the running one, or else the visitor's; null if there is none. */
   readonly run: AnalysisRun | null;
   /** Secrets of the form that starts an analysis; null unless the visitor is signed in. */
   readonly form: FormSecrets | null;
@@ -131,7 +131,7 @@ interface Axis {
   readonly high: number;
 }
 
-/** The range of the values, widened to whole 5%. */
+/** The range of the values, rounded outwards to multiples of 5%. */
 function axisOf(values: readonly number[]): Axis {
   const low = Math.floor(20 * Math.min(...values)) / 20;
   const high = Math.ceil(20 * Math.max(...values)) / 20;

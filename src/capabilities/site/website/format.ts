@@ -85,7 +85,7 @@ export function truncate(text: string, lengthMax: number): string {
 /** Formats a score with four decimals, because scores differ little from those of the price. @example formatScore(0.2); // "0.2000" */
 export const formatScore = (score: number | null): string => (score === null ? UNKNOWN : score.toFixed(4));
 
-/** Differences of scores below this are errors of the arithmetic. */
+/** Differences of scores below this are rounding errors. */
 export const ROUNDING_ERROR = 1e-12;
 
 /**

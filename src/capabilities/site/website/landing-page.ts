@@ -4,7 +4,7 @@ import { formatInteger, formatSecond, formatVenue, joinNames } from "./format.ts
 import { type ListedMarket, renderMarketTable } from "./market-table.ts";
 import { WEBSITE_STYLES } from "./styles.ts";
 
-/** Longest JSON example that is displayed; venues allow texts of any length. */
+/** Maximum length of the displayed JSON example, because venues allow texts of any length. */
 const EXAMPLE_LENGTH_MAX = 2_000;
 
 export interface LandingView {

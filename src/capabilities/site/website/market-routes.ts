@@ -30,7 +30,7 @@ import { AnalyseForm, MarketPath, MarketQuery, type Period } from "./schema.ts";
 
 const RELATED_MARKETS_MAX = 10;
 const CHART_POINTS = 200;
-/** A page is sent without the history if reading it takes longer, for example if the venue must be asked. */
+/** Maximum wait for the history, which may need a request to the venue. After that, the page is sent without it. */
 const HISTORY_WAIT_MS = 1_500;
 const PERIOD_DEFAULT: Period = "7d";
 const MARKET_URL = "/markets/:platform/:market_id";
@@ -85,7 +85,7 @@ function getShownMarket(
     const reason = `The prices of ${formatVenue(platform)} are only references here, for example because it trades play money. Its markets have no page and are not analysed.`;
     throw new AppError("market_not_found", reason);
   }
-  // Only the board: a visitor without a key must not cause requests for arbitrary ids to a venue.
+  // Searches only the board, so that visitors without a key cannot cause requests for arbitrary ids to a venue.
   const market = venues.includes(platform) ? board.find(platform, market_id) : null;
   if (market === null || market.listing.status === "pending")
     throw new AppError("market_not_found", "There is no such market, or it was settled long ago.");
@@ -108,7 +108,7 @@ async function showMarket(
   const { event } = website.withEvent(market);
   const [history, analysis, run] = await Promise.all([
     readHistory(website, market, period),
-    // The page is useful without it, for example while the store is unavailable.
+    // The page is useful without the analysis, for example while the store is unavailable.
     website.readAnalysis(market).catch(() => "unavailable" as const),
     readRun(website, market, analysisId).catch(() => null),
   ]);
@@ -153,7 +153,7 @@ async function readRun(
   return (await analyses.getStatus(analysisId, listing)).run;
 }
 
-/** Registers the form that starts an analysis, under the limits of the API call that does the same. */
+/** Registers the form that starts an analysis. It has the limits of the equivalent API call. */
 function defineAnalyseRoute(scope: FastifyInstance, website: SiteContext): void {
   const submitOnce = createFormSubmissions<{ readonly analysisId: string }>(scope, website.clock);
   definePage(scope, {

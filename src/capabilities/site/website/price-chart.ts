@@ -10,7 +10,7 @@ const HEIGHT = 200;
 const TIME_LABELS = 4;
 const INTERVALS_MAX = 4;
 const MICROS_MAX = 1_000_000;
-/** Distances of the horizontal lines: 0.1 to 25 cents, in micros. */
+/** Possible distances of the horizontal lines: 0.1 to 25 cents, in micros. */
 const STEPS_MICROS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000];
 
 /** If the first known price is later than this share of the span, the text says so. */
@@ -74,7 +74,9 @@ ${renderLine(prices, scale, span.toMs)}
 </figure>`;
 }
 
-/** Says what the chart covers. A settled market has a shorter chart than the period, so its beginning is named. */
+/**
+ * Describes the period of the chart. For a settled market it is shorter than the chosen one, so it contains the start.
+ */
 function describeSpan({ fromMs, toMs, isSettled, name }: ChartSpan, firstAt: number): string {
   const isPartial = firstAt - fromMs > PARTIAL_SHARE * (toMs - fromMs);
   if (!isPartial && !isSettled) return `over ${name}`;

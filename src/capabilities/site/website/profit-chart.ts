@@ -20,7 +20,7 @@ interface Point {
 }
 
 /**
- * Renders the cumulative profit of a book and its drawdown, which is the distance to the largest earlier profit. Returns
+ * Renders the cumulative profit of a portfolio and its drawdown, the distance from the largest earlier profit. Returns
  * null for fewer than two days, because a line needs two points.
  *
  * @param days  oldest first

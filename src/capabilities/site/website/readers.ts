@@ -13,9 +13,9 @@ import type { ListedMarket } from "./market-table.ts";
 import type { ShownPerformance } from "./track-record-page.ts";
 
 /**
- * Pages with market data per IP address. They need no key and consume no quota, so that visitors can look around. The
- * limit allows a person to click once a second, and makes the pages useless as a substitute for the API: 60 pages of 25
- * markets per minute are less than 15 requests for 100 markets.
+ * Maximum number of pages with market data per IP address. The pages need no key and consume no quota. The limit allows
+ * one click per second, but the pages are no substitute for the API: 60 pages of 25 markets are equivalent to 15
+ * requests for 100 markets.
  */
 const MARKET_PAGES_PER_MINUTE = 60;
 

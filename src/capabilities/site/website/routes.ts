@@ -135,7 +135,7 @@ function defineMarketsRoute(app: FastifyInstance, website: SiteContext): void {
   });
 }
 
-/** Returns one of our categories as the form offers it, whatever its case, and a category of a venue as it is. */
+/** Returns our spelling of one of our categories, ignoring case. Returns any other category unchanged. */
 const toOffered = (category: string): string =>
   CATEGORIES.find((name) => name.toLowerCase() === category.trim().toLowerCase()) ?? category;
 

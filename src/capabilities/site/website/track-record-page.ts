@@ -187,7 +187,7 @@ ${renderNumberTable(["Month", "Profit", "Entered", "Resolved", "Won"], profitRow
 </details>`;
 }
 
-/** Renders the figures of the whole book, or of its trades without a request. */
+/** Renders the figures of all shadow trades, or only of those without a request. */
 function renderTradeFigures(figures: Omit<NonNullable<ShownPerformance["scheduled"]>, "markets">): Html {
   const { totalTrades, resolvedTrades, questions, totalPnlUsd, roiPct, winRate, averageEdge } = figures;
   return html`${renderFigure("Trades", formatInteger(totalTrades), `${formatInteger(resolvedTrades)} resolved, ${countOf(questions, "independent question")}`)}
