@@ -19,7 +19,7 @@ async function readKeyId(database: Database): Promise<string | undefined> {
 }
 
 onStore(
-  "a second data directory with another key does not start, until it has the key of the first",
+  "a service with another key for its secrets does not start until it has the key of the first service",
   async (database) => {
     const [first, second] = [await createTestFolder(), await createTestFolder()];
     const inFolder = (dataDir: string) => ({ ...configured(), dataDir });
@@ -36,7 +36,7 @@ onStore(
 );
 
 onStore(
-  "of processes that start at the same time with different keys, only those with one of the keys start",
+  "of processes that start concurrently with different keys, only those with one of the keys start",
   async (database) => {
     const keys = Array.from({ length: 6 }, () => systemRandom.bytes(32));
     const results = await Promise.allSettled(

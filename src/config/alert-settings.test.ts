@@ -9,11 +9,11 @@ const parse = (environment: Record<string, string>) => {
   return { limits: parseAlertSettings(reader), errors: reader.errors };
 };
 
-test("the defaults are the defaults of the detectors", () => {
+test("the default settings equal the defaults of the detectors", () => {
   assert.deepEqual(parse({}), { limits: DEFAULT_ALERT_LIMITS, errors: [] });
 });
 
-test("every limit is parsed", () => {
+test("every alert limit is parsed", () => {
   const { limits, errors } = parse({
     PARALLAX_PRICE_SHIFT_MIN_MOVE: "0.1",
     PARALLAX_PRICE_SHIFT_MIN_SIGMAS: "7.5",
@@ -31,7 +31,7 @@ test("every limit is parsed", () => {
   });
 });
 
-test("a limit outside its range or in another notation is an error that names it", () => {
+test("a limit outside its range or in another notation is an error that names the setting", () => {
   for (const text of ["0", "1", "-0.1", "5%", "0x1", "1e-2", "NaN", " 0.1", "."]) {
     const { errors } = parse({ PARALLAX_PRICE_SHIFT_MIN_MOVE: text });
     assert.deepEqual(errors, [`PARALLAX_PRICE_SHIFT_MIN_MOVE=${text}: give a number from 0.005 to 0.9`], text);

@@ -92,7 +92,7 @@ test("an empty setting counts as not set, and unrelated environment variables ar
   );
 });
 
-test("every setting is parsed", () => {
+test("every setting is parsed into its field of the configuration", () => {
   const config = parseEnvironment({
     PARALLAX_MODE: "live",
     PARALLAX_HOST: "0.0.0.0",
@@ -174,7 +174,7 @@ test("a sandbox is public if its address or its public URL is not loopback, or i
   assert.equal(isPublic({ PARALLAX_SANDBOX_PUBLIC: "1" }), true);
 });
 
-test("a subset of the roles requires DATABASE_URL", () => {
+test("a process with only some of the roles requires DATABASE_URL", () => {
   const DATABASE_URL = "postgres://db.example/p";
   for (const roles of [["api"], ["ingest"], ["worker"], ["api", "worker"], ["ingest", "worker"], ["api", "ingest"]]) {
     const PARALLAX_ROLES = roles.join(",");

@@ -166,7 +166,7 @@ test("a connection with more than 16 waiting requests is closed without parsing 
   assert.deepEqual(await (await server.openReader()).request(), ["200"]);
 });
 
-test("clients that pipeline requests for an asset and read nothing hold one response each", async (t) => {
+test("clients that pipeline requests and read nothing have one response in memory each", async (t) => {
   const server = await startServer(t);
   const opened = await Promise.all(Array.from({ length: 20 }, () => server.open()));
   for (const { client } of opened) client.socket.write(`GET ${LARGE_ASSET.url} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(17));

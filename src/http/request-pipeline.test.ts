@@ -5,7 +5,7 @@ import { CUSTOMER, KEY_ROUTE, PUBLIC_ROUTE, testServer, VALID_KEY } from "../../
 import { currentCaller } from "../lib/current-caller.ts";
 import { defineRoute } from "./route.ts";
 
-test("handlers and their asynchronous work run for the customer or, without an account, for the address block", async () => {
+test("`currentCaller` is the customer or, without an account, the IP address block, also in asynchronous work", async () => {
   const { app } = await testServer();
   const handler = async () => {
     await new Promise(setImmediate);

@@ -49,7 +49,7 @@ test("a list of connections above 4 MiB is not used", LINUX_ONLY, async (t) => {
   assert.equal((await readSendQueues([socket], [path])).size, 0);
 });
 
-test("a list that does not exist and a closed connection have no bytes", async (t) => {
+test("for a missing list and a closed connection, no number of bytes is returned", async (t) => {
   const socket = await openUnread(t, "127.0.0.1");
   assert.equal((await readSendQueues([socket], ["/does/not/exist"])).size, 0);
   socket.destroy();

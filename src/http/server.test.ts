@@ -105,7 +105,7 @@ test("a request schema with an unsupported keyword aborts the start", () => {
   assert.throws(() => compileRequestValidator({ body: union }), /only unions of literals/);
 });
 
-test("401: a request without a key in the right form is told how to send one and where to get one", async () => {
+test("401: without a well-formed key, the response says how to send a key and where to get one", async () => {
   const authentication = { authenticate: () => null, signUpUrl: () => "https://api.example.com/account" };
   const { app } = await testServer({ authentication });
   defineRoute(app, { ...KEY_ROUTE, url: "/priced", operationId: "priced", handler: () => ({}) });

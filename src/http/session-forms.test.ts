@@ -65,7 +65,7 @@ test("401: a server without sessions accepts no form", async () => {
   assert.equal((await app.inject({ method: "POST", url: "/form" })).statusCode, 401);
 });
 
-test("if the page of an error fails, a plain page with its message is sent", async () => {
+test("if rendering an error page fails, a plain page with the message is sent", async () => {
   const { app } = await testServer();
   definePage(app, {
     method: "GET",

@@ -17,25 +17,32 @@ const withEmail = {
   publicUrl: PUBLIC_URL,
 };
 
-onStore("a user changes the e-mail with the displayed link, and a second submission is harmless", async (database) => {
-  const { harness, customerId, cookie, fields } = await signedInHarness(database);
-  const response = await harness.submit("/account/email", { ...fields, email: "ada@new.example" }, { cookie });
-  const link = /href="(\/account\/email\/confirm\?token=([a-z2-7]{26}))"/.exec(response.text);
-  const settings = await harness.visit("/account/settings", { cookie });
-  assert.match(settings.text, /Waiting for you to confirm <strong>ada@new\.example<\/strong>/);
-  assert.match((await harness.visit(link?.[1] ?? "")).text, /Sign in first/, "without a session");
-  const page = await harness.visit(link?.[1] ?? "", { cookie });
-  assert.match(page.text, /<strong>a…@new\.example<\/strong>/);
-  const confirmation = { csrf: inputIn(page.text, "csrf"), form: inputIn(page.text, "form"), token: link?.[2] ?? "" };
-  for (let submission = 0; submission < 2; submission++) {
-    const { status, headers } = await harness.submit("/account/email/confirm", confirmation, { cookie });
-    assert.deepEqual([status, headers.location], [303, "/account/settings"]);
-  }
-  assert.equal((await harness.app.customers.account(customerId)).email, "ada@new.example");
-  const replay = await harness.submit("/account/email/confirm", { ...confirmation, form: "0".repeat(20) }, { cookie });
-  assert.equal(replay.status, 404);
-  assert.equal(await harness.isSignedIn(cookie), true);
-});
+onStore(
+  "a user changes the e-mail with the displayed link, and a second submission changes nothing",
+  async (database) => {
+    const { harness, customerId, cookie, fields } = await signedInHarness(database);
+    const response = await harness.submit("/account/email", { ...fields, email: "ada@new.example" }, { cookie });
+    const link = /href="(\/account\/email\/confirm\?token=([a-z2-7]{26}))"/.exec(response.text);
+    const settings = await harness.visit("/account/settings", { cookie });
+    assert.match(settings.text, /Waiting for you to confirm <strong>ada@new\.example<\/strong>/);
+    assert.match((await harness.visit(link?.[1] ?? "")).text, /Sign in first/, "without a session");
+    const page = await harness.visit(link?.[1] ?? "", { cookie });
+    assert.match(page.text, /<strong>a…@new\.example<\/strong>/);
+    const confirmation = { csrf: inputIn(page.text, "csrf"), form: inputIn(page.text, "form"), token: link?.[2] ?? "" };
+    for (let submission = 0; submission < 2; submission++) {
+      const { status, headers } = await harness.submit("/account/email/confirm", confirmation, { cookie });
+      assert.deepEqual([status, headers.location], [303, "/account/settings"]);
+    }
+    assert.equal((await harness.app.customers.account(customerId)).email, "ada@new.example");
+    const replay = await harness.submit(
+      "/account/email/confirm",
+      { ...confirmation, form: "0".repeat(20) },
+      { cookie },
+    );
+    assert.equal(replay.status, 404);
+    assert.equal(await harness.isSignedIn(cookie), true);
+  },
+);
 
 onStore(
   "the response to an e-mail change does not reveal whether another account has the address",
@@ -178,7 +185,7 @@ onStore("calls that are missing from usage by day are shown as not assigned to a
 });
 
 onStore(
-  "identity is confirmed on the page that needs it, and only paths of the account are returned to",
+  "reauthentication returns to the page that required it, and to no path outside the account pages",
   async (database) => {
     const { harness, keyId, apiKey, cookie } = await signedInHarness(database);
     await harness.clock.advance(10 * 60_000);
@@ -201,37 +208,34 @@ onStore(
   },
 );
 
-onStore(
-  "after the verification the browser is signed in, and a client that is no browser gets no session",
-  async (database) => {
-    const harness = await accountHarness(database, withEmail);
-    const receiveToken = async (email: string) => {
-      const sentBefore = services.currentMails().length;
-      await harness.signUpAs(email, { from: `198.51.100.${sentBefore}` });
-      const mail = (await services.receivedMails(sentBefore + 1)).at(-1);
-      return /verify\?token=([a-z2-7]{26})/.exec(mail?.text ?? "")?.[1] ?? "";
-    };
-    const verify = async (email: string, headers: Readonly<Record<string, string>>) => {
-      const token = await receiveToken(email);
-      return harness.submit("/v1/customers/verify", { token }, { headers: { accept: "text/html", ...headers } });
-    };
-    const response = await verify("ada@example.org", { "sec-fetch-site": "same-origin" });
-    assert.match(response.text, /curl &quot;https:\/\/parallax\.example\/v1\/markets/);
-    assert.notEqual(keyIn(response.text), "");
-    assert.equal(await harness.isSignedIn(cookieIn(response)), true);
-    const crossSite = await verify("eve@example.org", { "sec-fetch-site": "cross-site" });
-    assert.equal(crossSite.status, 403);
-    assert.equal(crossSite.headers["set-cookie"], undefined);
-    const json = await verify("bob@example.org", { "sec-fetch-site": "same-origin", accept: "application/json" });
-    assert.equal(json.headers["set-cookie"], undefined);
-    const script = await harness.call("POST", "/v1/customers/verify", {
-      body: { token: await receiveToken("carl@example.org") },
-      headers: { accept: "text/html" },
-    });
-    assert.notEqual(keyIn(script.text), "");
-    assert.equal(script.headers["set-cookie"], undefined);
-  },
-);
+onStore("after the verification a browser is signed in, and other clients get no session", async (database) => {
+  const harness = await accountHarness(database, withEmail);
+  const receiveToken = async (email: string) => {
+    const sentBefore = services.currentMails().length;
+    await harness.signUpAs(email, { from: `198.51.100.${sentBefore}` });
+    const mail = (await services.receivedMails(sentBefore + 1)).at(-1);
+    return /verify\?token=([a-z2-7]{26})/.exec(mail?.text ?? "")?.[1] ?? "";
+  };
+  const verify = async (email: string, headers: Readonly<Record<string, string>>) => {
+    const token = await receiveToken(email);
+    return harness.submit("/v1/customers/verify", { token }, { headers: { accept: "text/html", ...headers } });
+  };
+  const response = await verify("ada@example.org", { "sec-fetch-site": "same-origin" });
+  assert.match(response.text, /curl &quot;https:\/\/parallax\.example\/v1\/markets/);
+  assert.notEqual(keyIn(response.text), "");
+  assert.equal(await harness.isSignedIn(cookieIn(response)), true);
+  const crossSite = await verify("eve@example.org", { "sec-fetch-site": "cross-site" });
+  assert.equal(crossSite.status, 403);
+  assert.equal(crossSite.headers["set-cookie"], undefined);
+  const json = await verify("bob@example.org", { "sec-fetch-site": "same-origin", accept: "application/json" });
+  assert.equal(json.headers["set-cookie"], undefined);
+  const script = await harness.call("POST", "/v1/customers/verify", {
+    body: { token: await receiveToken("carl@example.org") },
+    headers: { accept: "text/html" },
+  });
+  assert.notEqual(keyIn(script.text), "");
+  assert.equal(script.headers["set-cookie"], undefined);
+});
 
 onStore("the page after sign-up resends the verification e-mail", async (database) => {
   const harness = await accountHarness(database, withEmail);

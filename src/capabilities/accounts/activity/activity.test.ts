@@ -110,7 +110,7 @@ onStore("while the store is unavailable, usage is kept and written later", async
   assert.equal((await node.usage("cus-a", "2026-11-01"))[0]?.requests, 2);
 });
 
-onStore("a customer's last 100 requests are kept, and the last 100 failed ones besides them", async (database) => {
+onStore("the last 100 successful and the last 100 failed requests of a customer are kept", async (database) => {
   const { clock, first, second } = await openNodes(database);
   await insertCustomer(database, "cus-b");
   first.record({ ...REQUEST, customerId: "cus-b", keyId: "key-b", requestId: "other" });
@@ -182,7 +182,7 @@ onStore("usage of a customer that was deleted is not stored", async (database) =
   );
 });
 
-test("memory is bounded: further keys are dropped and reported, and further requests are counted but not listed", () => {
+test("above the maxima, requests with new keys are dropped and reported, and others are counted but not listed", () => {
   const recorder = new ActivityRecorder({ usageRows: 3, requests: 5 });
   for (let index = 0; index < 10; index++) recorder.add({ ...REQUEST, keyId: `key-${index % 5}` }, START);
   const { batch, dropped } = recorder.take();
@@ -190,14 +190,14 @@ test("memory is bounded: further keys are dropped and reported, and further requ
   assert.deepEqual(recorder.take(), { batch: { usage: [], requests: [] }, dropped: 0 });
 });
 
-test("a counted call is on a day of the month whose quota counts it", () => {
+test("a call counted in a month's quota is recorded on a day of that month", () => {
   assert.equal(dayInMonth("2026-11-21", "2026-11-01"), "2026-11-21");
   assert.equal(dayInMonth("2026-11-30", "2026-12-01"), "2026-12-01");
   assert.equal(dayInMonth("2026-12-01", "2026-11-01"), "2026-11-30");
   assert.equal(dayInMonth("2028-03-01", "2028-02-01"), "2028-02-29");
 });
 
-onStore("the counted calls add up to the month's usage, and failed calls are requests only", async (database) => {
+onStore("the counted calls add up to the month's usage, and failed calls are only requests", async (database) => {
   const harness = await customerHarness(database);
   const { customerId, key } = await harness.app.customers.create(
     { email: "ada@example.org", name: null, plan: "pro" },

@@ -59,7 +59,7 @@ onStore(
 );
 
 onPostgres(
-  "if an operator and the key itself rotate a key fifty times concurrently, one key is active",
+  "of fifty concurrent rotations by an operator and by the key itself, exactly one succeeds",
   async (database) => {
     const { accounts, createAccount } = setUp(database);
     const { customerId, key } = await createAccount();

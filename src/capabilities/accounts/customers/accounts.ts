@@ -325,11 +325,11 @@ function assertCustomLimitsAllowed({ plan }: CustomerRow): void {
 /** Merges changes into the custom limits. A null value removes a limit. Returns the merged limits, or null if none is left. */
 function mergeLimits<Limits extends Readonly<Record<string, number>>>(
   customLimits: Partial<Limits> | null,
-  changeCustomer: Readonly<Record<string, number | null | undefined>>,
+  changes: Readonly<Record<string, number | null | undefined>>,
   max: number,
 ): Partial<Limits> | null {
   const limits: Record<string, number> = { ...(customLimits as Record<string, number> | null) };
-  for (const [name, value] of Object.entries(changeCustomer)) {
+  for (const [name, value] of Object.entries(changes)) {
     if (value === undefined) continue;
     if (value === null) delete limits[name];
     else if (Number.isInteger(value) && value >= 0 && value <= max) limits[name] = value;

@@ -97,7 +97,7 @@ onStore("if an account with the new address is created before the confirmation, 
   assert.equal((await customers.account(customerId)).email, "ada@example.org");
 });
 
-onStore("two customers that confirm the same address at the same time: exactly one gets it", async (database) => {
+onStore("if two customers confirm one address concurrently, exactly one gets it", async (database) => {
   const { customers, create, customerId, startSession, emailChanges } = await createAda(database);
   const eveId = await create("eve@example.org");
   const links: { readonly id: string; readonly token: string }[] = [];

@@ -123,7 +123,7 @@ test("a hundred thousand keys are unique, and their characters are uniformly dis
   }
 });
 
-onStore("the plans of active keys are the current ones; other keys have none", async (database) => {
+onStore("an active key has its customer's current plan, and other keys have none", async (database) => {
   const customers = ["active", "changed", "revoked", "canceled"].map((customerId) => ({
     customerId,
     plan: "free" as Plan,
@@ -173,7 +173,7 @@ test("concurrent look-ups share one query, malformed keys cause no query, and ca
   assert.equal(database.queries, 5);
 });
 
-onStore("a flood of unknown keys evicts no valid key and is itself cached for a second", async (database) => {
+onStore("a flood of unknown keys evicts no valid key, and the latest unknown keys are cached", async (database) => {
   let queryCount = 0;
   const countingDatabase = {
     ...database,

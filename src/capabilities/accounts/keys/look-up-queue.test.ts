@@ -52,7 +52,7 @@ test("at most 100 queries a second are sent after the first 20", async () => {
   assert.ok(queries.length <= QUERY_BURST + 203 && queries.length > 150, `${queries.length} queries`);
 });
 
-test("a look-up from a quiet address is in the next query, however many of another address wait", async () => {
+test("a look-up from one address is in the next query, even if many from another address wait", async () => {
   const { clock, queue, queries } = setUp();
   const flood = Array.from({ length: 1_000 }, (_, index) => queue.find(`flood${index}`, "192.0.2.1"));
   const quiet = queue.find("quiet", "198.51.100.1");
@@ -65,7 +65,7 @@ test("a look-up from a quiet address is in the next query, however many of anoth
   for (const promise of flood) void ignoreFailure(promise);
 });
 
-test("look-ups of keys that were valid before come first", async () => {
+test("look-ups of keys that were valid before are sent first", async () => {
   const { clock, queue, queries } = setUp();
   for (let index = 0; index < 600; index++) void queue.find(`flood${index}`, "192.0.2.1");
   void queue.find("known", null);
@@ -74,7 +74,7 @@ test("look-ups of keys that were valid before come first", async () => {
   assert.equal(queries[4]?.keys[0], "known");
 });
 
-test("if more than 1,024 look-ups of one address wait, only further ones of this address fail", async () => {
+test("above 1,024 waiting look-ups of one address, only further look-ups of this address fail", async () => {
   const { queue } = setUp();
   for (let index = 0; index < 4 + 1_024; index++) void queue.find(`flood${index}`, "192.0.2.1");
   await assert.rejects(queue.find("one too many", "192.0.2.1"), isStoreUnavailable);
@@ -86,13 +86,13 @@ test("if more than 1,024 look-ups of one address wait, only further ones of this
   assert.equal(first, "waits");
 });
 
-test("if 16,384 look-ups wait, further ones fail, also those of keys that were valid before", async () => {
+test("above 16,384 waiting look-ups, all further look-ups fail, also of previously valid keys", async () => {
   const { queue } = setUp();
   for (let index = 0; index < 4 + 16_384; index++) void queue.find(`flood${index}`, `192.0.2.${index % 32}`);
   for (const lane of ["198.51.100.1", null]) await assert.rejects(queue.find("one too many", lane), isStoreUnavailable);
 });
 
-test("if a query fails, its look-ups and all that wait fail, and later ones are sent again", async () => {
+test("if a query fails, its look-ups and all waiting ones fail, and later look-ups are sent", async () => {
   const { clock, queue, queries } = setUp();
   const values = Array.from({ length: 10 }, (_, index) => queue.find(`k${index}`, "192.0.2.1"));
   const results = Promise.allSettled(values);

@@ -80,7 +80,7 @@ function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardM
   return { clock, board, estimates, quoteMarket, analyseMarket };
 }
 
-test("known value: an estimate moves with the price, and its edge uses the price of the same time", async () => {
+test("known value: an estimate changes with the price, and its edge uses the price of the same time", async () => {
   const { clock, estimates, quoteMarket, analyseMarket } = setUp();
   const stored = await analyseMarket(quoteMarket("m", 0.45), Math.log(1.5));
   await clock.advance(60_000);
@@ -129,7 +129,7 @@ test("an estimate expires after 72 hours, if the price leaves its interval, and 
   assert.equal(estimates.move(stored, market).freshness, "expired");
 });
 
-test("an estimate expires if the same question at another venue moves against it by more than its interval", async () => {
+test("an estimate expires if the price of the same question at another venue contradicts it by more than its interval", async () => {
   const peers: EqualMarket[] = [];
   const { estimates, quoteMarket, analyseMarket } = setUp({
     equalMarketsOf: ({ listing }) => (listing.venue === "alpha" ? peers : []),
@@ -152,7 +152,7 @@ test("an estimate expires if the same question at another venue moves against it
   );
 });
 
-test("an estimate expires if the event's other markets move against it by more than its interval", async () => {
+test("an estimate expires if the prices of the event's other markets contradict it by more than its interval", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
   const quoteLeg = (id: string, price: number) => quoteMarket(id, price, { listing: { eventId: "e" } });
@@ -224,7 +224,7 @@ test("a one-sided quote in an exclusive set does not move or expire the estimate
   assert.ok((estimates.find(bound)?.probability ?? 1) <= 0.7 + 1e-6);
 });
 
-test("uses the price of the given market, even if it is newer than the board's, and the board's prices of its siblings", async () => {
+test("an estimate uses the price of the given market, even if newer than the board's, and the board's prices of its siblings", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
   const listed = quoteMarket("a", 0.5, { listing: { eventId: "e" } });

@@ -14,7 +14,7 @@ test("an analysis is fresh below 24 hours, stale up to 72, then expired", () => 
   assert.equal(expiryOf(analysis), ANALYSED_AT + 72 * HOUR_MS);
 });
 
-test("an analysis expires when the price leaves its interval; an unknown price does not expire it", () => {
+test("an analysis expires if the price leaves its interval, but not if the price is unknown", () => {
   assert.deepEqual([at(1, 0.4), at(1, 0.6), at(1, null)], ["fresh", "fresh", "fresh"]);
   assert.deepEqual([at(1, 0.39), at(1, 0.61), at(30, 0.61)], ["expired", "expired", "expired"]);
 });

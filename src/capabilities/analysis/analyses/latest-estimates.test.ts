@@ -7,7 +7,7 @@ import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import type { EventLog } from "../../../event-log/index.ts";
 import { LatestEstimates } from "./latest-estimates.ts";
 
-test("every outage of the store is reported until the estimates are loaded, and logged once", async () => {
+test("an outage of the store is reported until the estimates are loaded, and logged once", async () => {
   const clock = new FakeClock();
   const { log, lines } = recordingLog();
   const state = { isUp: false, hasGap: false };

@@ -28,7 +28,7 @@ function setUp(ports: Partial<MarketViewPorts> = {}) {
   return { board, addMarket, views };
 }
 
-test("stored data is read until `asOf`, and only of a stored market", async () => {
+test("stored prices and trades are read up to `asOf`, and only for markets in the store", async () => {
   const calls: unknown[] = [];
   const { board, addMarket, views } = setUp({
     async readPrices(...parameters) {
@@ -51,14 +51,14 @@ test("stored data is read until `asOf`, and only of a stored market", async () =
   ]);
 });
 
-test("a quote whose venue clock is ahead of ours is part of the view", async () => {
+test("a quote with a time after `asOf` is part of the view, with the time `asOf`", async () => {
   const { addMarket, views } = setUp();
   const view = await views.viewOf(addMarket("m"), SAMPLE_AT - 1_000);
   assert.equal(view.quote?.at, SAMPLE_AT - 1_000);
   assert.equal(view.quote?.bid, 0.4);
 });
 
-test("the tracked order book is part of the view, with a time that is not after that of the view", async () => {
+test("the order book of a stream is part of the view, with a time of at most `asOf`", async () => {
   const book = { bids: [{ price: 0.4, size: 9 }], asks: [], lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT + 5 };
   const { addMarket, views } = setUp({ trackedBookOf: ({ listing }) => (listing.marketId === "m" ? book : null) });
   const bookOf = async (id: string) => (await views.viewOf(addMarket(id), SAMPLE_AT)).book;
@@ -120,7 +120,7 @@ test("a ladder is listed from the widest market to the narrowest", async () => {
   assert.deepEqual((await views.viewOf(market, SAMPLE_AT)).event?.ladder, ["low", "high"]);
 });
 
-test("peers are open markets with a price, with their adapter and the kind of their price", async () => {
+test("peers are only open markets with a price, and contain their adapter and kind of money", async () => {
   const { board, addMarket } = setUp();
   const equal = (market: BoardMarket, isPlayMoney: boolean): EqualMarket => ({
     market,

@@ -6,7 +6,7 @@ import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { testServer } from "../../../../test/support/test-app.ts";
 import { analysisRoutes } from "./index.ts";
 
-analysisTest("202, then 200: a run is polled by both paths, and its result is read and listed", async (open) => {
+analysisTest("202, then 200: a run is found under both poll paths, and its result is read and listed", async (open) => {
   const { app, listMarket, createCaller, ended } = await open();
   listMarket("m 1/a");
   const caller = await createCaller();
@@ -120,7 +120,7 @@ analysisTest("202: a second request joins the running run, and with force queues
 });
 
 analysisTest(
-  "404, 502, 401 and 422: unknown markets and ids, no price, calls without a key, invalid parameters",
+  "404, 502, 401 and 422: rejects unknown markets and ids, no price, a missing key, invalid parameters",
   async (open) => {
     const { app, call, listMarket, createCaller } = await open();
     listMarket("m-1");
@@ -198,7 +198,7 @@ analysisTest("503 and 429: the queue and the waiting runs of one customer are bo
   assert.equal(json.usage.insight, 1, "a 503 does not count");
 });
 
-analysisTest("200: the estimate is the 80% quantile of the last runs of the type", async (open, database) => {
+analysisTest("200: the estimated time is the 80% quantile of the type's last runs", async (open, database) => {
   const { listMarket, createCaller } = await open();
   await database.query(
     `insert into analysis_runs (analysis_id, venue, market_id, status, analysis_type, turn, requested_at, finished_at)

@@ -25,7 +25,7 @@ const readEvents = (database: Database) =>
      where type = 'analysis_complete' order by id`,
   );
 
-analysisTest("every run of many on several nodes ends with one event", async (open, database) => {
+analysisTest("each of 60 runs on two nodes ends with exactly one event", async (open, database) => {
   const researchRunner = slowResearch(100);
   const nodes = [await open({ analyses: { researchRunner, concurrency: 8 } })];
   nodes.push(await open({ analyses: { researchRunner, concurrency: 8 } }));
@@ -158,7 +158,7 @@ analysisTest("a customer's request during a run without research adds research t
   assert.equal((await app.analyses.service.latest("venue_a", "m-1"))?.type, "full");
 });
 
-analysisTest("a run without research uses that of the latest analysis for 72 hours, at no cost", async (open) => {
+analysisTest("a run without research reuses the latest analysis's for 72 hours, at no cost", async (open) => {
   const researchRunner = new ScriptedResearch(async ({ asOf, marketId }) =>
     sampleOutcome(marketId === "old" ? asOf - 73 * HOUR_MS : asOf),
   );

@@ -22,7 +22,7 @@ function fillBoard(markets: Readonly<Record<string, readonly (readonly [string, 
 }
 const idsOf = (markets: readonly BoardMarket[]) => markets.map(({ listing }) => `${listing.venue}/${listing.marketId}`);
 
-test("the most traded markets of each venue are selected, by volume and open interest, whichever is published", () => {
+test("the most traded markets of each venue are selected by volume plus open interest; an unknown value counts as 0", () => {
   const board = fillBoard({
     alpha: [
       ["a1", 100, null],
@@ -41,7 +41,7 @@ test("the most traded markets of each venue are selected, by volume and open int
   assert.deepEqual(select(100), ["alpha/a3", "beta/b1", "gamma/c1", "alpha/a2", "beta/b2", "alpha/a1", "alpha/a4"]);
 });
 
-test("half of the places are shared equally and half by numbers of markets, and other venues get unused places", () => {
+test("half of the places are split equally, half by the venues' numbers of markets; unused places go to other venues", () => {
   const many = (prefix: string, count: number) =>
     Array.from({ length: count }, (_, index) => [`${prefix}${index}`, index, null] as const);
   const countOf = (board: MarketBoard) => {
@@ -140,7 +140,7 @@ analysisTest("a node loads the latest estimates at the start and follows those o
 });
 
 analysisTest(
-  "retention keeps the latest result of each market, and deletes what callers no longer list",
+  "retention deletes runs, lists and results after 30 days, except the latest result of each market",
   async (open, database) => {
     const { app, listMarket, ended, createCaller } = await open();
     listMarket("m-1");

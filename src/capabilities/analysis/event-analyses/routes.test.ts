@@ -85,7 +85,7 @@ analysisTest("a probability map has the reason why its outcomes are not exhausti
   }
 });
 
-analysisTest("an event analysis counts once, and joins the runs of its markets", async (open) => {
+analysisTest("an event analysis counts as one call, and joins runs of its markets", async (open) => {
   const harness = await open();
   listEvent(harness);
   const caller = await harness.createCaller("free");
@@ -95,7 +95,7 @@ analysisTest("an event analysis counts once, and joins the runs of its markets",
   assert.equal((await caller.get("/v1/customers/me")).json.usage.insight, 2);
 });
 
-analysisTest("404: an unknown event, and an event without an open market", async (open) => {
+analysisTest("404: the event is unknown or has no open market", async (open) => {
   const { app, listMarket, createCaller } = await open();
   const caller = await createCaller();
   for (const suffix of ["analysis", "probability-map"])

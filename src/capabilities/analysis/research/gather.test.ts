@@ -14,7 +14,7 @@ const text = (seed: number): string =>
 const page = (url: string, body: string): WebPage => ({ url, title: "Harbour bill", text: body, publishedAt: null });
 const { signal } = new AbortController();
 
-test("pages of one publisher are one source, and copies and pages that instruct are excluded", () => {
+test("pages of one publisher are one source, and copies and pages with instructions to the model are excluded", () => {
   const documents = buildDocuments(
     [
       page("https://www.daily.co.uk/1", text(1)),

@@ -39,7 +39,7 @@ test("sources that agree have wider bounds than a single source or sources that 
   assert.ok(Math.abs((bound ?? 0) - loneSourceEffect * (1 + 2 * corroboration)) < 1e-12);
 });
 
-test("one source changes the log-odds by no more than its bounds, even if it changes every trial", () => {
+test("one source changes the log-odds by at most its bounds, even if it changes every trial", () => {
   fc.assert(
     fc.property(trials(6), fc.array(effect, { minLength: 5, maxLength: 5 }), fc.nat(5), (sample, replaced, source) => {
       const changed = sample.map((trial, index) => ({

@@ -68,7 +68,7 @@ function start(
   return { clock, web, model, states, outcome };
 }
 
-test("research reads every source in five blind trials, and reports the pool with its evidence and cost", async () => {
+test("research reads every source in five blind trials, and reports the pooled estimate with its evidence and cost", async () => {
   const { outcome, model, web, clock } = start();
   const { research, ...rest } = await outcome;
   assert.equal(rest.reason, null);
@@ -93,7 +93,7 @@ test("research reads every source in five blind trials, and reports the pool wit
   assert.ok(JSON.stringify(rest.transcript).length < 200_000);
 });
 
-test("a run that is interrupted after any stored state continues without a repeated call, and ends the same", async () => {
+test("a run interrupted after any stored state resumes without repeating a call, and has the same result", async () => {
   const whole = start();
   const expected = await whole.outcome;
   assert.ok(whole.states.length >= 4 + PAGES);
@@ -121,7 +121,7 @@ test("without a model there is no research, and no request", async () => {
   assert.deepEqual([web.queries, web.requested], [[], []]);
 });
 
-test("if the model is unavailable, refuses or gives an invalid answer, the outcome has the reason as a sentence", async () => {
+test("if the model is unavailable, refuses or gives an invalid answer, the outcome contains the reason as a sentence", async () => {
   const failing = (failure: "unavailable" | "unauthorized"): LanguageModel => ({
     name: "down",
     price: { input: 1, output: 5 },
@@ -177,7 +177,7 @@ test("the budget is never exceeded: the run ends with the evidence so far, and r
   assert.deepEqual([none.research, none.reason, none.costUsd], [null, "budget", 0]);
 });
 
-test("a call waits while open calls reserve more of the budget than they spend", async () => {
+test("a call waits for the budget that open calls have reserved but do not spend", async () => {
   // One call reserves 0.006 USD, so that the budget covers two at once. All 36 cost less than the budget.
   const open = { now: 0, most: 0 };
   const model = scriptedModel(answerHonestly);

@@ -5,12 +5,12 @@ import { detectsInjection } from "./suspicion.ts";
 const moves = (...stated: readonly number[]) =>
   stated.map((value, index) => ({ shown: 0.4 + 0.05 * index, stated: value }));
 
-test("a source is detected as injecting if all trials state the same extreme after it, against the other sources", () => {
+test("a source is suspected of injection if all trials then state the same extreme, against the other sources", () => {
   assert.ok(detectsInjection(moves(0.99, 0.99, 0.98), [-0.3, 0.1]));
   assert.ok(detectsInjection(moves(0.01, 0.01, 0.02), []));
 });
 
-test("a source is not detected as injecting if others agree, trials differ, the moves are moderate, or few trials read it", () => {
+test("a source is not suspected if others agree, trials differ, changes are moderate, or few trials read it", () => {
   assert.ok(!detectsInjection(moves(0.99, 0.99, 0.98), [0.3, -0.1]));
   assert.ok(!detectsInjection(moves(0.99, 0.94, 0.98), []));
   assert.ok(!detectsInjection(moves(0.8, 0.8, 0.8), []));

@@ -48,7 +48,7 @@ async function openApi(ports: Partial<WhatIfPorts> = {}) {
   return { board, addMarket, ask, askInQuery };
 }
 
-test("200: a correlation gives the conditional probabilities, and they average to the probability", async () => {
+test("200: a correlation gives conditional probabilities whose weighted mean is the unconditional probability", async () => {
   const { ask } = await openApi({
     correlate: async () => ({ correlation: 0.6, dataPoints: 700 }),
     probabilityOf: ({ listing }) => (listing.marketId === "fed" ? 0.5 : null),
@@ -87,7 +87,7 @@ const pair = (relation: MarketPair["relation"], confidence = 0.9): MarketPair =>
   evidence: [],
 });
 
-test("200: a dependence that follows from the questions needs no price history", async () => {
+test("200: a logical dependence of the questions is found without price history", async () => {
   const never = async () => {
     throw new Error("no correlation is needed");
   };
@@ -106,7 +106,7 @@ test("200: a dependence that follows from the questions needs no price history",
   }
 });
 
-test("200: an uncertain pair of markets is not a dependence, and probabilities that contradict a dependence are reported", async () => {
+test("200: an uncertain pair gives no logical dependence, and probabilities that contradict a dependence are reported", async () => {
   const uncertain = await openApi({ pairsOf: () => [pair("identical", 0.89)] });
   assert.equal((await uncertain.ask()).json().dependence, "correlation");
   const certain = await openApi({ pairsOf: () => [pair("identical")] });
@@ -129,7 +129,7 @@ test("200: markets of one event exclude or imply each other", async () => {
   assert.deepEqual([implied.dependence, implied.probability_if_true], ["implies", 1]);
 });
 
-test("200: another venue's listing of an outcome of the same event excludes the question", async () => {
+test("200: a market that matches another outcome of the question's event excludes the question", async () => {
   const { board, addMarket, ask } = await openApi({
     pairsOf: (venue, marketId) =>
       venue === "beta" && marketId === "bob-b"
@@ -152,7 +152,7 @@ test("200: another venue's listing of an outcome of the same event excludes the 
   );
 });
 
-test("200: a matched market of another venue gives the exact answer, whichever of the two is the question", async () => {
+test("200: a matched market of another venue gives the exact probability, with either market as the question", async () => {
   const question = { market_query: "Fed cut rates March", platform: "alpha", hypothesis: "Fed cut rates March" };
   for (const [relation, ...expected] of [
     ["identical", "same", 1, 0],
@@ -192,7 +192,7 @@ test("200: the inputs are read from the query string, and those of the body take
   assert.equal((await askInQuery({ ...REQUEST, platform: "beta" })).statusCode, 404);
 });
 
-test("409: the error of a question or hypothesis that fits several markets names them", async () => {
+test("409: if a question or hypothesis matches several markets, the error names them", async () => {
   const { ask, addMarket } = await openApi();
   addMarket("fed-june", "Will the Fed cut rates in June?");
   for (const body of [
@@ -208,7 +208,7 @@ test("409: the error of a question or hypothesis that fits several markets names
   }
 });
 
-test("404: a text without an open market is quoted, and the question is not its own hypothesis", async () => {
+test("404: the error quotes a text that matches no open market; the hypothesis never matches the question's market", async () => {
   const { ask } = await openApi();
   for (const body of [
     { ...REQUEST, market_query: "purple elephants" },
@@ -222,7 +222,7 @@ test("404: a text without an open market is quoted, and the question is not its 
   }
 });
 
-test("503: the store is unavailable", async () => {
+test("503: the correlation cannot be computed while the store is unavailable", async () => {
   const { ask } = await openApi({
     correlate: async () => {
       throw new AppError("store_unavailable", "The store is unavailable");
@@ -231,7 +231,7 @@ test("503: the store is unavailable", async () => {
   assert.equal((await ask()).statusCode, 503);
 });
 
-test("422: missing, empty and too long texts, and an unknown venue", async () => {
+test("422: rejects missing, empty and too long texts, and an unknown venue", async () => {
   const { ask } = await openApi();
   assert.deepEqual(describeErrors(await ask({ market_query: "", hypothesis: "x".repeat(501), platform: "gamma" })), [
     "string_too_short at body.market_query",
@@ -241,7 +241,7 @@ test("422: missing, empty and too long texts, and an unknown venue", async () =>
   assert.deepEqual(describeErrors(await ask({})), ["missing at body.market_query", "missing at body.hypothesis"]);
 });
 
-test("422: invalid texts in the query string, and a text that is missing in both places", async () => {
+test("422: rejects invalid texts in the query string, and a text that is missing in query string and body", async () => {
   const { askInQuery } = await openApi();
   assert.deepEqual(describeErrors(await askInQuery({ market_query: "", platform: "gamma" })), [
     "string_too_short at query.market_query",

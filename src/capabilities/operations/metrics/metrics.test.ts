@@ -131,7 +131,7 @@ test("each scrape returns the current values of the sources, for gauges and coun
   assert.ok(!(await metrics.text()).includes("parallax_job_failing{"));
 });
 
-test("the counts of a venue are exported by the node that reads it, so that their sum counts once", async () => {
+test("only the node that reads a venue exports its counts, so that sums over nodes count them once", async () => {
   const state = createState();
   Object.assign(state.venues.alpha, { role: "follower" });
   const samples = listSamples(await createMetrics(createSources(state)).text());

@@ -27,7 +27,7 @@ function assertMatches(schema: JsonSchema, value: unknown, name: string): void {
   if (!Check(rooted, value)) assert.fail(`${name}: ${JSON.stringify(Errors(rooted, value))}`);
 }
 
-test("a schema error in an example is found, also behind a reference", () => {
+test("the check finds a schema error in an example, also behind a reference", () => {
   assert.throws(() => assertMatches({ type: "object", required: ["a"] }, {}, "missing"));
   const problem = { $ref: "#/components/schemas/Problem" };
   assertMatches(problem, { detail: "text", code: "not_found" }, "problem");

@@ -65,50 +65,47 @@ async function openService(database: Database) {
 const alertIn = (text: string): string =>
   /<p class="warn" role="alert">(.*?)<\/p>/s.exec(text)?.[1]?.replace(/<[^>]*>/g, "") ?? "";
 
-onStore(
-  "303: a signed-in visitor starts an analysis, sees since when it runs, and then the estimate",
-  async (database) => {
-    const service = await openService(database);
-    const { app, visitSignedIn, visitSignedOut, submit, cookie, countCalls, listAnalyses } = service;
-    const before = await visitSignedIn();
-    assert.match(before.text, BUTTON);
-    assert.match(before.text, /one call of your INSIGHT quota/);
-    assert.doesNotMatch(before.text, /curl -X POST/);
-    assert.equal(before.headers["cache-control"], "no-store");
-    const action = /<form method="post" action="([^"#]+)#estimate">/.exec(before.text)?.[1] ?? "";
-    const fields = { csrf: inputIn(before.text, "csrf"), form: inputIn(before.text, "form") };
-    const from = Date.now();
-    const { status, headers, text } = await submit(action, fields, { cookie });
-    const until = Date.now();
-    assert.deepEqual([status, text], [303, ""]);
-    const location = String(headers.location);
-    const analysisId =
-      /^\/markets\/venue_a\/m-1\?period=7d&analysis=(plx-[a-z2-7]{26})#estimate$/.exec(location)?.[1] ?? "";
-    for (const visit of [visitSignedIn, visitSignedOut]) {
-      const running = await visit(location.replace(/#.*/, ""));
-      assert.match(running.text, RELOAD);
-      assert.doesNotMatch(running.text, BUTTON);
-      assert.doesNotMatch(running.text, /curl -X POST|Nobody has analysed/);
-      const since = /has been running since (\w+ \d+, \d+, [\d:]+) UTC/.exec(running.text)?.[1];
-      const sinceMs = Date.parse(`${since} UTC`);
-      assert.ok(sinceMs > from - 1_000 && sinceMs <= until, since);
-    }
-    assert.match((await visitSignedOut()).text, /has been running since/, "the page says so without the id of the run");
-    assert.equal(await countCalls(), 1);
-    app.analyses.start();
-    assert.equal((await service.ended(analysisId)).status, "complete");
-    const after = await visitSignedIn(location.replace(/#.*/, ""));
-    assert.match(after.text, /<strong>\d+\.\d%<\/strong> Yes <span class="faint">80% interval/);
-    assert.doesNotMatch(after.text, RELOAD);
-    assert.doesNotMatch(after.text, BUTTON);
-    assert.equal(after.headers["cache-control"], "public, no-cache", "the page contains no form of the session");
-    assert.deepEqual(
-      (await listAnalyses()).map(({ analysis_id }) => analysis_id),
-      [analysisId],
-    );
-    await app.analyses.stop();
-  },
-);
+onStore("303: a signed-in visitor starts an analysis and sees its start time, then the estimate", async (database) => {
+  const service = await openService(database);
+  const { app, visitSignedIn, visitSignedOut, submit, cookie, countCalls, listAnalyses } = service;
+  const before = await visitSignedIn();
+  assert.match(before.text, BUTTON);
+  assert.match(before.text, /one call of your INSIGHT quota/);
+  assert.doesNotMatch(before.text, /curl -X POST/);
+  assert.equal(before.headers["cache-control"], "no-store");
+  const action = /<form method="post" action="([^"#]+)#estimate">/.exec(before.text)?.[1] ?? "";
+  const fields = { csrf: inputIn(before.text, "csrf"), form: inputIn(before.text, "form") };
+  const from = Date.now();
+  const { status, headers, text } = await submit(action, fields, { cookie });
+  const until = Date.now();
+  assert.deepEqual([status, text], [303, ""]);
+  const location = String(headers.location);
+  const analysisId =
+    /^\/markets\/venue_a\/m-1\?period=7d&analysis=(plx-[a-z2-7]{26})#estimate$/.exec(location)?.[1] ?? "";
+  for (const visit of [visitSignedIn, visitSignedOut]) {
+    const running = await visit(location.replace(/#.*/, ""));
+    assert.match(running.text, RELOAD);
+    assert.doesNotMatch(running.text, BUTTON);
+    assert.doesNotMatch(running.text, /curl -X POST|Nobody has analysed/);
+    const since = /has been running since (\w+ \d+, \d+, [\d:]+) UTC/.exec(running.text)?.[1];
+    const sinceMs = Date.parse(`${since} UTC`);
+    assert.ok(sinceMs > from - 1_000 && sinceMs <= until, since);
+  }
+  assert.match((await visitSignedOut()).text, /has been running since/, "the page says so without the id of the run");
+  assert.equal(await countCalls(), 1);
+  app.analyses.start();
+  assert.equal((await service.ended(analysisId)).status, "complete");
+  const after = await visitSignedIn(location.replace(/#.*/, ""));
+  assert.match(after.text, /<strong>\d+\.\d%<\/strong> Yes <span class="faint">80% interval/);
+  assert.doesNotMatch(after.text, RELOAD);
+  assert.doesNotMatch(after.text, BUTTON);
+  assert.equal(after.headers["cache-control"], "public, no-cache", "the page contains no form of the session");
+  assert.deepEqual(
+    (await listAnalyses()).map(({ analysis_id }) => analysis_id),
+    [analysisId],
+  );
+  await app.analyses.stop();
+});
 
 onStore("200: visitors without a session get a link to sign in and the request for the API", async (database) => {
   const { visitSignedIn, visitSignedOut, app } = await openService(database);
@@ -127,7 +124,7 @@ onStore("200: visitors without a session get a link to sign in and the request f
 });
 
 onStore(
-  "401 and 403: a form without a session, or of another site or session, starts and counts nothing",
+  "401 and 403: a form without a session, or of another site or session, starts no analysis",
   async (database) => {
     const { submit, cookie, fields, countCalls, countRuns } = await openService(database);
     const send = async (csrf: string, options: Parameters<typeof submit>[2]) => {
@@ -157,7 +154,7 @@ onStore(
   },
 );
 
-onStore("429 and 403: quota, minute limit and plan apply as to the API, and the page says which", async (database) => {
+onStore("429 and 403: the API's quota, minute limit and plan apply, and the page names which", async (database) => {
   const { app, analyse, customerId, operator, listMarket, countCalls, countRuns } = await openService(database);
   // All plans include analyses at present.
   const refusing = mock.method(app.analyses.service, "analyse", async () => {
@@ -195,7 +192,7 @@ onStore("429 and 403: quota, minute limit and plan apply as to the API, and the 
 });
 
 onStore(
-  "422, 502 and 404: markets that cannot be analysed are refused with the reason and count nothing",
+  "422, 502 and 404: markets that cannot be analysed are rejected with the reason, at no quota",
   async (database) => {
     const { app, analyse, listMarket, countCalls, countRuns } = await openService(database);
     listMarket("closed", { listing: { status: "closed" } });

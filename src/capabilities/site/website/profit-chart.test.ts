@@ -45,7 +45,7 @@ test("the line is the cumulative profit, and the shaded area reaches up to the e
   ]);
 });
 
-test("the peak of a book with only losses is 0", () => {
+test("the peak is 0 if there are only losses", () => {
   const chart = render([-10, -10]);
   assert.equal(pathOf(chart, "zero"), "M0 0H600");
   assert.match(chart, /Largest decline from an earlier maximum: −\$20\.00/);

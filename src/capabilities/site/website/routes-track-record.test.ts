@@ -131,7 +131,7 @@ test("200: the diagram has a title, one bar for each range with forecasts, and a
   assert.match(body, />90–100%<[\s\S]{0,40}>0<[\s\S]{0,40}>–</);
 });
 
-test("200: one sentence says what the interval shows", async () => {
+test("200: one sentence interprets the interval of the score difference", async () => {
   const judge = async (brierDifference: Calibration["brierDifference"]) =>
     (await visit(sampleCalibration({ brierDifference }), null)).body;
   assert.match(await judge({ value: -0.01, low: -0.02, high: -0.001 }), /were better than the price/);
