@@ -15,7 +15,7 @@ export function createCommandHandler({
   const customersContext = { ...customers, usage: metering.usage };
   runners.set("customers", (request) => runInService(parseCustomersCommand, customersContext, request));
   runners.set("track-record", (request) => runInService(parseTrackRecordCommand, trading.book, request));
-  // A node without the API has no pairs; the command then asks another node.
+  // A node without the API has no pairs; the command is then sent to another node.
   if (matching !== null) runners.set("matches", (request) => runInService(parseMatchesCommand, matching, request));
   return createForwardedRunner(runners);
 }

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.ts";
 /** Time after which the line of a step is printed again. */
 const PROGRESS_INTERVAL_MS = 2_000;
 
-/** Begins a step of the start. @param describe  returns what the step has done so far; empty if that is unknown */
+/** Begins a step of the start. @param describe returns the progress of the step; empty if it is unknown */
 export type BeginStep = (step: string, describe?: () => string) => void;
 
 /** Prints the steps of the start: each one when it begins, and again every two seconds while it lasts. */

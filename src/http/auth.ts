@@ -115,7 +115,7 @@ function authenticateBearer(
   return bearer === undefined ? null : options.authenticate(bearer, request);
 }
 
-/** If the request has no well-formed key, the message says how to send one. */
+/** If the request has no well-formed key, the message explains how to send one. */
 function createUnauthorizedError(
   request: FastifyRequest,
   headers: readonly string[],

@@ -54,7 +54,7 @@ export const createMarketPath = (trading: readonly string[]) =>
 
 const IDEMPOTENCY_KEY_LENGTH_MAX = 255;
 
-/** Headers of a request that stores something. @param request  noun of what is stored, for example "report" */
+/** Headers of a request that creates a resource. @param request noun for the resource, for example "report" */
 export const createIdempotencyHeaders = (request: string) =>
   Type.Object({
     "idempotency-key": Type.Optional(

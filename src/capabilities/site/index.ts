@@ -50,7 +50,7 @@ export function registerSiteRoutes(
     random,
     analyses: analyses.service,
     browserSessions,
-    // The page says that an analysis has expired, and does not show its estimate.
+    // Includes expired analyses: the page reports the expiry and hides the estimate.
     readAnalysis: (market) => readAnalysis(analyses, market),
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),
     readPerformance: async () => (await trading.performance.read()).report,

@@ -31,7 +31,9 @@ const NAVIGATION = [
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** Description for search engines and link previews. A page without it asks search engines not to index it. */
+  /**
+   * Description for search engines and link previews. A page without a description is not indexed by search engines.
+   */
   readonly description?: string;
   /** Path of the page without parameters, for the canonical URL. */
   readonly path?: string;

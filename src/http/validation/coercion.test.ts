@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { parseBooleanText, parseFloatText, parseIntegerText } from "./coercion.ts";
 
-/** Quadratic time for this length is hours, so the test would not end. */
+/** For this length, quadratic time takes hours, so the test would time out. */
 const LENGTH = 1024 * 1024;
 
 test("texts of 1 MiB that are almost a number are rejected in linear time", () => {

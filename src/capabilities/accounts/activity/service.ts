@@ -49,7 +49,7 @@ export function createActivity({
     }
   };
 
-  /** Writes what was recorded before the call. Never rejects. */
+  /** Writes all requests recorded before the call. Never rejects. */
   const flush = async (): Promise<void> => {
     await runningWrite;
     runningWrite ??= write().finally(() => {

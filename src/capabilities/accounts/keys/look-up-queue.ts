@@ -20,7 +20,7 @@ interface Waiting<Key, Value> {
 }
 
 /**
- * A bounded, fair queue of look-ups in the store. It sends at most `QUERIES_PER_SECOND`, however many clients send
+ * A bounded, fair queue of look-ups in the store. It sends at most `QUERIES_PER_SECOND`, for any number of clients with
  * unknown credentials.
  *
  * @param readBatch  returns the results of 1 to `LOOK_UPS_PER_QUERY_MAX` keys in the same order

@@ -97,7 +97,7 @@ test("known value: an estimate changes with the price, and its edge uses the pri
   assert.deepEqual([original.marketPrice, result.analysis.marketPrice, at], [0.45, 0.5, SAMPLE_AT + 60_000]);
 });
 
-test("an analysis whose estimate equals the price has no recommendation after the price has moved", async () => {
+test("an analysis whose estimate equals the price has no recommendation after a change of the price", async () => {
   const { estimates, quoteMarket, analyseMarket } = setUp();
   const stored = await analyseMarket(quoteMarket("m", 0.45));
   for (const price of [0.4, 0.42, 0.48, 0.5]) {
@@ -186,7 +186,7 @@ test("the estimates of an exhaustive set sum to 1 when all are known, and to at 
   assert.match(moved.result.analysis.factors.at(-1)?.claim ?? "", /do not sum to a possible value/);
 });
 
-test("a ladder's estimates never increase, whatever the prices and analyses", async () => {
+test("a ladder's estimates never increase towards narrower markets, for any prices and analyses", async () => {
   const price = fc.integer({ min: 3, max: 97 }).map((cents) => cents / 100);
   const rung = fc.record({ price, later: price, change: fc.double({ min: -0.5, max: 0.5, noNaN: true }) });
   await fc.assert(

@@ -61,7 +61,7 @@ export class LatestEstimates {
     this.#observers.push(onChange);
   }
 
-  /** Adds an estimate, unless a newer one of the market is known. */
+  /** Adds an estimate, unless the market already has a newer one. */
   remember({ venue, marketId, ...latest }: LatestEstimateRow): void {
     const id = `${venue}/${marketId}`;
     const known = this.#byMarket.get(id);

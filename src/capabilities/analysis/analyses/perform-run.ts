@@ -98,7 +98,7 @@ export function createRunPerformer(ports: PerformPorts) {
 
   const analyseAndStore = async (run: StartedRun, job: Job, signal: AbortSignal): Promise<Completed> => {
     const found = await researchRun(ports, run, await getMarket(run), signal);
-    // Research takes a minute or more, and the price may have moved.
+    // Research takes a minute or more, and the price may have changed.
     const market = await getMarket(run);
     const analysis = await analyse(market, found.summary.view);
     const stored: StoredAnalysis = {

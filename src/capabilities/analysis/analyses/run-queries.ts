@@ -28,9 +28,9 @@ export interface QueueLimits {
 /**
  * Inserts a run, unless the market has one or a limit is reached. Returns its turn, or null.
  *
- * The first waiting run of a customer gets the turn of the next run in the queue, and each further run of the customer
- * the following turn. Runs are started in the order of their turns, so customers alternate however many runs each of
- * them has (start-time fair queuing).
+ * A customer's first waiting run gets the turn of the next run in the queue; each further run of the customer gets the
+ * following turn. Runs start in the order of their turns, so customers alternate regardless of their numbers of runs
+ * (start-time fair queuing).
  *
  * @see Goyal, Vin, Cheng (1996), "Start-time fair queuing", SIGCOMM
  */

@@ -28,7 +28,7 @@ const DISTANCE_MIN = 1e-4;
 /** Maximum number of questions for the bootstrap. With more, it takes seconds, and the normal interval is as good. */
 const RESAMPLED_QUESTIONS_MAX = 5_000;
 
-/** A forecast of a sample. Its group is the question that its market asks. */
+/** A forecast of a sample, grouped by the question of its market. */
 interface Row extends GroupedForecast {
   readonly market: number;
   readonly horizon: number;

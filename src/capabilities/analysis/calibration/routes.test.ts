@@ -323,7 +323,7 @@ onStore(
   },
 );
 
-onStore("200: large samples are scored on a worker thread, page by page, like small ones", async (database) => {
+onStore("200: a sample of 4,500 markets is read in pages and scored exactly on a worker thread", async (database) => {
   const { get } = await open(database);
   const markets = 4_500;
   await database.query(

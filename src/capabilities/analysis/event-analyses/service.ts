@@ -46,7 +46,7 @@ export function createEventAnalysesService({ clock, markets, analyses }: EventAn
       );
       if (stored.every((each) => each === null))
         throw new AppError("analysis_not_found", "No market of this event has been analysed yet");
-      // Prices may have moved during the reads, and all figures must belong to one time.
+      // Prices may have changed during the reads, and all figures must refer to the same time.
       const { event, markets: all } = markets.getEvent(slug);
       const current = new Map(all.map((market) => [market.row, market]));
       const analysed = listed.map((market, index) => {

@@ -13,7 +13,7 @@ async function runTwins(count: number, ports: Parameters<typeof runTwin>[2] = {}
   return twins;
 }
 
-/** The shift that a share of the twins does not exceed. */
+/** The quantile of the shifts of the twins. */
 function quantile(twins: readonly Twin[], share: number): number {
   const shifts = twins.map(({ shift }) => shift).sort((a, b) => a - b);
   return shifts[Math.ceil(share * shifts.length) - 1] ?? Number.NaN;

@@ -8,7 +8,7 @@ import { createLanguageModel } from "../../../adapters/language-model/language-m
 
 let script: Script = "good";
 const clock = new FakeClock();
-/** Pauses between attempts end at once. Only a silent server lets time pass. */
+/** Pauses between attempts end immediately. Time advances only while a server does not respond. */
 const impatient = Object.assign(clock, { sleep: async () => {} });
 let advanced: Promise<void> | null = null;
 const server = await startScriptedServer(() => {

@@ -7,7 +7,7 @@ export interface ResearchQuestion {
   readonly title: string;
   /** Plain text; null if unknown. */
   readonly rules: string | null;
-  /** The outcome that YES stands for, if the title does not say it. */
+  /** Label of the outcome that YES stands for, if the title does not contain it. */
   readonly outcomeLabel?: string | null;
   /** Unix milliseconds; null if unknown. */
   readonly closeAt: number | null;

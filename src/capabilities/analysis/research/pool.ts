@@ -9,7 +9,7 @@ import { clamp, sigmoid, sumOf } from "../../../lib/numbers.ts";
  *
  * The bound c_k of a source depends only on the other sources: c_k = B (1 + G s_k), where s_k is the number of other
  * sources whose mean effect has the same direction, each counted in proportion up to an effect of B. A trimmed mean
- * changes by at most the largest change of its arguments, so one source, whatever it contains, moves L by at most α
+ * changes by at most the largest change of its arguments, so one source, whatever it contains, changes L by at most α
  * c_k: by at most α B if no other source agrees with it. A source that agrees with others also raises their bounds, by
  * B G each.
  *

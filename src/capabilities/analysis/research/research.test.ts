@@ -210,7 +210,7 @@ test("with a slow model, the run ends at the deadline: with partial evidence if 
     name: "slow",
     price: { input: 1, output: 5 },
     async complete(call) {
-      // Ignores its signal, as a bad adapter would.
+      // Ignores its abort signal, like a faulty adapter.
       if (isSlow(call)) await clock.sleep(delayMs);
       return { text: answerHonestly(call), inputTokens: null, outputTokens: null, finish: "complete" };
     },

@@ -24,8 +24,8 @@ export interface RunQueue {
 }
 
 /**
- * Counts the work of this process. A run, a signal and a call are counted by the one process that did the work, so the
- * sum over processes counts each of them once.
+ * Counts the runs, signals and calls of this process. Each is counted only by the process that performed it, so sums
+ * over processes are exact.
  */
 export function createWorkMetrics(registry: Registry) {
   const registers = [registry];

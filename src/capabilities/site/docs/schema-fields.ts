@@ -79,7 +79,7 @@ export function listConstraints(schema: JsonSchema): readonly string[] {
     schema.format === undefined ? null : schema.format,
     schema.const === undefined ? null : `always ${JSON.stringify(schema.const)}`,
     describeRange(schema.minimum, schema.maximum, ""),
-    // A minimum of 1 only excludes the empty text, which "required" already says.
+    // A minimum of 1 only excludes the empty text, as "required" already implies.
     describeRange(schema.minLength === 1 ? undefined : schema.minLength, schema.maxLength, " characters"),
     describeRange(schema.minItems, schema.maxItems, " entries"),
     schema.default === undefined || schema.default === "" ? null : `default ${formatValue(schema.default)}`,

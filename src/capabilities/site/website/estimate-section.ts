@@ -32,7 +32,7 @@ export const offersAnalysis = (view: Pick<EstimateView, "market" | "analysis" | 
   view.market.listing.status === "active" &&
   view.market.yesPrice !== null;
 
-/** Shows the estimate, or says why there is none and offers to start an analysis. */
+/** Renders the estimate or, without one, the reason and the form that starts an analysis. */
 export function renderEstimateSection(view: EstimateView): Html {
   const shown = findShown(view);
   return html`<section class="estimate" id="${ESTIMATE_ID}" aria-labelledby="estimate-title">

@@ -13,7 +13,7 @@ const MICROS_MAX = 1_000_000;
 /** Possible distances of the horizontal lines: 0.1 to 25 cents, in micros. */
 const STEPS_MICROS = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 250_000];
 
-/** If the first known price is later than this share of the span, the text says so. */
+/** If the first known price is later than this share of the span, the text contains its time. */
 const PARTIAL_SHARE = 0.05;
 
 /** The time that a chart covers, in Unix milliseconds. */
@@ -33,8 +33,8 @@ interface PricePoint {
 
 /**
  * Renders the price history as SVG, with its labels as text beside it, because text in a stretched SVG would be
- * unreadable on narrow screens. The caption has the same information in words. A single known price is only named. Returns
- * null without a known price.
+ * unreadable on narrow screens. The caption has the same information in words. A single known price is given as text
+ * only. Returns null without a known price.
  *
  * The axis begins at the first known price of the span and ends at the end of the span. The line ends at the last known
  * price.

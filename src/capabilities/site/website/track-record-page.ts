@@ -15,7 +15,7 @@ import { profitRows, renderProfitChart } from "./profit-chart.ts";
 import { reliabilityRows, renderReliability } from "./reliability-diagram.ts";
 import { WEBSITE_STYLES } from "./styles.ts";
 
-/** With fewer independent questions, the page says that the figures are uncertain. */
+/** With fewer independent questions, the page warns that the figures are uncertain. */
 const QUESTIONS_FEW = 200;
 
 /** Performance of the shadow book. */
