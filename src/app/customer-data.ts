@@ -1,5 +1,5 @@
 import type { CustomerData } from "../capabilities/accounts/customers/index.ts";
-import { deleteParticipant } from "../capabilities/analysis/analyses/index.ts";
+import { deleteParticipations } from "../capabilities/analysis/analyses/index.ts";
 import { deleteWebhooksOf } from "../capabilities/events/webhooks/index.ts";
 import { REPORT_DATA } from "../capabilities/markets/consensus/index.ts";
 import { PAPER_TRADE_DATA } from "../capabilities/strategy/portfolios/index.ts";
@@ -8,6 +8,6 @@ import { PAPER_TRADE_DATA } from "../capabilities/strategy/portfolios/index.ts";
 export const CUSTOMER_DATA: readonly CustomerData[] = [
   REPORT_DATA,
   PAPER_TRADE_DATA,
-  { deleteOf: deleteParticipant },
+  { deleteOf: deleteParticipations },
   { deleteOf: deleteWebhooksOf },
 ];

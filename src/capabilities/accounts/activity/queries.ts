@@ -15,7 +15,7 @@ const timestampSql = (milliseconds: string) => `to_timestamp(${milliseconds} / 1
  *
  * @param serial  increases with each batch of the node
  */
-export async function writeBatch(
+export async function writeActivityBatch(
   transaction: Transaction,
   nodeId: string,
   serial: number,

@@ -2,7 +2,7 @@ import { DAY_MS } from "../../../lib/durations.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { type ActivityBatch, type DailyUsage, REQUEST_RETENTION_DAYS, type RecentRequest } from "./model.ts";
-import { selectRequests, selectUsage, writeBatch } from "./queries.ts";
+import { selectRequests, selectUsage, writeActivityBatch } from "./queries.ts";
 import { ActivityRecorder, type CustomerRequest } from "./recorder.ts";
 
 const WRITE_INTERVAL_MS = 5_000;
@@ -40,7 +40,9 @@ export function createActivity({
         const isRepeated = sentBatch !== null;
         sentBatch ??= takeBatch();
         const batch = sentBatch;
-        await database.transaction((transaction) => writeBatch(transaction, nodeId, serial, batch, clock.now()));
+        await database.transaction((transaction) =>
+          writeActivityBatch(transaction, nodeId, serial, batch, clock.now()),
+        );
         sentBatch = null;
         if (!isRepeated) return;
       }

@@ -34,7 +34,7 @@ const ACTOR_DESCRIPTIONS: Readonly<Record<Actor["kind"], string>> = {
 };
 
 /** Notifies the owner of a key change. Contains no secret. */
-export function createKeyEmail(
+export function createKeyChangeEmail(
   to: string,
   key: Pick<KeyView, "name" | "prefix"> & { readonly change: KeyChange; readonly actor: Actor; readonly at: Date },
   accountUrl: string,

@@ -1,7 +1,7 @@
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Accounts } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { createDeletionEmail, createKeyEmail, type KeyChange } from "./emails.ts";
+import { createDeletionEmail, createKeyChangeEmail, type KeyChange } from "./emails.ts";
 import { createMailQueue } from "./mail-queue.ts";
 import type { Actor, CustomerPorts, EmailDelivery } from "./model.ts";
 
@@ -30,7 +30,7 @@ export function withKeyEmails(
       if (email === null || key === undefined) return;
       if ((await takeAttempt(database, `key-mail:${customerId}`, KEY_EMAIL_RULES, at)) > 0) return;
       slot.send(
-        createKeyEmail(email, { ...key, change, actor, at: new Date(at) }, `${emailDelivery.publicUrl}/account`),
+        createKeyChangeEmail(email, { ...key, change, actor, at: new Date(at) }, `${emailDelivery.publicUrl}/account`),
       );
     } finally {
       slot.release();

@@ -5,9 +5,9 @@ import type { JournalEntry, QuotaJournal } from "../../../ports/quota-journal.ts
 import type { GrantedBlock, QuotaAccount, QuotaStore, ReleasedUnits } from "./quota-store.ts";
 
 /** Duration of a block's lease. Each grant or report reserves the block for this node for this time. */
-export const LEASE_MS = 30_000;
+export const BLOCK_LEASE_MS = 30_000;
 /** Interval at which the lease of a block without newly spent units is renewed. */
-const LEASE_RENEWAL_MS = LEASE_MS / 3;
+const LEASE_RENEWAL_MS = BLOCK_LEASE_MS / 3;
 /** Maximum number of accounts per tier in memory. */
 const ACCOUNTS_PER_TIER_MAX = 100_000;
 const RELEASED_ACCOUNTS_MAX = 100_000;
@@ -243,7 +243,7 @@ export class QuotaBlocks {
       );
     if (blocks.length === 0) return;
     const entries = blocks.map(journalEntryOf);
-    await this.#options.store.renewBlocks(entries, LEASE_MS);
+    await this.#options.store.renewBlocks(entries, BLOCK_LEASE_MS);
     for (const [index, block] of blocks.entries()) block.lastReport = { spent: entries[index]?.spent ?? 0, at: now };
   }
 

@@ -3,8 +3,8 @@ import type { Charge, QuotaRefusal } from "../../../domain/metering.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import {
   type AccountUnits,
+  BLOCK_LEASE_MS,
   blocksOf,
-  LEASE_MS,
   type QuotaBlock,
   QuotaBlocks,
   type QuotaOptions,
@@ -203,7 +203,7 @@ export class QuotaMeter {
     const { blocks, takenUnits, monthEndsInMs, resetsOn } = await this.#options.store.takeBlocks(state.account, {
       limit,
       nodeId: this.#options.nodeId,
-      leaseMs: LEASE_MS,
+      leaseMs: BLOCK_LEASE_MS,
       sizeMax: BLOCK_UNITS_MAX,
       singleUnitsBelow: SINGLE_UNIT_GRANTS_BELOW_UNITS,
       blocks: state.blocksRequested,

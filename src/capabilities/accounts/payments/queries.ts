@@ -6,7 +6,7 @@ import type { SignedAuthorization } from "./model.ts";
  * Number of unknown payments resolved concurrently; smaller than the number of facilitator connections, which payers
  * also use.
  */
-export const UNKNOWN_BATCH_SIZE = 8;
+export const UNKNOWN_PAYMENTS_BATCH_SIZE = 8;
 const RETRY_SECONDS_MAX = 600;
 /** Maximum number of retries: about 36 hours. Afterwards the outcome is queried only if the payer sends the payment again. */
 const RECONCILER_TRIES_MAX = 200;
@@ -61,7 +61,7 @@ export async function leaseUnknownPayments(
        select payment_id from payments
        where state = 'unknown' and lease_until <= clock_timestamp() and next_try_at <= clock_timestamp()
          and tries < ${RECONCILER_TRIES_MAX}
-       order by next_try_at limit ${UNKNOWN_BATCH_SIZE} for update skip locked
+       order by next_try_at limit ${UNKNOWN_PAYMENTS_BATCH_SIZE} for update skip locked
      ) returning payment_id as "paymentId", tries, authorization_json as json`,
     [attempt, leaseMs],
   );

@@ -7,7 +7,7 @@ import {
   deleteOldPayments,
   leaseUnknownPayments,
   sweepPayments,
-  UNKNOWN_BATCH_SIZE,
+  UNKNOWN_PAYMENTS_BATCH_SIZE,
 } from "./queries.ts";
 import { createRequirements } from "./requirements.ts";
 import type { PaymentService, PaymentServiceOptions } from "./service.ts";
@@ -51,7 +51,7 @@ export function createPaymentReconciler(
   };
 
   const resolve = async () => {
-    while ((await resolveBatch()) === UNKNOWN_BATCH_SIZE && !stopping.signal.aborted);
+    while ((await resolveBatch()) === UNKNOWN_PAYMENTS_BATCH_SIZE && !stopping.signal.aborted);
   };
 
   const sweep = async () => {

@@ -178,7 +178,7 @@ export async function selectEstimates(
  *
  * @param sinceMs  Unix milliseconds, at most 30 days ago
  */
-export async function sumCosts(
+export async function sumAnalysisCosts(
   database: Database,
   analysisId: string,
   sinceMs: number,
@@ -195,7 +195,7 @@ export async function sumCosts(
 }
 
 /** Deletes the list of a deleted customer's requests. The analyses stay, because they belong to the market. */
-export async function deleteParticipant(transaction: Transaction, customerId: string): Promise<void> {
+export async function deleteParticipations(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query("delete from analysis_participants where customer_id = $1", [customerId]);
   await transaction.query("update analysis_runs set customer_id = null where customer_id = $1", [customerId]);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import { expiryOf, freshnessOf } from "./freshness.ts";
+import { expiryByAge, freshnessOf } from "./freshness.ts";
 
 const ANALYSED_AT = Date.UTC(2026, 10, 21);
 const analysis = { analysedAt: ANALYSED_AT, interval: { low: 0.4, high: 0.6 }, marketPrice: 0.5 };
@@ -11,7 +11,7 @@ const at = (hours: number, price: number | null = 0.5, parts: Partial<typeof ana
 
 test("an analysis is fresh below 24 hours, stale up to 72, then expired", () => {
   assert.deepEqual([at(0), at(23.999), at(24), at(72), at(72.001)], ["fresh", "fresh", "stale", "stale", "expired"]);
-  assert.equal(expiryOf(analysis), ANALYSED_AT + 72 * HOUR_MS);
+  assert.equal(expiryByAge(analysis), ANALYSED_AT + 72 * HOUR_MS);
 });
 
 test("an analysis expires if the price leaves its interval, but not if the price is unknown", () => {

@@ -13,7 +13,7 @@ interface AnalysisPrice {
 }
 
 /** When the analysis expires by age, Unix milliseconds. */
-export const expiryOf = ({ analysedAt }: Pick<AnalysisPrice, "analysedAt">): number => analysedAt + STALE_MS_MAX;
+export const expiryByAge = ({ analysedAt }: Pick<AnalysisPrice, "analysedAt">): number => analysedAt + STALE_MS_MAX;
 
 /**
  * `fresh` below 24 hours, `stale` up to 72 hours, then `expired`. It expires earlier if the price has left the

@@ -1,6 +1,6 @@
 /** Analyses of markets: runs, results, freshness, and the latest probability of each market. */
 export { type Analyses, createAnalyses } from "./analyses.ts";
-export { deleteParticipant } from "./analysis-queries.ts";
+export { deleteParticipations } from "./analysis-queries.ts";
 export { createMarketViews, type VenueTraits } from "./market-views.ts";
 export {
   type AnalysisRun,

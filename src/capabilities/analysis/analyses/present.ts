@@ -1,5 +1,5 @@
 import type { Scenario } from "../../../engine/index.ts";
-import { expiryOf } from "./freshness.ts";
+import { expiryByAge } from "./freshness.ts";
 import type { CurrentAnalysis, ResearchSummary } from "./model.ts";
 import type { RunStatusReport } from "./runs.ts";
 
@@ -77,7 +77,7 @@ export function presentAnalysis(stored: CurrentAnalysis) {
     risks: [...analysis.risks, ...research.risks],
     source_count: research.sourceCount,
     analyzed_at: new Date(analysedAt).toISOString(),
-    expires_at: new Date(expiryOf(stored)).toISOString(),
+    expires_at: new Date(expiryByAge(stored)).toISOString(),
     freshness,
     analysis_type: type,
   };

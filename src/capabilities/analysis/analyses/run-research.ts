@@ -4,7 +4,7 @@ import { STALE_MS_MAX } from "../../../domain/estimate-age.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
-import { selectLatestAnalysis, sumCosts } from "./analysis-queries.ts";
+import { selectLatestAnalysis, sumAnalysisCosts } from "./analysis-queries.ts";
 import type { ResearchRunner, ResearchSummary, RunResearchOutcome, StartedRun } from "./model.ts";
 import { LeaseLostError } from "./run-errors.ts";
 import { saveResearchState } from "./run-queries.ts";
@@ -65,7 +65,7 @@ export async function researchRun(
     return (await reuseResearch(database, run, clock.now())) ?? without(missingReason);
   }
   const { dailyBudgetUsd } = researchRunner;
-  const { totalUsd, customerUsd } = await sumCosts(database, run.analysisId, clock.now() - DAY_MS);
+  const { totalUsd, customerUsd } = await sumAnalysisCosts(database, run.analysisId, clock.now() - DAY_MS);
   if (totalUsd >= dailyBudgetUsd || customerUsd >= CUSTOMER_BUDGET_SHARE_MAX * dailyBudgetUsd) {
     const reason = totalUsd >= dailyBudgetUsd ? DAILY_BUDGET_SPENT : CUSTOMER_BUDGET_SPENT;
     return (await reuseResearch(database, run, clock.now())) ?? without(reason);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isSumPossible } from "./model.ts";
+import { isSumConsistent } from "./model.ts";
 
 const judge = (isExclusive: boolean, isExhaustive: boolean) =>
-  [0.94, 0.96, 1.04, 1.06, null].map((sum) => isSumPossible(sum, { isExclusive, isExhaustive }));
+  [0.94, 0.96, 1.04, 1.06, null].map((sum) => isSumConsistent(sum, { isExclusive, isExhaustive }));
 
 test("exclusive outcomes sum to at most 1.05, and to at least 0.95 if they cover everything", () => {
   assert.deepEqual(judge(true, true), [false, true, true, false, null]);

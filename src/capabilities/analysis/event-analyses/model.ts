@@ -19,7 +19,7 @@ export function listOpenMarkets(markets: readonly BoardMarket[]): BoardMarket[] 
  * Whether the estimates of an event are consistent: exclusive outcomes sum to at most 1, and to 1 if they are
  * exhaustive, each within 0.05. Null if the sum is unknown or the outcomes do not exclude each other.
  */
-export function isSumPossible(
+export function isSumConsistent(
   sum: number | null,
   { isExclusive, isExhaustive }: { readonly isExclusive: boolean; readonly isExhaustive: boolean },
 ): boolean | null {

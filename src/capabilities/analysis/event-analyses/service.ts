@@ -4,7 +4,7 @@ import { sumOf } from "../../../lib/numbers.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import type { MarketsService } from "../../markets/market-data/index.ts";
 import type { Analyses } from "../analyses/index.ts";
-import { EVENT_ANALYSIS_MARKETS_MAX, isOpenAndPriced, isSumPossible, listOpenMarkets } from "./model.ts";
+import { EVENT_ANALYSIS_MARKETS_MAX, isOpenAndPriced, isSumConsistent, listOpenMarkets } from "./model.ts";
 
 interface EventAnalysesPorts extends Pick<AreaPorts, "clock"> {
   readonly markets: Pick<MarketsService, "getEvent">;
@@ -67,7 +67,7 @@ export function createEventAnalysesService({ clock, markets, analyses }: EventAn
       const sum = known.length < outcomes.length || known.length === 0 ? null : sumOf(known);
       const setGap = findSetGap(event.listing, all, isOpenAndPriced);
       const isExclusive = event.listing.mutuallyExclusive;
-      const isValid = isSumPossible(sum, { isExclusive, isExhaustive: setGap === null });
+      const isValid = isSumConsistent(sum, { isExclusive, isExhaustive: setGap === null });
       return { event, outcomes, sum, isValid, setGap, generatedAt: clock.now() };
     },
   };

@@ -33,7 +33,7 @@ export function listSources(documents: readonly ResearchDocument[], limits: Rese
     .map(([id, group]) => ({ id, documents: group.slice(0, limits.pagesPerPublisher) }));
 }
 
-export const newTrials = (limits: ResearchLimits): Trial[] =>
+export const createTrials = (limits: ResearchLimits): Trial[] =>
   Array.from({ length: limits.trials }, (_, index) => ({
     framing: FRAMINGS[index % FRAMINGS.length] ?? "base_rate",
     blind: null,

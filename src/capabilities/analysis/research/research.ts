@@ -7,7 +7,7 @@ import type { WebPages } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
 import { parsePlan } from "./answers.ts";
 import { type AskFailure, askModel, ResearchBudget } from "./ask.ts";
-import { askBlindBeliefs, askSourceBeliefs, listSources, newTrials, type TrialPorts } from "./ask-beliefs.ts";
+import { askBlindBeliefs, askSourceBeliefs, createTrials, listSources, type TrialPorts } from "./ask-beliefs.ts";
 import { buildDocuments, readPages, searchPages } from "./gather.ts";
 import { removeInstructions } from "./instructions.ts";
 import {
@@ -110,7 +110,7 @@ async function runStages(
   const plan = record.state.plan ?? EMPTY_PLAN;
   await gather(ports, record, question, plan, signal);
 
-  if (record.state.trials.length === 0) await record.update({ trials: newTrials(limits) });
+  if (record.state.trials.length === 0) await record.update({ trials: createTrials(limits) });
   const blind = await askBlindBeliefs(trialPorts, question, plan, record.state.trials);
   await record.update({ trials: blind.trials });
   const answered = blind.trials.filter((trial) => trial.blind !== null).length;

@@ -12,9 +12,9 @@ import { writeCurl } from "./landing-page.ts";
 import {
   buildMarketPath,
   buildRunPath,
-  directionClass,
   type ListedMarket,
   marketTitle,
+  priceChangeClass,
   renderMarketTable,
   TITLE_LENGTH_MAX,
 } from "./market-table.ts";
@@ -54,7 +54,7 @@ export function createMarketPage(view: MarketView): Page {
     heading: html`<nav class="breadcrumb small" aria-label="Breadcrumb"><a href="/markets">Markets</a> <span aria-hidden="true">/</span> <a href="/markets?venue=${encodeURIComponent(venue)}">${formatVenue(venue)}</a></nav>
 <h1 dir="auto">${title}</h1>
 ${eventTitle === null || eventTitle === title ? null : html`<p class="faint event" dir="auto">${eventTitle}</p>`}
-<p class="headline"><strong>${formatPrice(market.yesPrice)}</strong> Yes${change === null ? null : html` <span class="${directionClass(change)}">${formatChange(change)}</span> <span class="faint">in 24 h</span>`}</p>`,
+<p class="headline"><strong>${formatPrice(market.yesPrice)}</strong> Yes${change === null ? null : html` <span class="${priceChangeClass(change)}">${formatChange(change)}</span> <span class="faint">in 24 h</span>`}</p>`,
     body: html`${renderOutcome(view)}
 <div class="market">
 ${renderHistorySection(view, path)}

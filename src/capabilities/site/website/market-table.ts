@@ -57,14 +57,14 @@ function renderRow({ market }: ListedMarket): Html {
 <td role="cell" class="title"><a href="${buildMarketPath(market)}" dir="auto">${marketTitle(market)}</a></td>
 <td role="cell" class="venue">${formatVenue(market.listing.venue)}</td>
 <td role="cell" class="number price">${formatPrice(market.yesPrice)}</td>
-<td role="cell" class="number change ${directionClass(change)}">${formatChange(change)}</td>
+<td role="cell" class="number change ${priceChangeClass(change)}">${formatChange(change)}</td>
 <td role="cell" class="number volume">${formatUsd(market.activity.volume24hUsd)}</td>
 <td role="cell" class="number closes">${formatDate(closeTime(market))}</td>
 </tr>`;
 }
 
 /** CSS class of a rising or falling price. */
-export function directionClass(change: number | null): string {
+export function priceChangeClass(change: number | null): string {
   if (change === null || change === 0) return "faint";
   return change > 0 ? "up" : "down";
 }

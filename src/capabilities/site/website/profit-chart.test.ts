@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { DayTotals } from "../../../trading/index.ts";
-import { profitRows, renderProfitChart } from "./profit-chart.ts";
+import { monthlyProfitRows, renderProfitChart } from "./profit-chart.ts";
 
 const daysOf = (profits: readonly number[]): DayTotals[] =>
   profits.map((pnlUsd, index) => ({
@@ -73,7 +73,7 @@ test("for any profits, every point lies in the drawing and the number of points 
 });
 
 test("the table has the latest 24 months", () => {
-  const rows = profitRows(daysOf(Array.from({ length: 900 }, () => 1)));
+  const rows = monthlyProfitRows(daysOf(Array.from({ length: 900 }, () => 1)));
   assert.equal(rows.length, 24);
   assert.deepEqual(rows[0], ["2027-06", "+$19.00", "19", "19", "0"]);
 });

@@ -96,7 +96,7 @@ const formatAxis = (usd: number): string => formatProfit(usd).replace(/\.00$/, "
 const MONTHS_MAX = 24;
 
 /** The figures of the chart by month, the latest first: month, profit, trades entered, resolved, won. */
-export function profitRows(days: readonly DayTotals[]): readonly (readonly string[])[] {
+export function monthlyProfitRows(days: readonly DayTotals[]): readonly (readonly string[])[] {
   const months = Map.groupBy(days, ({ date }) => date.slice(0, "YYYY-MM".length));
   return [...months]
     .toReversed()

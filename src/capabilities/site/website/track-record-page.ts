@@ -11,7 +11,7 @@ import {
   formatShare,
   ROUNDING_ERROR,
 } from "./format.ts";
-import { profitRows, renderProfitChart } from "./profit-chart.ts";
+import { monthlyProfitRows, renderProfitChart } from "./profit-chart.ts";
 import { reliabilityRows, renderReliability } from "./reliability-diagram.ts";
 import { WEBSITE_STYLES } from "./styles.ts";
 
@@ -183,7 +183,7 @@ ${renderFigure("Sharpe ratio", sharpeRatio === null ? "–" : sharpeRatio.toFixe
 ${questions < QUESTIONS_FEW ? html`<p class="warn">Only ${countOf(questions, "independent question")} ${questions === 1 ? "is" : "are"} resolved. That is too few to tell skill from chance.</p>` : null}
 ${renderScheduled(shown)}
 <details><summary>Table by month</summary>
-${renderNumberTable(["Month", "Profit", "Entered", "Resolved", "Won"], profitRows(days))}
+${renderNumberTable(["Month", "Profit", "Entered", "Resolved", "Won"], monthlyProfitRows(days))}
 </details>`;
 }
 
