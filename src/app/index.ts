@@ -40,7 +40,7 @@ export async function buildApp(ports: AppPorts): Promise<App> {
     start() {
       operations.start();
       accounts.start();
-      // Before ingest, whose first observations may be alerts.
+      // Started before ingest, because its first observations may cause alerts.
       events.start();
       if (ports.isReadOnly !== true) ingest.start();
       matching?.start();

@@ -50,7 +50,7 @@ export interface Config extends VenueOverrides {
   readonly secretKeys: readonly Uint8Array[];
   /** Whether the key of the secrets in the store is lost, and may be replaced. */
   readonly isSecretKeyLost: boolean;
-  /** Webhook requests per second to one host name. */
+  /** Maximum number of webhook requests per second to one host name. */
   readonly webhookHostRate: number;
   readonly rawTickDays: number;
   /** Limits above which price shifts and trades cause alerts. */

@@ -32,11 +32,10 @@ const REFUSED_CONNECTIONS_MAX = 256;
 const LOG_INTERVAL_MS = 60_000;
 
 export interface ConnectionMaxima {
-  /** Open connections of the process. */
+  /** Maximum number of open connections of the process. */
   readonly total: number;
   /**
-   * Open connections of one IPv4 address or IPv6 /64; an IPv6 /48 may have four times as many. Trusted proxies have no
-   * such limit.
+   * Maximum number per IPv4 address or IPv6 /64; four times as many per IPv6 /48. Trusted proxies have no such limit.
    */
   readonly perAddress: number;
   /** Requests after which a connection is closed. */

@@ -3,7 +3,9 @@ import { roundTo } from "../lib/numbers.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 
-/** Successful requests logged per second. Further ones are counted in one line. Failed requests are always logged. */
+/**
+ * Maximum number of successful requests logged per second. The others are counted. Failed requests are always logged.
+ */
 const SUCCESSES_PER_SECOND = 50;
 const WINDOW_MS = 1_000;
 const PATH_LENGTH_MAX = 256;

@@ -94,7 +94,7 @@ export interface HttpServerOptions {
   readonly connections?: Partial<ConnectionMaxima>;
   /** HTML page that browsers receive for unknown paths. Other clients receive JSON. */
   readonly notFoundPage?: ProblemPage;
-  /** Successful requests logged per second; above it they are only counted. */
+  /** Maximum number of successful requests logged per second; the others are only counted. */
   readonly successLogsPerSecond?: number;
   /** Called for every response, before its body is sent; used by the metrics and the usage of customers. */
   readonly onResponse?: (response: ObservedResponse) => void;

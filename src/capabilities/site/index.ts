@@ -18,7 +18,6 @@ import type { Trading } from "../strategy/index.ts";
 import { docsRoutes } from "./docs/index.ts";
 import { websiteRoutes } from "./website/index.ts";
 
-/** Registers the routes of the site. */
 export function registerSiteRoutes(
   http: FastifyInstance,
   ports: AreaPorts & { readonly account: AccountSettings },

@@ -46,7 +46,7 @@ export interface OperatorProgram<Context> {
  * Runs a command. Standard output holds only the result, for other programs; the log reports errors only.
  *
  * @param name  name on the command line and in forwarded requests
- * @param load  loads the program; not called if a running service runs the command, because that takes a second
+ * @param load  loads the program, which takes a second; not called if a running service runs the command
  * @throws StartupError if the database does not exist or the command cannot be forwarded
  */
 export async function runOperatorCommand<Context>(
@@ -198,7 +198,8 @@ async function createForwardError(dataDir: string, { failure }: OperatorSocketEr
 }
 
 /**
- * Asks the nodes that use this data directory and a database server. Returns the first response; null if there is none.
+ * Sends the command to the nodes that use this data directory and a database server. Returns the first response; null
+ * if there is none.
  */
 async function askNodes(request: ForwardedCommand, { dataDir }: Config): Promise<CommandResult | null> {
   for (const path of await listJournalDirs(dataDir)) {

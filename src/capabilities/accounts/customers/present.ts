@@ -1,7 +1,6 @@
 import { TIERS, type Tier } from "../../../domain/plan.ts";
 import type { Account, AuditEntry, CustomerSummary, IssuedKey, KeyView } from "./model.ts";
 
-/** Converts a key to its JSON representation. */
 export function presentKey({ keyId, name, prefix, createdAt, lastUsedAt, revokedAt }: KeyView) {
   return {
     key_id: keyId,

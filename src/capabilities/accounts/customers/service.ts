@@ -17,7 +17,6 @@ const BATCH_SERIAL_DAYS = 31;
 
 export type Customers = ReturnType<typeof createCustomers>;
 
-/** All operations on customers. */
 export function createCustomers(
   options: CustomerPorts &
     AccountDependencies & {

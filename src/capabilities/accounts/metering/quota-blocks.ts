@@ -157,7 +157,6 @@ export class QuotaBlocks {
     else if (block.spent < block.size) this.#addReleasedUnit(account, block.month);
   }
 
-  /** Releases one spent unit of the block. */
   release(account: QuotaAccount, block: QuotaBlock): void {
     if (block.isOpen && block.blockId !== null && block.spent > 0) {
       block.spent -= 1;

@@ -60,7 +60,7 @@ export function createSettlement(ledger: PaymentLedger, { facilitator, chain, lo
   };
 
   /**
-   * Finds out the outcome of an unknown settlement and ends the lease: with `settledTransition` if it was charged,
+   * Determines the outcome of an unknown settlement and ends the lease: with `settledTransition` if it was charged,
    * rejected if it never will be, otherwise still unknown.
    *
    * @param signal  aborts the requests; the outcome then stays unknown

@@ -47,7 +47,6 @@ export function createAnalyses(ports: AnalysesPorts) {
      * no price. Reads memory only.
      */
     estimateOf: (market: BoardMarket): CurrentEstimate | null => estimates.find(market),
-    /** The probability of `estimateOf`. */
     probabilityOf: (market: BoardMarket): number | null => estimates.find(market)?.probability ?? null,
     scheduled,
     /** Reads the queue of all nodes; null on a node that runs no analyses. */

@@ -200,7 +200,7 @@ export async function deleteParticipations(transaction: Transaction, customerId:
   await transaction.query("update analysis_runs set customer_id = null where customer_id = $1", [customerId]);
 }
 
-/** Reserves the next batch of the service's own analyses. Returns false if a batch was queued in the last `pauseMs`. */
+/** Reserves the next batch of scheduled analyses. Returns false if a batch was queued in the last `pauseMs`. */
 export async function reserveScheduledBatch(database: Database, now: number, pauseMs: number): Promise<boolean> {
   const rows = await database.query(
     `insert into scheduled_analyses_batch as batch (is_only, queued_at) values (true, ${toTimestampSql("$1")})

@@ -37,7 +37,6 @@ export interface EventAdjustment {
 interface EventState {
   /** Null if the event is not on the board. */
   readonly event: BoardEvent | null;
-  /** All markets of the event. */
   readonly markets: readonly BoardMarket[];
   readonly open: readonly BoardMarket[];
   readonly groups: readonly Group[];

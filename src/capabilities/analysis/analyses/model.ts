@@ -65,7 +65,6 @@ export interface EndedRun {
   readonly costUsd: number;
 }
 
-/** Stored analysis. */
 export interface StoredAnalysis {
   readonly analysisId: string;
   readonly venue: VenueId;
@@ -86,7 +85,7 @@ export interface AnalysisResult {
 }
 
 /**
- * A market's latest analysis in memory: the change that it adds to the price, and the figures that decide when it
+ * A market's latest analysis in memory: the change that it adds to the price, and the figures that determine when it
  * expires.
  */
 export interface LatestEstimate extends EstimateChanges {

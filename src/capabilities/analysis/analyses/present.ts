@@ -3,7 +3,7 @@ import { expiryByAge } from "./freshness.ts";
 import type { CurrentAnalysis, ResearchSummary } from "./model.ts";
 import type { RunStatusReport } from "./runs.ts";
 
-/** The causal decomposition, as analyses and signals contain it. */
+/** The causal decomposition of analyses and signals. */
 export function presentCausal({ at, result: { analysis } }: CurrentAnalysis) {
   return {
     factors: analysis.factors,

@@ -11,7 +11,7 @@ export interface NewRun {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly type: AnalysisType;
-  /** Null for a run of the service itself. */
+  /** Null if the service itself requested the run. */
   readonly customerId: string | null;
   /** Unix milliseconds. */
   readonly now: number;
@@ -130,7 +130,7 @@ export async function selectRunningRun(
   return run ?? null;
 }
 
-/** Number of runs that wait, of all customers and of one. */
+/** Counts the waiting runs of all customers and of one customer. */
 export async function countWaitingRuns(
   transaction: Transaction,
   customerId: string | null,
@@ -143,7 +143,7 @@ export async function countWaitingRuns(
   return row ?? { total: 0, own: 0 };
 }
 
-/** Counts the runs of all nodes that wait and that are active. */
+/** Counts the waiting and the active runs of all nodes. */
 export async function selectRunCounts(
   database: Database,
   now: number,

@@ -26,7 +26,7 @@ type RunWorkerPorts = Pick<AnalysesPorts, "database" | "clock" | "log"> & {
   readonly queue: JobQueue;
   readonly eventLog: Pick<AnalysesPorts["eventLog"], "announce">;
   readonly perform: (analysisId: string, job: Job, signal: AbortSignal) => Promise<void>;
-  /** Number of runs at the same time. */
+  /** Maximum number of concurrent runs. */
   readonly concurrency: number;
 };
 

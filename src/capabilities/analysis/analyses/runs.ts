@@ -36,7 +36,6 @@ const DURATIONS_AGE_MS_MAX = 10_000;
 /** Estimate while no analysis of the type has ended. */
 const SECONDS_DEFAULT = 60;
 
-/** Data of a job in the queue. */
 export interface RunJob {
   readonly analysisId: string;
 }
@@ -181,7 +180,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       return { run, estimatedSeconds: Math.max(1, Math.ceil((await estimateSeconds(run.type)) - elapsedSeconds)) };
     },
 
-    /** Finds the run of a market that is running, or waits for its turn. */
+    /** Finds the running or waiting run of a market. */
     findRunning: (market: { readonly venue: VenueId; readonly marketId: string }): Promise<AnalysisRun | null> =>
       selectRunningRun(database, market),
 

@@ -18,7 +18,7 @@ const LIST_LIMIT_MAX = 50;
 
 const sentences = (description: string) => Type.Array(Type.String(), { description });
 
-/** The causal decomposition, as analyses and signals contain it. */
+/** The causal decomposition of analyses and signals. */
 export const causalSchema = Type.Object(
   {
     factors: Type.Array(

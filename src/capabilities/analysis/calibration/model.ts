@@ -104,7 +104,7 @@ export interface CalibrationReport {
   readonly brierDifference: BrierDifference | null;
   /** Always ten bins. Below 30 independent questions, all figures except the counts are null. */
   readonly bins: readonly ReliabilityBin[];
-  /** The categories with forecasts; null names the forecasts of unknown category. */
+  /** The categories with forecasts; null stands for an unknown category. */
   readonly byCategory: readonly (CalibrationScores & { readonly category: Category | null })[];
   /** All horizons. */
   readonly byHorizon: readonly (CalibrationScores & { readonly horizon: Horizon })[];

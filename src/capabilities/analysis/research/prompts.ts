@@ -9,9 +9,7 @@ export interface Prompt {
   readonly prompt: string;
 }
 
-/**
- * Summary of a source that a trial has read. It has no texts, so text of one source never occurs in another's prompt.
- */
+/** Summary of a read source, without its text, so that text of one source never occurs in another's prompt. */
 export interface ReadSourceSummary {
   readonly sourceId: string;
   readonly direction: "yes" | "no" | "none";

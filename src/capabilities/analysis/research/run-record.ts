@@ -64,7 +64,6 @@ export class RunRecord {
     if (!this.#state.risks.includes(risk)) this.#state = { ...this.#state, risks: [...this.#state.risks, risk] };
   }
 
-  /** Stores a change of the state. */
   async update(change: Partial<ResearchState>): Promise<void> {
     this.#state = { ...this.#state, ...change };
     await this.#options.onState(this.#state);

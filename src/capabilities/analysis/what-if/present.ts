@@ -1,7 +1,6 @@
 import { contradictionOf, type MarketProbability } from "./model.ts";
 import type { WhatIf } from "./service.ts";
 
-/** Creates the WhatIf object of the API. */
 export function presentWhatIf(answer: WhatIf) {
   const { question, hypothesis, similarity, dependence, correlation, dataPoints, ifTrue, ifFalse } = answer;
   return {

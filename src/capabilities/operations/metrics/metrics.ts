@@ -40,7 +40,7 @@ export interface Metrics extends Pick<ReturnType<typeof createWorkMetrics>, "obs
   text(): Promise<string>;
   /**
    * Counts a response. `route` is the route pattern, because the number of paths is unlimited. `code` is the problem's
-   * code, or null for a success. The request tells which monthly quota counts the call.
+   * code, or null for a success. The request contains the monthly quota that counts the call.
    */
   observeResponse(request: {
     route: string;

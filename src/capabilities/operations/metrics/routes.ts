@@ -5,7 +5,7 @@ import { METERING } from "../../../domain/metering.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../http/server.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Open connections of the separate metrics port. */
+/** Maximum number of open connections of the separate metrics port. */
 const CONNECTIONS_MAX = 64;
 
 const hashText = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -15,7 +15,7 @@ interface EndedRun {
   readonly costUsd: number;
 }
 
-/** The runs that wait or are active, of all processes. */
+/** The waiting and the active runs of all processes. */
 export interface RunQueue {
   readonly waiting: number;
   readonly active: number;

@@ -5,7 +5,7 @@ interface ErrorDescription {
   readonly meaning: string;
   /** What the caller should do. */
   readonly action: string;
-  /** Example of the message, and of the further fields that the body has. */
+  /** Example of the field `detail`. Other properties are examples of further fields of the body. */
   readonly detail: unknown;
   readonly [field: string]: unknown;
 }

@@ -2,7 +2,7 @@ import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/in
 import type { VenueId } from "../../../domain/market.ts";
 import type { LiveValues } from "./examples.ts";
 
-/** Maximum number of markets that are searched for one with an event. */
+/** Maximum number of markets to search for one with an event. */
 const CANDIDATES_MAX = 50;
 /** Number of ids in the example of a request for several markets. */
 const LISTED_IDS = 2;

@@ -4,7 +4,6 @@ import { renderMarkdown } from "./markdown.ts";
 import type { ApiDescription, DocumentedCode, Example, Examples, Operation, Site } from "./model.ts";
 import { writeOperation } from "./operation-markdown.ts";
 
-/** One page of the documentation. */
 export interface DocPage {
   readonly path: string;
   readonly title: string;
@@ -49,7 +48,7 @@ function findExample({ examples }: PageSources, { id }: Operation, live: LiveVal
   return example === undefined ? null : withLiveValues(example, live);
 }
 
-/** Returns the request that the form of an operation is filled with. */
+/** Returns the request that prefills the form of an operation. */
 export const findRequest = (sources: PageSources, operation: Operation, live: LiveValues | null) =>
   findExample(sources, operation, live)?.request ?? createEmptyRequest(operation);
 
@@ -100,5 +99,5 @@ export function writeIndex(pages: readonly DocPage[], { origin }: Site): string 
   return `${[intro, ...lists, optional].join("\n\n")}\n`;
 }
 
-/** Renders a page and returns the parts that the search reads. */
+/** Renders a page and returns the parts that the search indexes. */
 export const renderPageContent = (page: DocPage, context: PageContext) => renderMarkdown(page.write(context));

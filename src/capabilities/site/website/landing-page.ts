@@ -25,7 +25,6 @@ export interface LandingView {
   readonly now: number;
 }
 
-/** Creates the start page. */
 export function createLandingPage(view: LandingView): Page {
   const venueNames = joinNames(view.venues.map(formatVenue));
   return {

@@ -36,7 +36,6 @@ export interface MarketView extends ListedMarket, EstimateView {
   readonly related: readonly ListedMarket[];
 }
 
-/** Creates the page of one market. */
 export function createMarketPage(view: MarketView): Page {
   const { market, event } = view;
   const { venue } = market.listing;

@@ -23,7 +23,7 @@ export interface MarketsView {
   /** The categories that the form offers. */
   readonly categories: readonly string[];
   readonly markets: readonly ListedMarket[];
-  /** Whether this is not the first page. */
+  /** Whether this page follows an earlier one. */
   readonly isContinued: boolean;
   /** Cursor of the next page; null on the last page. */
   readonly next: string | null;
@@ -31,7 +31,6 @@ export interface MarketsView {
   readonly isStarting: boolean;
 }
 
-/** Creates the page that lists and searches open markets. */
 export function createMarketsPage(view: MarketsView): Page {
   const venueNames = joinNames(view.venues.map(formatVenue));
   return {
@@ -118,7 +117,7 @@ function buildListPath({ q, venue, category, sort }: MarketFilters, cursor: stri
   return parameters.size === 0 ? "/markets" : `/markets?${parameters}`;
 }
 
-/** Returns a submitted filter, shortened to what the form accepts, to display it again. */
+/** Returns a submitted filter for display, truncated to the maximum length of its field. */
 export const readFilter = (query: unknown, name: string): string => {
   const value = isObject(query) ? query[name] : undefined;
   return typeof value === "string" ? value.slice(0, name === "category" ? CATEGORY_LENGTH_MAX : SEARCH_LENGTH_MAX) : "";

@@ -45,7 +45,7 @@ export interface WebsiteOptions extends Pick<AreaPorts, "clock" | "random" | "pu
 
 export type SiteContext = WebsiteOptions & ReturnType<typeof createReaders>;
 
-/** Creates the functions that several pages read with. */
+/** Creates the functions with which several pages read data. */
 export function createReaders({ board, clock, service }: WebsiteOptions) {
   const visits = new SlidingLog({ windowMs: MINUTE_MS });
   const withEvent = (market: BoardMarket): ListedMarket => {

@@ -29,7 +29,7 @@ export const MarketPath = Type.Object({ platform: Type.String(), market_id: Type
 
 export const PERIODS = ["48h", "7d", "30d"] as const;
 export type Period = (typeof PERIODS)[number];
-/** Longer than every id of an analysis. */
+/** Maximum length of the parameter. Every id of an analysis is shorter. */
 const ANALYSIS_ID_LENGTH_MAX = 64;
 export const MarketQuery = Type.Object({
   period: Type.Optional(emptyIsAbsent(oneOf(PERIODS))),

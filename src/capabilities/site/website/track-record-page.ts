@@ -39,7 +39,6 @@ const HORIZON_NAMES: Readonly<Record<Horizon, string>> = {
 
 const UNAVAILABLE = "These figures are not available at the moment. Reload this page in a few seconds.";
 
-/** Creates the page of the public track record. */
 export function createTrackRecordPage({ calibration, performance, isSandbox }: TrackRecordView): Page {
   return {
     title: "Track record",
@@ -197,7 +196,7 @@ ${renderFigure("Won", formatShare(winRate), "of resolved trades")}
 ${renderFigure("Mean edge", formatShare(averageEdge), "expected at the entry, after fees")}`;
 }
 
-/** Shows the record without the requested trades. */
+/** Renders the figures of the trades without a request. */
 function renderScheduled({ scheduled }: ShownPerformance): Html | null {
   if (scheduled === undefined) return null;
   const { totalTrades, resolvedTrades, questions } = scheduled;
