@@ -169,7 +169,6 @@ export class ConnectionLimits {
     return this.#connections.get(socket)?.acknowledgedAt ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Closes the refused connections that are still open. */
   closeRefused(): void {
     for (const [socket, { isRefused }] of this.#connections) if (isRefused) socket.destroy();
   }

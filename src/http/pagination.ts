@@ -21,11 +21,7 @@ export function encodeCursor(keyset: Keyset, listing: ListingKey): string {
   return Buffer.from(JSON.stringify([...content, checksumOf(content, listing)])).toString("base64url");
 }
 
-/**
- * Decodes a cursor.
- *
- * @throws InvalidRequestError (loc `query.cursor`) if it is malformed, modified, or belongs to another listing
- */
+/** @throws InvalidRequestError (loc `query.cursor`) if it is malformed, modified, or belongs to another listing */
 export function decodeCursor(cursor: string, listing: ListingKey): Keyset {
   const [value, id, checksum] = parseArray(cursor) ?? [];
   if (isSortValue(value) && typeof id === "string" && checksum === checksumOf([value, id], listing))

@@ -46,7 +46,7 @@ export interface OperatorProgram<Context> {
  * Runs a command. Standard output holds only the result, for other programs; the log reports errors only.
  *
  * @param name  name on the command line and in forwarded requests
- * @param load  loads the program, which takes a second; not called if a running service runs the command
+ * @param load  loads the program in about a second; not called if a running service runs the command
  * @throws StartupError if the database does not exist or the command cannot be forwarded
  */
 export async function runOperatorCommand<Context>(
@@ -197,10 +197,7 @@ async function createForwardError(dataDir: string, { failure }: OperatorSocketEr
   return new StartupError(`${processDescription} is using ${dataDir}: ${FORWARD_FAILURE_MESSAGES[failure]}.`);
 }
 
-/**
- * Sends the command to the nodes that use this data directory and a database server. Returns the first response; null
- * if there is none.
- */
+/** Sends the command to the nodes of this data directory and a database server. Returns the first response, or null. */
 async function askNodes(request: ForwardedCommand, { dataDir }: Config): Promise<CommandResult | null> {
   for (const path of await listJournalDirs(dataDir)) {
     try {

@@ -222,7 +222,6 @@ export const createReauthenticationPage = (proof: ReauthenticationView): Page =>
 <p><a href="/account">Back to your account</a></p>`,
 });
 
-/** Renders the reauthentication form. */
 export function renderReauthenticationSection(proof: ReauthenticationView): Html {
   const { email, form, canSignIn, next, rejected = null } = proof;
   const hasLinkForm = canSignIn && email !== null;

@@ -166,8 +166,6 @@ export function createAccountPage(
       return accounts.emailChanges.request(session.customerId, email);
     },
     /**
-     * Deletes the account of the session.
-     *
      * @param confirmation  the account's e-mail address, or its id if it has none
      * @throws InvalidRequestError if the confirmation is another text; AppError `proof_required`
      */

@@ -173,7 +173,7 @@ test("concurrent look-ups share one query, malformed keys cause no query, and ca
   assert.equal(database.queries, 5);
 });
 
-onStore("a flood of unknown keys evicts no valid key, and the latest unknown keys are cached", async (database) => {
+onStore("unknown keys evict no valid key, and the latest unknown keys are cached", async (database) => {
   let queryCount = 0;
   const countingDatabase = {
     ...database,

@@ -1,7 +1,6 @@
 import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
 import type { Calibration, CalibrationScores } from "./model.ts";
 
-/** Presents a calibration as the body of the response. */
 export function presentCalibration(calibration: Calibration) {
   const { mode, period, category, total, brierDifference, bins, byCategory, byHorizon, generatedAt } = calibration;
   return {

@@ -323,7 +323,7 @@ onStore(
   },
 );
 
-onStore("200: a sample of 4,500 markets is read in pages and scored exactly on a worker thread", async (database) => {
+onStore("200: 4,500 markets are read in pages and scored on a worker thread", async (database) => {
   const { get } = await open(database);
   const markets = 4_500;
   await database.query(
