@@ -1,6 +1,9 @@
 import { copyInto, countBits } from "../lib/numbers.ts";
 
-/** Maximum rows stored as a list. For larger sets, bits take no more memory than a list and are faster to combine. */
+/**
+ * Maximum number of rows stored as a list. For larger sets, bits need no more memory than a list and are faster to
+ * combine.
+ */
 const SPARSE_ROWS_MAX = 2_048;
 const INITIAL_WORD_COUNT = 256;
 const EMPTY_BITS = new Uint32Array(0);
@@ -58,7 +61,8 @@ export class Bitmap {
     if (!this.has(row)) return;
     this.#bits[row >>> 5] = (this.#bits[row >>> 5] ?? 0) & ~(1 << (row & 31));
     this.#size -= 1;
-    // Convert at half of the maximum; otherwise alternating `add` and `delete` would convert the set at each call.
+    // Converts only at half of the maximum; otherwise alternating `add` and `delete` would convert the set at each
+    // call.
     if (this.#size <= SPARSE_ROWS_MAX / 2) this.#assignBits(this.#bits);
   }
 
@@ -98,7 +102,7 @@ export class Bitmap {
     return rows;
   }
 
-  /** Returns the set of `target[row]` for each row of this set, without negative targets. */
+  /** Returns the set of all `target[row]` that are not negative, for the rows of this set. */
   map(target: Int32Array): Bitmap {
     const mappedRows = new Bitmap();
     if (this.#list !== null) {

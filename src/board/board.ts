@@ -217,7 +217,7 @@ export class MarketBoard {
     this.#put(current, { listing: sharedListing, quote, activity, updatedAt: quote.receivedAt, storeKey });
   }
 
-  /** Reports all current markets to the observer, and from now on each change. */
+  /** Reports all current markets to the observer, and then every change. */
   observe(observer: MarketObserver): void {
     for (const market of this.markets()) observer.onSet(market);
     this.#observers.push(observer);
@@ -261,10 +261,10 @@ export class MarketBoard {
   }
 
   /**
-   * Returns the markets that are most similar to a question, best first: the markets of these venues with this status
-   * and a price. Equal similarity is decided by 24-hour volume.
+   * Returns the markets that are most similar to a question, best first: only markets of these venues with this status
+   * and a price. Markets of equal similarity are ordered by 24-hour volume.
    *
-   * @returns  similarity in (0, 1]; 1 if title, outcome and event title have the words of the question and no others
+   * @returns  similarity in (0, 1]; 1 if title, outcome and event title contain exactly the words of the question
    */
   findByQuestion(
     question: string,
@@ -290,7 +290,7 @@ export class MarketBoard {
     return this.#eventIndex.select(query, query.text === null ? null : this.#textIndex.findEach(query.text));
   }
 
-  /** Returns number and 24-hour volume of the venues' active markets by category, without empty categories. */
+  /** Returns the number and the 24-hour volume of the venues' active markets by category, without empty categories. */
   summariseCategories(venues: readonly VenueId[]): CategorySummary[] {
     return this.#marketIndex.summariseCategories(venues);
   }
@@ -411,7 +411,7 @@ function isSameQuote(a: Quote, b: Quote): boolean {
   );
 }
 
-/** Returns the event, with what an earlier response said about its children if this one does not show them. */
+/** Returns the event; if it has no child counts, with those of the previous listing. */
 function keepChildren(event: EventListing, previous: EventListing | undefined): EventListing {
   if (event.children !== null || previous === undefined || previous.children === null) return event;
   const { mutuallyExclusive, exhaustive, children } = previous;

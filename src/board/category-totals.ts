@@ -1,14 +1,16 @@
 import { CATEGORIES, type Category } from "../domain/category.ts";
 import type { CategorySummary } from "./model.ts";
 
-/** Larger volumes of a market are wrong. They count as unknown, because sums that include them are inexact. */
+/**
+ * Maximum volume of a market. A larger volume is implausible and counts as unknown, because it would make sums inexact.
+ */
 const VOLUME_USD_MAX = 1e11;
 
 interface Totals {
   marketCount: number;
   /** Number of markets whose volume is known. */
   volumeCount: number;
-  /** Sum of the known volumes. Whole cents add up exactly, in any order of changes. */
+  /** Sum of the known volumes in cents. Integers add up exactly in any order. */
   volumeCents: number;
 }
 
@@ -17,12 +19,12 @@ interface Entry {
   readonly volumeCents: number | null;
 }
 
-/** Number and 24-hour volume of the active markets by venue and category, updated on every change of a market. */
+/** Number and 24-hour volume of active markets by venue and category, updated on every market change. */
 export class CategoryTotals {
   readonly #totals = new Map<string, Map<Category, Totals>>();
   readonly #entries: (Entry | undefined)[] = [];
 
-  /** Replaces what a row contributes. `market` is null if the row does not contribute. */
+  /** Replaces the contribution of a row; null if the row contributes nothing. */
   set(
     row: number,
     market: { readonly venue: string; readonly category: Category; readonly volume24hUsd: number | null } | null,

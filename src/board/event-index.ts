@@ -39,7 +39,7 @@ interface EventEntry {
   readonly number: number;
   readonly slug: string;
   event: BoardEvent | null;
-  /** Status and number of the listed markets, as of the latest ranking; null if there is none. */
+  /** Status and number of the listed markets at the latest ranking. The status is null without listed markets. */
   status: EventStatus | null;
   marketCount: number;
   /** Rows of the event's markets, in the order they were added. */

@@ -1,4 +1,4 @@
-/** The market board: the current state of all markets of all venues, in memory, indexed for lists and search. */
+/** The market board: the current state of all markets in memory, indexed for lists and search. */
 export { MarketBoard } from "./board.ts";
 export { findSetGap, SET_GAPS } from "./complete-set.ts";
 export { EVENT_STATUSES, type EventQuery, type EventStatus } from "./event-index.ts";

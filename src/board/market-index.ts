@@ -37,7 +37,7 @@ export class MarketIndex {
   #facets = new Uint32Array(INITIAL_ROWS);
   /** For each row: 1 + the number of the category, or 0 if the market has no category. */
   #categories = new Uint32Array(INITIAL_ROWS);
-  /** Reused by `findRows`: an array of this size per call makes the garbage collector run through the whole heap. */
+  /** Result buffer that `findRows` reuses: a new array of this size per call would cause full garbage collections. */
   #foundRows = new Uint32Array(INITIAL_ROWS);
   readonly #categoryOfRow: (string | null | undefined)[] = [];
   readonly #categoryNumbers = new StringInterner();
@@ -70,7 +70,7 @@ export class MarketIndex {
     this.#orders.updated_at.set(row, market.updatedAt);
     this.#orders.resolution_date.set(row, listing.expectedResolutionAt === null ? null : -listing.expectedResolutionAt);
     this.#orders.price_change_24h.set(row, change24h);
-    // Keeps the edge, and adds a new row without one.
+    // Keeps the edge of a known row; a new row has no edge.
     this.#orders.edge.set(row, this.#orders.edge.value(row));
     this.#updateTotals(row);
   }
@@ -88,7 +88,7 @@ export class MarketIndex {
     this.#updateTotals(row);
   }
 
-  /** Sets the value of the sort key `edge`. A row that is not in the index is left out. */
+  /** Sets the value of the sort key `edge`. Ignores a row that is not in the index. */
   setEdge(row: number, edge: number | null): void {
     if (this.#facets[row] !== undefined) this.#orders.edge.set(row, edge);
   }
@@ -142,7 +142,7 @@ export class MarketIndex {
     return rows;
   }
 
-  /** Returns number and 24-hour volume of the venues' active markets by category, without empty categories. */
+  /** Returns the number and the 24-hour volume of the venues' active markets by category, without empty categories. */
   summariseCategories(venues: readonly VenueId[]): CategorySummary[] {
     return this.#categoryTotals.summarise(venues);
   }

@@ -48,7 +48,7 @@ export interface BoardChange {
 export interface MarketFilter {
   readonly venues: readonly VenueId[];
   readonly statuses: readonly MarketStatus[];
-  /** One of our categories or a venue's own, case-insensitive; null selects all categories. */
+  /** One of our categories or a category of a venue, case-insensitive; null selects all categories. */
   readonly category: string | null;
   readonly text: string | null;
 }
@@ -62,7 +62,7 @@ export interface MarketQuery extends MarketFilter {
   readonly after: OrderedPosition | null;
 }
 
-/** A market that is similar to a question in words. */
+/** A market whose words are similar to those of a question. */
 export interface QuestionMatch {
   readonly market: BoardMarket;
   /** In (0, 1]. */
@@ -77,14 +77,15 @@ export interface CategorySummary {
   readonly volume24hUsd: number | null;
 }
 
-/** Whether a venue's category is selected by a filter: one of our categories or a venue's own, in lower case. */
+/**
+ * Whether a filter selects a venue's category. The filter is one of our categories or a category of a venue, in lower
+ * case.
+ */
 export function isInCategory(venueCategory: string | null, filter: string): boolean {
   return venueCategory?.toLowerCase() === filter || categoryOf(venueCategory)?.toLowerCase() === filter;
 }
 
-/**
- * Maintains figures per row outside the board. Called synchronously after each change; it must not change the board.
- */
+/** Receives every change of the board, synchronously. It must not change the board. */
 export interface MarketObserver {
   /** A market was added or changed. */
   onSet(market: BoardMarket): void;

@@ -2,7 +2,7 @@ import { copyInto } from "../lib/numbers.ts";
 
 const INITIAL_ROWS = 1_024;
 const BLOCK_ROWS_MAX = 1_024;
-/** Two adjacent blocks are merged if their rows together fill at most this share of a block. */
+/** Two adjacent blocks are merged if together they fill at most this share of one block. */
 const MERGED_SHARE_MAX = 0.625;
 /** Represents an unknown value, which sorts after every known value. */
 const UNKNOWN_VALUE = Number.NEGATIVE_INFINITY;
@@ -230,7 +230,7 @@ export class OrderedIndex {
     } else if (block.length === 0) blocks.splice(blockIndex, 1);
   }
 
-  /** Returns the position of the first row that is not before the given value and id. */
+  /** Returns the position of the first row at or after the given value and id. */
   #positionOf(blocks: readonly Block[], value: number, id: string): BlockPosition {
     const blockIndex = this.#findBlock(blocks, value, id);
     const block = blocks[blockIndex];

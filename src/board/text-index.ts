@@ -3,9 +3,9 @@ import { Bitmap } from "./bitmap.ts";
 /** Minimum length of a query word that matches by prefix. Shorter query words match only complete words. */
 const PREFIX_LENGTH_MIN = 3;
 const QUERY_WORDS_MAX = 32;
-/** Rows that `rank` reads per query: the rows of rare words first. */
+/** Maximum number of rows that `rank` reads per query. Rows of rare words are read first. */
 const RANKED_ROWS_MAX = 20_000;
-/** Similarities are rounded to a multiple of one part in this number. */
+/** Similarities are rounded to multiples of 1 divided by this number. */
 const SIMILARITY_STEPS = 1e12;
 
 /** Matches the comma of "125,000", which is indexed as 125000, and of "125,0", which is a prefix of it. */
@@ -82,9 +82,9 @@ export class TextIndex {
 
   /**
    * Returns the rows that share words with the query, and how similar they are: 5 w(query and row) / (4 w(query) +
-   * w(row)), where the weight of a word in n of N rows is ln(1 + N / n). It is the F2 score: words of the query that a
-   * row lacks count four times as much as other words of the row, because queries are short. Only rows with one of the
-   * rarest words of the query are found, at most 20,000.
+   * w(row)), where the weight of a word in n of N rows is ln(1 + N / n). This is the F2 score: query words that are
+   * missing in the row count four times as much as extra words in the row, because queries are short. Only rows with
+   * one of the rarest query words are found, at most 20,000.
    */
   rank(query: string): { readonly row: number; readonly similarity: number }[] {
     const queryWords = [...new Set(splitWords(query).slice(0, QUERY_WORDS_MAX))];

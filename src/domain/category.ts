@@ -1,4 +1,4 @@
-/** The categories of this service. Every category of a venue belongs to one of them. */
+/** The categories of this service. `categoryOf` maps every venue category to one of them. */
 export const CATEGORIES = [
   "Politics",
   "Economics",
@@ -16,7 +16,10 @@ export const CATEGORIES = [
 
 export type Category = (typeof CATEGORIES)[number];
 
-/** Names that venues use, in lower case. One table serves all venues, because equal names mean the same everywhere. */
+/**
+ * Venues' names for each category, in lower case. One table is enough, because a name has the same meaning at every
+ * venue.
+ */
 const NAMES: Readonly<Record<Category, readonly string[]>> = {
   Politics: ["politics", "elections", "us politics", "us elections", "trump", "us-current-affairs"],
   Economics: ["economics", "economy", "inflation", "fed", "fed rates", "macro"],
@@ -43,7 +46,7 @@ const CATEGORY_OF_NAME: ReadonlyMap<string, Category> = new Map(
 );
 
 /**
- * Returns the category to which a venue's category belongs, `Other` if its name is not known, and null without a name.
+ * Returns our category for a venue's category: `Other` for an unknown name, null without a name.
  *
  * @example categoryOf("Climate and Weather"); // "Weather"
  */

@@ -1,9 +1,9 @@
 import type { MarketListing } from "./market.ts";
 
 /**
- * Returns the close time for decisions; null if it is unknown. A close time that is not after `now` is unknown while
- * the venue lists the market as active or pending: some venues publish an approximate end date, and trading continues
- * after it. Once trading has ended, the published time is kept.
+ * Returns the closing time; null if it is unknown. While the venue lists the market as active or pending, a closing
+ * time up to `now` counts as unknown: some venues publish only an approximate end date, after which trading continues.
+ * After trading has ended, the published time is returned.
  *
  * @param now  Unix milliseconds
  */
@@ -15,8 +15,8 @@ export function openCloseTime(
 }
 
 /**
- * Returns when the result is expected: the venue's expected time, else the close time, each by the rule of
- * `openCloseTime`. Null if neither is known.
+ * Returns when the resolution is expected: the venue's expected time, else the closing time, both by the rule of
+ * `openCloseTime`. Null if both are unknown.
  *
  * @param now  Unix milliseconds
  */
@@ -28,7 +28,7 @@ export function openResolutionTime(
 }
 
 /**
- * Returns the venue's expected time of the result by the rule of `openCloseTime`.
+ * Returns the venue's expected resolution time, by the rule of `openCloseTime`.
  *
  * @param now  Unix milliseconds
  */
@@ -40,10 +40,10 @@ export function openExpectedTime(
 }
 
 /**
- * Whether the venue accepts orders in a market, as far as known. A close time in the past counts only if the market
- * has not been confirmed since: the venue may have closed it. After a later confirmation, the close time was wrong.
+ * Whether the venue probably accepts orders in a market. A closing time in the past means that the market is closed,
+ * unless the venue has listed it as active since then: the closing time was then wrong.
  *
- * @param confirmedAt  when the market was last confirmed, Unix milliseconds
+ * @param confirmedAt  when the venue last confirmed the listing, Unix milliseconds
  * @param now  Unix milliseconds
  */
 export function acceptsOrders(

@@ -105,7 +105,7 @@ export const invalidValue = (loc: ValidationItem["loc"], reason: string, input: 
 /**
  * Creates the 422 error for an `Idempotency-Key` that belongs to a different request.
  *
- * @param request  noun of the request
+ * @param request  noun for the kind of request, for the message
  */
 export const idempotencyKeyReused = (key: string | null, request: string): InvalidRequestError =>
   invalidValue(["header", "idempotency-key"], `this key was sent with a different ${request}`, key);

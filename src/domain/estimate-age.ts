@@ -1,4 +1,4 @@
 import { HOUR_MS } from "../lib/durations.ts";
 
-/** An analysis is `stale` up to this age. An older estimate has expired: it is neither shown nor used. */
+/** Maximum age of a `stale` analysis. An older analysis is expired and is neither returned nor used. */
 export const STALE_MS_MAX = 72 * HOUR_MS;

@@ -6,11 +6,11 @@ export type MarketId = { readonly venue: VenueId; readonly marketId: string };
 export const marketIdOf = ({ venue, marketId }: MarketId): string => `${venue}/${marketId}`;
 
 /**
- * Splits a market's name in a request: `platform/market_id`, or an id at the venue `platform`. A name that does not
- * start with the id of one of `venues` is an id, even if it contains a slash.
+ * Parses a market's name in a request: `platform/market_id`, or only the market id. A name that does not start with the
+ * id of one of `venues` is a market id, even if it contains a slash.
  *
- * @param platform  the venue of names without one; null if the request names none
- * @returns  null if the venue is missing
+ * @param platform  the venue of a name that is only a market id; null if the request has no `platform`
+ * @returns  null if neither the name nor the request has a venue
  */
 export function parseMarketName(name: string, venues: readonly VenueId[], platform: VenueId | null): MarketId | null {
   const prefix = venues.find((venue) => name.startsWith(`${venue}/`));

@@ -8,8 +8,8 @@ export type VenueId = string;
 
 /**
  * pending: listed, trading has not started. active: open for orders. closed: not open for orders, without a result.
- * determined: a result is proposed or can be disputed. finalized: settled. Markets of every venue can also change back
- * to an earlier status.
+ * determined: a result is proposed or can be disputed. finalized: settled. At every venue, a market can also return to
+ * an earlier status.
  */
 export type MarketStatus = "pending" | "active" | "closed" | "determined" | "finalized";
 
@@ -28,14 +28,16 @@ export function settlementValueOf(outcome: Outcome): number | null {
   return outcome.kind === "no" ? 0 : outcome.value;
 }
 
-/** Shares of the traded value by price. */
+/** Fee as a share of the traded value, by price. */
 export type PriceShares = readonly (readonly [price: number, share: number])[];
 
 /** How a venue rounds the fee of an order, in USD. */
 export interface FeeRounding {
   /** The fee at each price is rounded up to a multiple of this. */
   readonly feeStep: number;
-  /** Then the change of the balance is rounded to a multiple of this, to the trader's disadvantage. */
+  /**
+   * The resulting change of the trader's balance is then rounded to a multiple of this, to the trader's disadvantage.
+   */
   readonly balanceStep: number;
 }
 
@@ -52,7 +54,7 @@ export type TakerFee =
   /** Fee: rate * p. */
   | { readonly kind: "flat_value"; readonly rate: number };
 
-/** The data of one tradable question that rarely changes. Times are Unix milliseconds, UTC. */
+/** The data of a market that rarely changes. Times are Unix milliseconds. */
 export interface MarketListing {
   readonly venue: VenueId;
   readonly marketId: string;
@@ -75,13 +77,13 @@ export interface MarketListing {
   /** Time at which the venue expects the result, or the venue's deadline for it. */
   readonly expectedResolutionAt: number | null;
   readonly resolvedAt: number | null;
-  /** Prices that orders may have, ascending and without overlaps; null if the venue does not publish them. */
+  /** Allowed order prices, ascending and without overlaps; null if the venue does not publish them. */
   readonly priceRanges: readonly PriceRange[] | null;
   /** Smallest order in contracts. */
   readonly minOrderContracts: number | null;
-  /** Contracts of an order are a multiple of this. */
+  /** Order sizes are multiples of this number of contracts. */
   readonly contractStep: number | null;
-  /** How long the venue delays a taker's order before it matches it. */
+  /** Time for which the venue delays a taker order before matching it. */
   readonly takerDelayMs: number | null;
   /** Version of the trading protocol, as the venue names it. */
   readonly protocolVersion: string | null;
@@ -105,7 +107,7 @@ export interface Quote {
   readonly receivedAt: number;
 }
 
-/** A quote of which nothing is known. */
+/** A quote without known values. */
 export const EMPTY_QUOTE: Omit<Quote, "receivedAt"> = {
   bid: null,
   ask: null,
@@ -124,7 +126,7 @@ export interface Activity {
   readonly openInterestUsd: number | null;
 }
 
-/** Activity of which nothing is known. */
+/** Activity without known values. */
 export const EMPTY_ACTIVITY: Activity = {
   volume24hUsd: null,
   volumeTotalUsd: null,
@@ -154,30 +156,30 @@ export interface EventListing {
    * whether the markets on the board do.
    */
   readonly exhaustive: boolean;
-  /** The event's rows in the response; null if the response does not show them all. */
+  /** Counts of the event's rows in the venue's response; null if the response does not contain all rows. */
   readonly children: EventChildren | null;
   /** True if the venue promotes this event. */
   readonly featured: boolean;
   readonly endAt: number | null;
 }
 
-/** A venue's timestamp that is further ahead of our clock than this is treated as wrong. */
+/** Maximum time by which a venue's timestamp may be ahead of our clock. A later timestamp is treated as wrong. */
 export const VENUE_CLOCK_AHEAD_MS_MAX = 2_000;
 
-/** Largest spread at which the mid of a book is a price. */
+/** Maximum spread of an order book whose mid is used as the price. */
 const MAX_MID_SPREAD = 0.1;
 
-/** Returns the mid of a two-sided book with a spread of at most 0.10, else null. A crossed book is not two-sided. */
+/** Returns the mid of a two-sided order book with a spread of at most 0.10; null otherwise, and for a crossed book. */
 export function midOfBook(bid: number | null, ask: number | null): number | null {
   if (bid === null || ask === null || isCrossed(bid, ask)) return null;
   return toMicros(ask) - toMicros(bid) <= toMicros(MAX_MID_SPREAD) ? midPrice(bid, ask) : null;
 }
 
 /**
- * The displayed price: the mid of the book (`midOfBook`), else the last trade, else the indicative price of a market
- * without quotes, else null. The last trade is clamped into the bid and the ask that exist: an older trade outside them
- * is not a price at which anyone trades now. A book without a mid has no indicative price: venues derive it from the
- * same quotes.
+ * The displayed price: the mid of the order book (`midOfBook`), else the last trade price, else the indicative price of
+ * a market without quotes, else null. The last trade price is limited to the range of bid and ask, because an older
+ * price outside it is no longer tradable. A market with a bid or an ask has no indicative price, because venues derive
+ * it from the same quotes.
  */
 export function yesPrice(quote: Pick<Quote, "bid" | "ask" | "lastPrice" | "indicativePrice">): number | null {
   const { bid, ask, lastPrice, indicativePrice } = quote;

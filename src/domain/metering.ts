@@ -1,8 +1,8 @@
 import type { Plan, RateClass, Tier } from "./plan.ts";
 
-/** Reads of the own account have a separate limit, so that a caller over its other limits can see when they reset. */
+/** Account reads have a separate limit, so that a caller that exceeds its other limits can read when they reset. */
 export type MinuteClass = RateClass | "account";
-/** Reads of the own account per caller and minute, on every plan. */
+/** Maximum account reads per caller and minute, on every plan. */
 export const ACCOUNT_READS_PER_MINUTE = 60;
 
 /** Whether a request is allowed, and the state of its limit. */
@@ -35,7 +35,7 @@ export interface Metering {
   readonly needsAccount?: boolean;
 }
 
-/** The announced removal of a route, at least six months ahead. */
+/** The announced removal of a route, at least six months in advance. */
 export interface Deprecation {
   readonly since: Date;
   /** The route may be removed after this date. */
@@ -63,28 +63,28 @@ const createTierMetering = (name: Tier, minimumPlan: Plan): Metering => ({
 const LISTING = createTierMetering("LISTING", "free");
 const STRATEGY = createTierMetering("STRATEGY", "pro");
 
-/** Metering of the common kinds of route. A route overrides fields with `{ ...METERING.DEEP, settles: "before" }`. */
+/** Metering of the common kinds of routes. A route can override fields: `{ ...METERING.DEEP, settles: "before" }`. */
 export const METERING = {
-  /** Free and only limited per IP address. Routes without a key must use it. */
+  /** Free and limited only per IP address. Routes that need no key must use it. */
   FREE: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: null },
   PROBE: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: null, isProbe: true },
   /** Counts towards the limit per minute but no quota: account routes and polling. */
   UNCOUNTED: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general" },
-  /** `UNCOUNTED`, restricted to customers with an account here. */
+  /** Same as `UNCOUNTED`, but only for customers with an account here. */
   ACCOUNT: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "general", needsAccount: true },
-  /** `ACCOUNT` with the limit of account reads. */
+  /** Same as `ACCOUNT`, with the limit for account reads. */
   ACCOUNT_READ: { quotaTier: null, priceTier: null, minimumPlan: "free", rateClass: "account", needsAccount: true },
   LISTING,
   INSIGHT: createTierMetering("INSIGHT", "free"),
   STRATEGY,
-  /** Counts as `STRATEGY`, with the strategy limit per minute. */
+  /** Same as `STRATEGY`, with the strategy limit per minute. */
   SIGNAL: { ...STRATEGY, rateClass: "strategy" },
   DEEP: createTierMetering("DEEP", "pro"),
   /** Counts towards the `LISTING` quota but has the price of `DEEP`. */
   STREAM: { ...LISTING, priceTier: "DEEP", settles: "before" },
 } as const satisfies Readonly<Record<string, Metering>>;
 
-/** What a limit per minute counts: a caller's requests of one class, or the 401 responses to an IP address. */
+/** Subject of a limit per minute: a caller's requests of one class, or the 401 responses to an IP address. */
 export type LimitClass = MinuteClass | "unauthorized";
 
 /** A call that was counted in the monthly quota. */
@@ -94,16 +94,16 @@ export interface Charge {
   readonly remaining: number;
   /** Milliseconds until the quota resets. */
   readonly resetsInMs: number;
-  /** First day of the month whose quota counts the call, for example "2026-11-01". */
+  /** First day of the month in whose quota the call was counted, for example "2026-11-01". */
   readonly month: string;
-  /** Cancels the count of this call; idempotent. */
+  /** Uncounts this call; idempotent. */
   release(): void;
 }
 
 /** The monthly quota is used up. */
 export interface QuotaRefusal {
   readonly isAllowed: false;
-  /** Calls counted this month; above the limit if the limit was lowered. */
+  /** Calls counted this month; can exceed the limit after the limit was lowered. */
   readonly used: number;
   readonly resetsInMs: number;
   /** First day of the next month (UTC), for example "2026-12-01". */

@@ -1,6 +1,6 @@
 import { complement, type Side } from "./price.ts";
 
-/** Open orders at one price in (0, 1). The size is in contracts, above 0. */
+/** Total size of the open orders at one price. The price is in (0, 1), the size in contracts and above 0. */
 export interface BookLevel {
   readonly price: number;
   readonly size: number;
@@ -27,17 +27,17 @@ export function normaliseBook(
   };
 }
 
-/** Returns the levels of the other contract: an order for YES at p is an order of the other kind for NO at 1 - p. */
+/** Returns the levels of the other contract: a bid for YES at p is an ask for NO at 1 - p, and vice versa. */
 export const complementLevels = <Level extends { readonly price: number }>(levels: readonly Level[]): Level[] =>
   levels.map((level) => ({ ...level, price: complement(level.price) }));
 
-/** Returns what a book offers of a side, best price first: the asks, or for NO the complements of the bids. */
+/** Returns the offers of a side, best price first: the asks for YES, the complements of the bids for NO. */
 export const offersOf = <Level extends { readonly price: number }>(
   { bids, asks }: { readonly bids: readonly Level[]; readonly asks: readonly Level[] },
   side: Side,
 ): readonly Level[] => (side === "yes" ? asks : complementLevels(bids));
 
-/** Returns whether the bid is at or above the ask. Such a book is inconsistent and must not be displayed. */
+/** Returns whether the bid is at or above the ask. Such an order book is inconsistent and must not be displayed. */
 export function isCrossed(bid: number | null, ask: number | null): boolean {
   return bid !== null && ask !== null && bid >= ask;
 }

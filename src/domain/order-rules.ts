@@ -1,6 +1,6 @@
 import { complement, fromMicros, type Side, toMicros } from "./price.ts";
 
-/** Prices of YES from `from` to `to`, both included, that differ from `from` by a multiple of `step`. */
+/** YES prices from `from` to `to`, both inclusive, in steps of `step` that start at `from`. */
 export interface PriceRange {
   readonly from: number;
   readonly to: number;
@@ -8,18 +8,16 @@ export interface PriceRange {
 }
 
 const ONE = 1_000_000;
-/** A binary rounding error of a price is less than this part of a micro. */
+/** A floating-point error of a price is smaller than this, in micros. */
 const MICRO_TOLERANCE = 1e-3;
-/**
- * Part of a step by which a binary rounding error may make a number of contracts smaller than a multiple of the step.
- */
+/** Tolerance for a floating-point error below a multiple of the contract step, in steps. */
 const CONTRACT_TOLERANCE = 1e-6;
 
 /**
- * Returns the ranges of a grid with one step.
+ * Returns the ranges of a price grid with a single step.
  *
  * @param step  in price units, at least 1e-6 and below 1
- * @returns  null for another step
+ * @returns  null for any other step
  * @example uniformGrid(0.01); // [{ from: 0, to: 1, step: 0.01 }]
  */
 export function uniformGrid(step: number | null): readonly PriceRange[] | null {
@@ -39,11 +37,10 @@ export function isPriceGrid(ranges: readonly PriceRange[]): boolean {
 }
 
 /**
- * Returns the step of the range that contains a price. A price at which one range ends and the next begins belongs to
- * the next one.
+ * Returns the step of the range that contains a price. A price at the border of two ranges belongs to the higher range.
  *
  * @param price  in [0, 1]; null if it is unknown
- * @returns  null outside all ranges, without ranges, and for an unknown price if the ranges have several steps
+ * @returns  null outside all ranges, without ranges, and for an unknown price unless all ranges have the same step
  * @example stepAt([{ from: 0, to: 0.1, step: 0.001 }, { from: 0.1, to: 1, step: 0.01 }], 0.1); // 0.01
  */
 export function stepAt(ranges: readonly PriceRange[] | null, price: number | null): number | null {
@@ -113,8 +110,8 @@ export function ceilNoToGrid(ranges: readonly PriceRange[], price: number): numb
  * Returns the price of a limit order that buys a side from an offer: the lowest price of the grid that is at least the
  * offer's.
  *
- * @param ranges  the grid of YES prices; null if it is unknown. The offer's own price is then the best known one
- * @param price  of the side, in (0, 1)
+ * @param ranges  the grid of YES prices; null if it is unknown, which returns `price`
+ * @param price  price of the offer for this side, in (0, 1)
  * @returns  in (0, 1); null if the grid has no such price
  */
 export function buyLimitPrice(ranges: readonly PriceRange[] | null, side: Side, price: number): number | null {
@@ -132,7 +129,7 @@ export function sellLimitPrice(ranges: readonly PriceRange[] | null, side: Side,
 export interface SizeRules {
   /** Smallest order in contracts; null if the venue does not publish it. */
   readonly minOrderContracts: number | null;
-  /** Contracts of an order are a multiple of this; null if the venue does not publish it. */
+  /** Order sizes are multiples of this; null if the venue does not publish it. */
   readonly contractStep: number | null;
 }
 
@@ -149,7 +146,8 @@ export function floorToContractStep({ contractStep }: SizeRules, contracts: numb
 }
 
 /**
- * Returns the contracts of the smallest order: the venue's minimum or one step, whichever is more, on the step.
+ * Returns the smallest possible order in contracts: the larger of the venue's minimum and one step, rounded up to the
+ * step.
  *
  * @returns  above 0
  * @example smallestOrder({ minOrderContracts: 2.5, contractStep: 1 }); // 3

@@ -3,12 +3,12 @@ export type Plan = "free" | "pro" | "enterprise";
 /** Plans from smallest to largest. Each plan includes the routes of the smaller plans. */
 export const PLANS: readonly Plan[] = ["free", "pro", "enterprise"];
 
-/** The quota that a call counts towards, and its pay-per-request price. */
+/** Tier of a route. It decides the quota that a call counts towards and the pay-per-request price. */
 export type Tier = "LISTING" | "INSIGHT" | "STRATEGY" | "DEEP";
 
 export const TIERS: readonly Tier[] = ["LISTING", "INSIGHT", "STRATEGY", "DEEP"];
 
-/** The two limits per minute: strategy for the most expensive calls, general for all others. */
+/** Classes of limits per minute: strategy for the most expensive calls, general for all others. */
 export type RateClass = "general" | "strategy";
 
 export interface Allowance {
@@ -37,7 +37,7 @@ export const PLAN_ALLOWANCES: Readonly<Record<Plan, Allowance>> = {
   },
 };
 
-/** The only plan on which a customer's custom limits apply. */
+/** Custom limits of a customer apply only on this plan. */
 export const CUSTOM_LIMITS_PLAN = "enterprise" satisfies Plan;
 
 /** Returns the plan's limits. On enterprise, the customer's custom limits override them. */

@@ -41,8 +41,8 @@ export function parseDecimal(value: unknown): number | null {
 }
 
 /**
- * Parses a venue's price to a number in (0, 1) on the micro grid. Returns null if it is missing, malformed or outside.
- * Venues send 0 or 1 for an absent quote.
+ * Parses a venue's price to a number in (0, 1) on the micro grid. Returns null if it is missing, malformed or outside
+ * this range. Venues send 0 or 1 for an absent quote.
  */
 export function parseTradablePrice(value: unknown): number | null {
   const parsed = parseDecimal(value);

@@ -2,7 +2,7 @@ import type { Side } from "./price.ts";
 
 /** One trade, expressed for the YES contract. A trade of the NO contract is converted. */
 export interface Trade {
-  /** The venue's trade id. If the venue has none: a key derived from the trade's content, with an ordinal. */
+  /** The venue's trade id; without one, a key from the content of the trade and an ordinal number. */
   readonly tradeId: string;
   readonly executedAt: number;
   /** Price of the YES contract in (0, 1). */
@@ -12,8 +12,8 @@ export interface Trade {
   /** The side that the taker bought (selling YES counts as buying NO); null if unknown. */
   readonly takerSide: Side | null;
   /**
-   * Pseudonym of the taker, equal for all trades of one taker at the venue. Absent if the venue does not name the
-   * taker. It is neither stored nor shown.
+   * Pseudonym of the taker, equal for all trades of the taker at this venue. Absent if the venue does not identify the
+   * taker. Never stored or returned.
    */
   readonly taker?: string;
 }
@@ -22,7 +22,7 @@ export interface Trade {
 export interface HistoryPoint {
   readonly startAt: number;
   readonly endAt: number;
-  /** Price by the `yesPrice` rule at the end of the interval; null if unknown. */
+  /** Displayed price (`yesPrice`) at the end of the interval; null if unknown. */
   readonly yesPrice: number | null;
   readonly bid: number | null;
   readonly ask: number | null;

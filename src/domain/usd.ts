@@ -5,11 +5,11 @@ const CENTS_BELOW_USD = Number.MAX_SAFE_INTEGER / 100;
  * Binary fractions such as 1234.5600000001 therefore never reach the board, the store or a response.
  */
 export function toCents(usd: number): number {
-  // A larger amount has no cents in double precision, and the product of the largest ones is infinite. Adding 0 turns -0
+  // A larger amount has no cents in double precision, and 100 times the largest doubles is infinite. Adding 0 turns -0
   // into 0.
   return Math.abs(usd) < CENTS_BELOW_USD ? Math.round(usd * 100) / 100 + 0 : usd;
 }
 
-/** Returns the amount, or null if it is unknown or impossible. */
+/** Returns the amount; null if it is unknown, negative or not finite. */
 export const knownUsd = (usd: number | null): number | null =>
   usd !== null && usd >= 0 && usd < Infinity ? usd : null;

@@ -1,107 +1,111 @@
-/**
- * Limits of webhooks. The deliveries and the sender of requests share this file, so that the limits can be compared
- * (docs/limits.md).
- */
+/** All limits of webhooks and of requests to receivers, in one file, so that they can be compared (docs/limits.md). */
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 
 // Webhooks of a customer
 export const WEBHOOKS_PER_CUSTOMER_MAX = 10;
 export const WEBHOOK_URL_LENGTH_MAX = 2_048;
 export const WEBHOOK_SECRET_LENGTH_MAX = 256;
-/** Time for which a replaced secret still signs. */
+/** Time for which deliveries are also signed with the replaced secret. */
 export const SECRET_OVERLAP_MS = DAY_MS;
-/** Time between two test deliveries of a webhook. */
+/** Minimum time between two test deliveries of a webhook. */
 export const TEST_INTERVAL_MS = 10_000;
 export const DELIVERIES_PER_PAGE_MAX = 100;
-/** Days for which deliveries that wait for no retry are kept. */
+/** Retention of deliveries that wait for no retry, in days. */
 export const DELIVERY_DAYS = 3;
 
 // Attempts of one webhook
-/** Longest time of an attempt. */
+/** Maximum duration of an attempt. */
 export const ATTEMPT_MS_MAX = 10_000;
 /** Delays before the retries, milliseconds. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   ...[5, 5 * 60, 30 * 60].map((seconds) => seconds * 1_000),
   ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS),
 ];
-/** Attempts at the same time, and those of them that may be retries. */
+/** Maximum number of concurrent attempts of a webhook, and how many of them may be retries. */
 export const ATTEMPTS_MAX = 4;
 export const RETRIES_MAX = 2;
 /**
- * The next event is sent when all earlier ones were answered, or this time after the previous one was sent. So a slow
- * answer delays later events little, and they still arrive in order.
+ * The next event is sent after the responses to all earlier events, or this time after the previous event was sent. A
+ * slow response therefore delays later events only a little, and events still arrive in order.
  */
 export const OVERLAP_AFTER_MS = 250;
-/** Attempts are slow above this duration, and receivers if their average is above it. */
+/** An attempt is slow above this duration, a receiver if its average duration is above it. */
 export const SLOW_MS = 1_000;
-/** Time for which the state of a webhook is used. After it, no node acts by the state before a change. */
+/** Maximum age of a node's copy of a webhook's state. After this time, no node uses the state before a change. */
 export const OWNERSHIP_CHECK_MS = 50;
-/** Events that may be sent after one that has not ended. Their results are kept in memory until it ends. */
+/**
+ * Maximum number of events sent after an event whose attempt has not ended. Their results are kept in memory until it
+ * ends.
+ */
 export const UNSETTLED_MAX = 1_000;
-/** First attempts wait while this many results are not written. */
+/** Maximum number of unwritten results. First attempts wait at this number. */
 export const UNWRITTEN_MAX = 2_000;
-/** A webhook whose attempts have failed for this time is disabled. */
+/** A webhook is disabled after its attempts have failed for this time. */
 export const DISABLE_AFTER_MS = 5 * 24 * HOUR_MS;
-/** Failures further apart belong to different streaks. Longer than the longest delay between two attempts. */
+/** Maximum time between two failures of one streak. Longer than the longest delay between two attempts. */
 export const STREAK_GAP_MS = 30 * HOUR_MS;
-/** Longest delay of a retry that a receiver can ask for. */
+/** Maximum delay of a retry that a receiver can request. */
 export const RETRY_AFTER_MS_MAX = 24 * HOUR_MS;
 /** A `Retry-After` delays all deliveries of the webhook for at most this time. */
 export const PAUSE_MS_MAX = HOUR_MS;
 
-// Attempts and events of one node. One customer uses at most half of the attempts of each kind
-/** Attempts to receivers whose last attempt succeeded in time. */
+// Attempts and events of one node. One customer gets at most half of the attempts of each kind
+/** Maximum concurrent attempts to receivers whose last attempt succeeded in time. */
 export const HEALTHY_ATTEMPTS_MAX = 256;
-/** Attempts to receivers whose average response time is above a second. */
+/** Maximum concurrent attempts to receivers whose average response time is above a second. */
 export const SLOW_ATTEMPTS_MAX = 128;
-/** Attempts to healthy receivers that have run for more than a second. */
+/** Maximum concurrent attempts to healthy receivers that have run for more than a second. */
 export const LATE_ATTEMPTS_MAX = 512;
-/** Attempts to receivers whose last attempt failed. */
+/** Maximum concurrent attempts to receivers whose last attempt failed. */
 export const FAILING_ATTEMPTS_MAX = 256;
-/** Reads of the log and of retries at the same time. */
+/** Maximum number of concurrent reads of the event log and of due retries. */
 export const READS_MAX = 4;
-/** Newest events in memory, and the characters of their bodies. */
+/** Maximum number of recent events in memory, and maximum total characters of their bodies. */
 export const RECENT_EVENTS_MAX = 5_000;
 export const RECENT_CHARACTERS_MAX = 16 * 1024 * 1024;
 
 // Requests to receivers
-/** Slots of requests: 1,000 deliveries per second to one host that responds within 16 ms. */
+/** Slots for requests. They allow 1,000 deliveries per second to a host that responds within 16 ms. */
 export const REQUEST_SLOTS = { total: 512, perHost: 16, waiting: 4_096, waitingPerHost: 512 } as const;
-/** Slots of requests to receivers that answer slowly. */
+/** Slots for requests to slow receivers. */
 export const SLOW_REQUEST_SLOTS = { total: 128, perHost: 16, waiting: 1_024, waitingPerHost: 256 } as const;
-/** Longest wait for the rate of the host and for a slot, together. As long as an attempt. */
+/** Maximum total wait for the rate limit of the host and for a slot. Equal to the maximum duration of an attempt. */
 export const TURN_WAIT_MS_MAX = 10_000;
 /**
- * A request to a receiver that is not known to be slow frees its slot after this time and continues. So a long request
- * delays others to the same host for at most this time.
+ * A request to a receiver that is not known to be slow frees its slot after this time and continues. A long request
+ * therefore delays other requests to the host for at most this time.
  */
 export const SLOT_MS_MAX = 100;
 /**
- * Requests that wait or run, in total and of one customer. The webhooks of a customer have at most 40 attempts at a
- * time.
+ * Maximum number of waiting and running requests, in total and per customer. The webhooks of a customer have at most 40
+ * concurrent attempts.
  */
 export const RUNNING_MAX = 2_048;
 export const RUNNING_PER_CUSTOMER_MAX = 128;
-/** Bytes of the headers of a response, of its body that are read, and of its body that are kept. */
+/** Maximum bytes of a response's headers, of its body that is read, and of its body that is stored. */
 export const HEADER_BYTES_MAX = 16 * 1_024;
 export const BODY_BYTES_MAX = 16 * 1_024;
 export const BODY_HEAD_BYTES_MAX = 1_024;
-/** Several hosts can share an address, so it may receive this multiple of the limit of a host name. */
+/** Rate limit of an IP address as a multiple of that of a host name, because several hosts can share an address. */
 export const ADDRESS_FACTOR = 4;
 /**
- * Share of the rate of a host name that its slow receivers get, and that its failing ones get, but at least one request
- * per second each. Healthy receivers get at least the rest.
+ * Share of a host name's rate for its slow receivers, and the same share for its failing receivers; at least one
+ * request per second each. Healthy receivers get at least the rest.
  */
 export const UNHEALTHY_SHARE = 0.25;
-/** Limits the memory to about 10 MB. Further hosts and addresses in one second are refused. */
+/**
+ * Maximum number of hosts and addresses with requests in one second, which limits the memory to about 10 MB. Requests
+ * to further hosts are rejected.
+ */
 export const BUCKETS_MAX = 65_536;
 /**
- * Requests that wait for a token in one queue of a host name, in total and of one customer. Further ones are refused.
+ * Maximum number of requests that wait for a token in one queue of a host name, in total and per customer. Further
+ * requests are rejected.
  */
 export const WAITING_PER_HOST_MAX = 256;
 export const WAITING_PER_CUSTOMER_MAX = 4;
 /**
- * Tokens that a customer may get in a row if it used less than its share before, for example for the events of one
- * moment.
+ * Maximum number of consecutive tokens for a customer that used less than its share before, for example for a burst of
+ * events.
  */
 export const CUSTOMER_CREDIT = 50;

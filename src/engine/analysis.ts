@@ -9,13 +9,13 @@ import { assessRisk, type RiskRating } from "./risk.ts";
 import { describeScenarios, type Scenario } from "./scenarios.ts";
 import { viewAt } from "./view.ts";
 
-/** One factor of the causal decomposition. */
+/** One factor of an analysis, as the API returns it. */
 export type CausalFactor = Pick<
   EstimateStep,
   "claim" | "direction" | "evidence" | "prior" | "posterior" | "weight" | "confidence"
 >;
 
-/** The engine's result for one market at one time. Plain data. */
+/** Analysis of one market at one time. Plain data. */
 export interface Analysis {
   /** Unix milliseconds. */
   readonly asOf: number;
@@ -29,13 +29,13 @@ export interface Analysis {
   /** In [0, 1]. */
   readonly confidence: number;
   readonly riskRating: RiskRating;
-  /** Bounds of the 80% interval of the estimate in a day. */
+  /** Bounds of the 80% prediction interval of the probability one day later. */
   readonly interval: { readonly low: number; readonly high: number };
-  /** The changes that are added to the prior, in order; empty if no factor contributes. */
+  /** Changes that the factors add to the prior, in order; empty if no factor contributes. */
   readonly changes: readonly LogOddsChange[];
   /** Standard error of the sum of the changes, in log-odds. */
   readonly changeError: number;
-  /** How far other prices contradicted the price at the time of the analysis. */
+  /** Differences between the market's price and other prices at the time of the analysis. */
   readonly gaps: PriceGaps;
   /** Standard error of the estimate, and root mean square of the price's move in a day, both in log-odds. */
   readonly standardError: number;
@@ -43,16 +43,16 @@ export interface Analysis {
   readonly summary: string;
   readonly keyFactors: readonly string[];
   readonly risks: readonly string[];
-  /** At least one; the last posterior is `probability`. */
+  /** At least one factor; the posterior of the last one is `probability`. */
   readonly factors: readonly CausalFactor[];
-  /** Their probabilities sum to 1, and the sum of P(s) * P(YES | s) is `probability`. */
+  /** The probabilities P(s) of the scenarios sum to 1, and the sum of P(s) * P(YES | s) is `probability`. */
   readonly scenarios: readonly Scenario[];
   readonly whatWouldChangeMind: readonly string[];
   readonly edgeAssessment: string;
   /** Estimated probability without the calibration factor, in [0.0001, 0.9999]. */
   readonly rawProbability: number;
   readonly calibrationApplied: boolean;
-  /** True if research is part of the view. */
+  /** True if the analysis includes research. */
   readonly isFull: boolean;
 }
 
@@ -110,7 +110,9 @@ export function describeAnalysis(
   };
 }
 
-/** How far the other markets of the event contradict the market's price (`siblingGaps`); 0 without them. */
+/**
+ * Difference from the price that is consistent with the event's other markets (`siblingGaps`); 0 without other markets.
+ */
 function siblingGapOf({ event, marketId }: MarketView): number {
   if (event === null) return 0;
   const { isExclusive, isExhaustive, ladder } = event;
@@ -122,7 +124,7 @@ function siblingGapOf({ event, marketId }: MarketView): number {
   return siblingGaps(logic, legs)[position] ?? 0;
 }
 
-/** The factors that contribute, or the price alone if none does. */
+/** The factors that contribute; without any, one factor that represents the price. */
 function listFactors({ steps, prior, probability }: Estimate): CausalFactor[] {
   if (steps.length > 0) return steps.map(({ name, change, ...factor }) => factor);
   return [

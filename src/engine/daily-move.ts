@@ -4,20 +4,20 @@ import type { MarketView } from "./model.ts";
 
 /** Only moves of the last week are used. */
 const LOOK_BACK_MS = 7 * DAY_MS;
-/** A daily move compares two prices this many hours apart. */
+/** A daily move compares two prices that are 21 to 27 hours apart. */
 const EARLIER_HOURS = { min: 21, max: 27 } as const;
 const MOVES_MIN = 5;
 /**
- * Root mean squares measured on the resolved questions that the engine is fitted to: 0.26 for 31,056 daily moves to
- * prices in [0.05, 0.95], and 0.36 for 35,961 to prices in [0.02, 0.98]. This value is between them. Prices nearer to 0
- * and 1 move much more.
+ * Root mean square daily move of a typical market, in log-odds. In the resolved questions of the fit it was 0.26 for
+ * 31,056 moves to prices in [0.05, 0.95], and 0.36 for 35,961 moves to prices in [0.02, 0.98]; this value is between
+ * the two. Log-odds of prices nearer to 0 and 1 move much more.
  */
 const TYPICAL_MOVE = 0.32;
 const MOVE_MAX = 2;
 
 /**
- * Daily move of the price in log-odds: the root mean square of the moves over about 24 hours in the last week. With
- * fewer than five moves, the typical move of all markets, 0.32.
+ * Root mean square of the price's 24-hour moves in the last week, in log-odds. With fewer than five moves, 0.32, the
+ * value of a typical market.
  *
  * @returns  in [0, 2]
  */

@@ -38,7 +38,7 @@ export function describeFactors({ steps }: Estimate): string[] {
   return byEffect(steps).map(({ claim, prior, posterior }) => `${claim} (${formatPoints(posterior - prior)} points)`);
 }
 
-/** The estimate without each factor, and the prices that contradict the analysis. */
+/** Sentences with the estimate without each factor, and with the prices at which the analysis would no longer hold. */
 export function describeChangesOfMind({ steps, logOdds, interval }: Estimate): string[] {
   const withouts = byEffect(steps).map(({ name, change }) => {
     const probability = toProbability(logOdds - change);
@@ -48,7 +48,7 @@ export function describeChangesOfMind({ steps, logOdds, interval }: Estimate): s
   return [...withouts, `A price below ${bounds} would contradict this analysis.`];
 }
 
-/** The difference between estimate and price, and the edge of each side after costs. */
+/** Sentence with the difference between estimate and price, and the edge of each side after costs. */
 export function describeEdge({ probability, marketPrice }: Estimate, edges: readonly ExecutableEdge[]): string {
   const difference = `The estimate differs from the price by ${formatPoints(probability - marketPrice)} points.`;
   const sides = edges.map(

@@ -13,10 +13,10 @@ import {
 import { computePrior, currentPrice } from "./reference-price.ts";
 import { viewAt } from "./view.ts";
 
-/** Name of a change: a factor, or the logic of the event (`reestimate`). */
+/** Source of a change: a factor, or the logic of the event (`reestimate`). */
 export type ChangeName = FactorName | "event_logic";
 
-/** A change of the log-odds, with its reason. It can be added to any prior. */
+/** A change of the log-odds and the reason for it. It can be added to any prior. */
 export interface LogOddsChange {
   readonly name: ChangeName;
   readonly claim: string;
@@ -44,23 +44,23 @@ export interface Estimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */
   readonly standardError: number;
-  /** The part of `standardError` that does not come from the price. */
+  /** The part of `standardError` that comes from the changes and not from the prior. */
   readonly changeError: number;
   /** Root mean square of the daily move of the price, in log-odds (`dailyMove`). */
   readonly dailyMove: number;
   /** Displayed price of the market, in [0, 1]. */
   readonly marketPrice: number;
   readonly prior: Prior;
-  /** Changes other than 0, in the order in which they are added; empty if there is none. */
+  /** Changes other than 0, in the order in which they are added. */
   readonly steps: readonly EstimateStep[];
-  /** Bounds of the 80% interval of the estimate in a day, which is how long an analysis is fresh. */
+  /** Bounds of the 80% prediction interval of the probability one day later. An analysis is fresh for a day. */
   readonly interval: { readonly low: number; readonly high: number };
   /** 1 minus the width of the interval, reduced for a wide, one-sided or old book; in [0, 1]. */
   readonly confidence: number;
 }
 
 const LAMBDA_MAX = 3;
-/** Limits a log likelihood ratio to [-3, 3]: it changes the odds by a factor of at most 20. */
+/** Limits a log likelihood ratio to [-3, 3], which changes the odds by a factor of at most 20. */
 export const clampLambda = (lambda: number): number => clamp(lambda, -LAMBDA_MAX, LAMBDA_MAX);
 
 /** 90% quantile of the standard normal distribution: an 80% interval lies between -z and z. */
@@ -73,7 +73,7 @@ const Z_80 = 1.2815515655446004;
  * Var(L) = s_prior^2 + x' V x + sum of w_k^2 s_k^2, with x_k = confidence_k lambda_k, V the covariance of the fitted
  * weights and s_k the standard error of lambda_k (delta method).
  *
- * The interval is L -+ 1.28 sqrt(Var(L) + d^2), with d the move of the price in a day (`dailyMove`).
+ * The interval is L -+ 1.28 sqrt(Var(L) + d^2), where d is the daily move of the price (`dailyMove`).
  *
  * @returns  null if the market has no price
  */
@@ -104,7 +104,7 @@ export function estimate(
   return createEstimate(prior, marketPrice, changes, { changeError: Math.sqrt(variance), dailyMove: dailyMove(view) });
 }
 
-/** Adds changes to a prior. */
+/** Adds changes of the log-odds to a prior. */
 export function createEstimate(
   prior: Prior,
   marketPrice: number,
@@ -142,7 +142,7 @@ export function createEstimate(
   };
 }
 
-/** Standard error of the log-odds and 80% interval of an estimate. */
+/** Standard error and 80% prediction interval of an estimate. */
 export function spreadEstimate(
   logOdds: number,
   prior: Pick<Prior, "standardError">,

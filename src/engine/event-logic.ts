@@ -3,17 +3,17 @@ import { isotonicRegression, removeOverround } from "../quant/coherence.ts";
 import { PROBABILITY_MIN, toLogOdds } from "./log-odds.ts";
 import { UNKNOWN_SPREAD } from "./reference-price.ts";
 
-/** Smallest spread by which a price of a ladder is weighted. */
+/** Minimum spread in the weight of a ladder price. */
 const SPREAD_MIN = 0.005;
-/** Smallest standard error of an estimate that is compared with others, in log-odds. */
+/** Minimum standard error in the weight of an estimate, in log-odds. */
 const ERROR_MIN = 1e-3;
-/** Weight of a one-sided quote, which is a bound and not a price. */
+/** Weight of a one-sided quote, which only bounds the price. */
 const BOUND_WEIGHT = 1e-9;
 const ITERATIONS_MAX = 200;
 
 /**
- * How the answers of an event's markets depend on each other. ladder: each market implies the one before. exclusive: at most one
- * resolves YES, and exactly one if the set is exhaustive.
+ * Logical relation of an event's markets. ladder: YES of a market implies YES of the previous one. exclusive: at most
+ * one market resolves YES, and exactly one if the set is exhaustive.
  */
 export type EventLogic = { readonly kind: "ladder" } | { readonly kind: "exclusive"; readonly isExhaustive: boolean };
 
@@ -24,7 +24,7 @@ export interface LegPrice {
   readonly spread: number | null;
 }
 
-/** Estimate of one market before it is adjusted to the estimates of the other markets of its event. */
+/** Estimate of one market before it is made consistent with the estimates of the event's other markets. */
 export interface LegEstimate {
   readonly logOdds: number;
   /** Standard error of the log-odds. */
@@ -34,17 +34,17 @@ export interface LegEstimate {
 }
 
 /**
- * How far the prices of the other markets contradict each price: the log-odds of the nearest consistent price minus
- * those of the price. All 0 if the prices are consistent.
+ * For each price, its difference from the nearest consistent price, in log-odds: consistent minus actual. All 0 if the
+ * prices are consistent.
  *
- * @param legs  of a ladder from the widest market to the narrowest
+ * @param legs  for a ladder, from the widest market to the narrowest
  */
 export function siblingGaps(logic: EventLogic, legs: readonly LegPrice[]): number[] {
   const coherent = coherentPrices(logic, legs);
   return legs.map(({ yesPrice }, index) => toLogOdds(coherent[index] ?? yesPrice) - toLogOdds(yesPrice));
 }
 
-/** Spread of a leg, at least 0.005; 0.1 if it is unknown. */
+/** Spread of a market of the event, at least 0.005; 0.1 if unknown. */
 export const legSpread = ({ spread }: Pick<LegPrice, "spread">): number =>
   Math.max(spread ?? UNKNOWN_SPREAD, SPREAD_MIN);
 
@@ -64,15 +64,15 @@ export function coherentPrices(logic: EventLogic, legs: readonly LegPrice[]): re
 }
 
 /**
- * The nearest estimates that agree with each other.
+ * Returns the nearest consistent estimates.
  *
- * ladder: isotonic regression of the log-odds, weighted by 1 / standard error^2. If a quote is a bound (`isBound`), its
- * estimate moves to those of the other markets, which do not move.
+ * ladder: isotonic regression of the log-odds, weighted by 1 / standard error^2. If a quote is only a bound
+ * (`isBound`), its estimate is adjusted to the other estimates, which stay unchanged.
  *
  * exclusive: the power method, p_i = max(0.0001, q_i^k), with k such that the sum is 1, if the sum is above 1 or the
  * set is exhaustive. If the sum is above 1, the estimates of bounds are lowered first.
  *
- * @param estimates  of a ladder from the widest market to the narrowest; of an exhaustive set all
+ * @param estimates  for a ladder, from the widest market to the narrowest; for an exhaustive set, all markets
  * @returns  log-odds in the order of the estimates
  * @see Barlow et al. (1972), "Statistical Inference under Order Restrictions"
  */
@@ -105,7 +105,7 @@ function agreeingExclusive(estimates: readonly LegEstimate[], isExhaustive: bool
   return legs.map(({ log, isBound }) => toLogOdds(Math.exp((isBound ? (boundExponent ?? exponent) : exponent) * log)));
 }
 
-/** Returns the largest x found with f(x) at most the target: the sum is never above it. */
+/** Returns an x for which f(x) is at most the target, as close to the target as possible. f decreases. */
 function solveDecreasing(f: (x: number) => number, target: number): number {
   let low = 0;
   let high = 1;

@@ -17,21 +17,21 @@ export interface ExecutableEdge {
 
 export type Recommendation = "BUY_YES" | "BUY_NO" | "NO_TRADE";
 
-/** Edge after costs from which a trade is recommended: a cent a contract, the tick of most markets. */
+/** Minimum edge after costs for a recommended trade: one cent per contract, the tick of most markets. */
 export const EDGE_MIN = 0.01;
 
-/** The data of a market that a purchase depends on. Only the time, bid and ask of the quote are used. */
+/** Market data for `executableEdges`. Only the time, bid and ask of the quote are used. */
 export type OfferView = Pick<MarketView, "asOf" | "takerFee" | "kind"> & {
   readonly quote: Pick<QuotePoint, "at" | "bid" | "ask"> | null;
 };
 
-/** A quote that was last confirmed earlier than this is not assumed to be executable. */
+/** Maximum time since the last confirmation of an executable quote. */
 const QUOTE_AGE_MS_MAX = HOUR_MS;
 
 /**
- * Edge of both sides after the spread and the taker fee, the better one first. YES: p - (ask + fee). NO: (1 - p) - ((1
- * - bid) + fee). A side without a quote is omitted. Empty for play money, if the fee is unknown, and for a crossed
- * book or a quote that was not confirmed for an hour, whose prices are not current.
+ * Edge of both sides after the spread and the taker fee, larger edge first. YES: p - (ask + fee). NO: (1 - p) - ((1
+ * - bid) + fee). A side without a quote is omitted. Empty for play money, an unknown fee, a crossed
+ * order book, and a quote that was last confirmed more than an hour ago.
  *
  * @param probability  estimated probability of YES, in [0, 1]
  */

@@ -8,12 +8,12 @@ export function formatOrderPrice(price: number | null): string {
   return price === null ? "none" : `${trim((100 * price).toFixed(4))}¢`;
 }
 
-/** Probability or share as a percentage without the sign: 0.4153 is `41.5`. */
+/** Probability or share as a percentage, without the percent sign: 0.4153 is `41.5`. */
 export function formatPercent(share: number): string {
   return trim((100 * share).toFixed(1));
 }
 
-/** Difference of probabilities in points, with its sign: -0.042 is `-4.2`. */
+/** Difference of probabilities in percentage points, with a sign: -0.042 is `-4.2`. */
 export function formatPoints(difference: number): string {
   const text = trim((100 * difference).toFixed(1));
   return difference > 0 && text !== "0" ? `+${text}` : text;

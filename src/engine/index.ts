@@ -1,4 +1,4 @@
-/** Estimates the probability of a market from its price and other factors. Pure: all data is in the view. */
+/** Estimates the probability of a market from its price and other factors. Pure functions of a `MarketView`. */
 export { type Analysis, analyse } from "./analysis.ts";
 export { type Estimate, estimate, type LogOddsChange } from "./estimate.ts";
 export { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps } from "./event-logic.ts";

@@ -1,6 +1,6 @@
 import { clamp, logit, sigmoid } from "../lib/numbers.ts";
 
-/** Probabilities nearer to 0 or 1 are moved to this bound: no factor can express more certainty. */
+/** Minimum distance of an estimated probability from 0 and 1. */
 export const PROBABILITY_MIN = 1e-4;
 
 /**

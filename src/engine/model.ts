@@ -22,7 +22,7 @@ export interface TradePoint {
   readonly takerSide: Side | null;
 }
 
-/** Best prices of a market at a time. Prices in (0, 1), sizes in contracts; null if unknown or absent. */
+/** Best bid and ask of a market at a time. Prices in (0, 1), sizes in contracts; null if unknown or absent. */
 export interface QuotePoint {
   /** Unix milliseconds: when the quote was last confirmed. */
   readonly at: number;
@@ -35,23 +35,26 @@ export interface QuotePoint {
   readonly indicativePrice: number | null;
 }
 
-/** money: prices in real money. play_money: a market of play money. forecast: a forecast of a crowd without trading. */
+/**
+ * Kind of a price. money: a real-money market. play_money: a play-money market. forecast: a crowd forecast without
+ * trading.
+ */
 export type PriceKind = "money" | "play_money" | "forecast";
 
-/** The same question at another venue. */
+/** A market at another venue with the same or the opposite question. */
 export interface PeerView {
   readonly venue: VenueId;
-  /** Name of the venue's adapter, by which fitted coefficients are stored; null if unknown. */
+  /** Name of the venue's adapter, which is the key of its fitted coefficients; null if unknown. */
   readonly adapter: string | null;
   readonly marketId: string;
   /** True if YES of the peer is NO of this market. */
   readonly isInverse: boolean;
-  /** Calibrated probability that both ask the same question, in [0, 1]. */
+  /** Calibrated probability that the match is right, in [0, 1]. */
   readonly matchConfidence: number;
   readonly kind: PriceKind;
   /** When the price was last confirmed, Unix milliseconds. */
   readonly at: number;
-  /** Price of the peer's own YES, in [0, 1]. */
+  /** YES price of the peer, in [0, 1]; not inverted. */
   readonly yesPrice: number;
   /** Ask minus bid; null without a two-sided book. */
   readonly spread: number | null;
@@ -59,7 +62,7 @@ export interface PeerView {
   readonly volume24hUsd: number | null;
 }
 
-/** A market of the event. The analysed market is one of them. */
+/** A market of the event, including the analysed market. */
 export interface LegView {
   readonly marketId: string;
   /** Name of the outcome within the event. */
@@ -72,7 +75,7 @@ export interface LegView {
   readonly spread: number | null;
 }
 
-/** The event of the market: the prices of its markets, and how their answers depend on each other. */
+/** The event of the market: prices and logical relation of its markets. */
 export interface EventView {
   /** True if at most one market of the event resolves YES. */
   readonly isExclusive: boolean;
@@ -80,15 +83,15 @@ export interface EventView {
   readonly isExhaustive: boolean;
   readonly legs: readonly LegView[];
   /**
-   * Ids of markets whose probability cannot increase from one to the next: each implies the one before ("by March",
-   * then "by February"). Null if the event is not a ladder or the market is not on it.
+   * Ids of the markets of a ladder, in which YES of a market implies YES of the previous one ("by March", then "by
+   * February"). Null if the event is not a ladder or the market is not on it.
    */
   readonly ladder: readonly string[] | null;
 }
 
-/** Consensus of the trades that agents reported. */
+/** Consensus of the trades reported by agents. */
 export interface ConsensusView {
-  /** When the reports were read, Unix milliseconds. None of them is later. */
+  /** When the reports were read, Unix milliseconds. No report is later. */
   readonly at: number;
   /** In [0, 1]. */
   readonly probability: number;
@@ -100,9 +103,9 @@ export interface ConsensusView {
 export interface ResearchView {
   /** When the research ended, Unix milliseconds. */
   readonly at: number;
-  /** Estimate of the pool of independent trials, in (0, 1). The trials never see the price. */
+  /** Pooled estimate of independent trials, in (0, 1). The trials do not get the price. */
   readonly probability: number;
-  /** Standard error of its log-odds, from the disagreement of the trials. */
+  /** Standard error of the estimate's log-odds, from the disagreement between the trials. */
   readonly standardError: number;
   readonly trials: number;
   /** Sentences about the evidence, each with its source. */
@@ -121,14 +124,14 @@ export interface ActivityView {
 }
 
 /**
- * The known data of a market at one time. Plain data, so that it can be sent to a worker thread and stored. Everything
- * that changes has a time, and `viewAt` removes data newer than `asOf`, so that no factor sees it.
+ * The known data of a market at one time. Plain data, so that it can be sent to a worker thread and stored. Data that
+ * changes has a time, and `viewAt` removes data newer than `asOf`.
  */
 export interface MarketView {
   /** Unix milliseconds. */
   readonly asOf: number;
   readonly venue: VenueId;
-  /** Name of the venue's adapter, by which fitted coefficients are stored; null if unknown. */
+  /** Name of the venue's adapter, which is the key of its fitted coefficients; null if unknown. */
   readonly adapter: string | null;
   readonly marketId: string;
   readonly title: string;
@@ -136,18 +139,18 @@ export interface MarketView {
   readonly kind: PriceKind;
   /** When the market was listed; null if unknown. */
   readonly openAt: number | null;
-  /** Scheduled close, known in advance; null if unknown. */
+  /** Scheduled closing time; null if unknown. */
   readonly closeAt: number | null;
   /**
-   * Deadline before which the event must happen for YES, if the question is of that kind ("by 31 March") and nothing
-   * but time decides it; null for matches, data releases and questions without a deadline.
+   * Deadline by which an event must happen for YES ("by 31 March"), if the event can happen at any time. Null for
+   * matches, data releases and questions without a deadline.
    */
   readonly deadlineAt: number | null;
   /** Null if unknown. */
   readonly takerFee: TakerFee | null;
-  /** Null if no quote is known; the price is then the last one of `prices`. */
+  /** Null if unknown; the current price is then the last of `prices`. */
   readonly quote: QuotePoint | null;
-  /** Prices by the `yesPrice` rule, oldest first. */
+  /** Displayed prices (`yesPrice`), oldest first. */
   readonly prices: readonly PricePoint[];
   /** Null if unknown. */
   readonly book: BookView | null;
@@ -161,7 +164,7 @@ export interface MarketView {
   readonly research: ResearchView | null;
 }
 
-/** Names of the factors, in the order in which they are added. */
+/** Names of the factors, in the order in which their changes are added. */
 export const FACTOR_NAMES = [
   "calibration",
   "cross_venue",
@@ -179,7 +182,7 @@ export interface Prior {
   /** In (0, 1). */
   readonly probability: number;
   readonly logOdds: number;
-  /** Standard error of the log-odds as a measurement of the market's opinion: half of the spread. */
+  /** Standard error of the log-odds, from half of the spread (`logOddsError`). */
   readonly standardError: number;
   /** Lower for a wide, one-sided or old book; in [0, 1]. */
   readonly confidence: number;
@@ -187,7 +190,7 @@ export interface Prior {
   readonly evidence: readonly string[];
 }
 
-/** How far other prices contradict the price of a market, in log-odds; 0 without other prices. */
+/** Differences between other prices and the price of a market, in log-odds; 0 without other prices. */
 export interface PriceGaps {
   /** The same question at other venues (`peerGapOf`). */
   readonly peers: number;
@@ -205,34 +208,36 @@ export interface FactorReading {
   readonly lambda: number;
   /** Standard error of `lambda`, at least 0. */
   readonly standardError: number;
-  /** How well the factor applies to this market, in [0, 1]. It multiplies the fitted coefficient. */
+  /** Confidence that the factor applies to this market, in [0, 1]. It multiplies the fitted weight. */
   readonly confidence: number;
 }
 
-/** Parameters of the engine, shipped as a file. The fit finds those to which data applies and keeps the others. */
+/**
+ * Parameters of the engine, from `coefficients.json`. `npm run fit` changes only the parameters for which it has data.
+ */
 export interface EngineCoefficients {
   readonly version: number;
   /** Share of the way from the mid to the microprice, in [0, 1]. */
   readonly micropriceShare: number;
-  /** Log-odds beyond which a price is stretched, and the kinds of prices to which it applies. */
+  /** The calibration factor moves log-odds beyond `from` further from 0, for prices of these kinds. */
   readonly tail: { readonly from: number; readonly kinds: readonly PriceKind[] };
   /**
-   * Share of the gap to a peer that a price closes within a day, by adapter of the market and adapter of the peer.
-   * Other pairs have the share of `default` by the kind of the peer's price.
+   * Share of the price difference to a peer that the market closes within a day, by the adapters of the market and of
+   * the peer. For other pairs: `default`, by the kind of the peer's price.
    */
   readonly leadership: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  /** Share of each imbalance in the order flow. 0 for a part that no data was fitted to. */
+  /** Weights of the three order imbalances. 0 for an imbalance without data in the fit. */
   readonly orderFlow: { readonly trades: number; readonly largeTrades: number; readonly book: number };
   /**
-   * Weight of each factor before its confidence. 0 where the fit found no gain out of sample. The weights of
-   * `reported_consensus` and `research` are set by hand: no data with known outcomes has either.
+   * Weight of each factor before its confidence. 0 if the factor did not help out of sample. The weights of
+   * `reported_consensus` and `research` are set by hand, because no data with known outcomes contains either.
    */
   readonly weights: Readonly<Record<FactorName, number>>;
   /** Covariance of the weights, by factor; factors without an entry have none. */
   readonly covariance: Readonly<Partial<Record<FactorName, Readonly<Partial<Record<FactorName, number>>>>>>;
 }
 
-/** One factor: a pure function of a view. It returns null if it does not apply. */
+/** A factor: a pure function of a view, which returns null if the factor does not apply. */
 export interface Factor {
   readonly name: FactorName;
   evaluate(view: MarketView, prior: Prior, coefficients: EngineCoefficients): FactorReading | null;

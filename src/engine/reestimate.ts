@@ -4,7 +4,7 @@ import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, PriceGaps } from "./model.ts";
 import { computePrior, currentPrice, type PriceView, priorFigures } from "./reference-price.ts";
 
-/** The change that an analysis adds to the price, and its errors, in log-odds. */
+/** The total change that an analysis adds to the prior, and its uncertainty, in log-odds. */
 export interface EstimateChanges {
   /** Sum of the changes of the factors. */
   readonly change: number;
@@ -21,8 +21,8 @@ export type PricedEstimate = Pick<
 >;
 
 /**
- * The figures of an earlier analysis at the current price: the same changes of the log-odds, added to the current
- * prior. Equal to those of `reestimate`, without its text.
+ * Applies the changes of an earlier analysis to the current prior. Returns the same figures as `reestimate`, without
+ * sentences.
  *
  * @returns  null if the market has no price
  */
@@ -42,11 +42,12 @@ export function priceEstimate(
 }
 
 /**
- * An earlier analysis at the current price: the same changes of the log-odds, added to the current prior. All figures
- * and sentences are computed again.
+ * Updates an earlier analysis to the current price: adds the same changes of the log-odds to the current prior, and
+ * computes all figures and sentences again.
  *
  * @param view  the current view. Its prices, trades, consensus and research are not used
- * @param eventLogic  makes the estimate agree with those of the event's other markets; null if they agree already
+ * @param eventLogic  change that makes the estimate consistent with those of the event's other markets; null if it is
+ *   consistent already
  * @returns  null if the market has no price
  */
 export function reestimate(
@@ -65,8 +66,8 @@ export function reestimate(
 }
 
 /**
- * Whether the prices that an analysis used have moved, relative to the market's own price, by more than half of the
- * width of its interval in log-odds.
+ * Whether the other prices that an analysis used have moved, relative to the market's price, by more than half the
+ * width of the analysis's interval, in log-odds.
  *
  * @param interval  of the analysis
  */

@@ -5,28 +5,30 @@ import { formatPercent, formatPrice } from "./format.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.ts";
 
-/** Range of the probability that a one-sided quote may leave open: the widest spread whose mid is a price. */
+/**
+ * Maximum range of the probability that a one-sided quote may leave open to count as a price. Equal to the maximum
+ * spread whose mid is a price.
+ */
 const OPEN_RANGE_MAX = 0.1;
 /** Assumed spread of a market without a two-sided book. */
 export const UNKNOWN_SPREAD = 0.1;
 /**
- * A spread of this width lowers the confidence by half, and so does a quote of this age. Larger values lower it no
- * further.
+ * A spread of this width, or a quote of this age, lowers the confidence by half. Larger values have no further effect.
  */
 const WIDE_SPREAD = 0.2;
 const OLD_QUOTE_MS = 24 * HOUR_MS;
 
-/** Price by the `yesPrice` rule: of the quote, else the last of the prices; null if there is none. */
+/** Displayed price (`yesPrice`) of the quote, else the last of the prices; null if there is none. */
 export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "prices">): number | null {
   return (quote === null ? null : yesPrice(quote)) ?? prices.at(-1)?.yesPrice ?? null;
 }
 
-/** The data of a market that its price depends on. */
+/** Market data for the prior. */
 export type PriceView = Pick<MarketView, "asOf" | "quote" | "activity">;
 
 /**
- * The prior: the mid of a two-sided book, moved a fitted share of the way to the microprice, else the displayed price.
- * A wide, one-sided or old book and a thin market lower the confidence, not the price.
+ * The prior: the mid of a two-sided order book, moved by a fitted share towards the microprice; else the displayed
+ * price. A wide, one-sided or old book and a thin market lower the confidence, not the price.
  *
  * @param price  from `currentPrice`
  *
@@ -50,7 +52,7 @@ export function computePrior(
   return { ...figures, claim, evidence: [evidence] };
 }
 
-/** The figures of the prior, without its text. */
+/** Same as `computePrior`, without the sentence. */
 export function priorFigures(
   { quote, asOf, activity }: PriceView,
   price: number,
@@ -71,8 +73,7 @@ export function priorFigures(
 }
 
 /**
- * Standard error of a price's log-odds as a measurement of the market's opinion: half of the spread, s, divided by the
- * slope dp/dL = p (1 - p), and at most 1.
+ * Standard error of a price's log-odds: half of the spread divided by the slope dp/dL = p (1 - p), at most 1.
  *
  * @param spread  ask minus bid; null without a two-sided book, for which 0.1 is assumed
  * @returns  in [0, 1]
@@ -83,8 +84,8 @@ export function logOddsError(probability: number, spread: number | null): number
 }
 
 /**
- * Returns by which share a thin market lowers the confidence: 0.5 without liquidity and volume, 0 from $1,000,000 of
- * either.
+ * Returns the share by which a thin market lowers the confidence: 0.5 without liquidity and volume, 0 from $1,000,000
+ * of either.
  */
 function thinLoss(activity: MarketView["activity"]): number {
   const usd = Math.max(0, activity?.liquidityUsd ?? 0, activity?.volume24hUsd ?? 0);
@@ -98,15 +99,15 @@ export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number 
 }
 
 /**
- * Whether a quote only bounds the probability: one side is missing, and the other leaves more than 0.10 open. An ask of
- * 0.02 without a bid leaves [0, 0.02] and is nearly a price; an ask of 0.99 has almost no information.
+ * Whether a quote only bounds the probability: one side is missing, and the other side leaves a range of more than
+ * 0.10. An ask of 0.02 without a bid leaves [0, 0.02] and is nearly a price; an ask of 0.99 has almost no information.
  */
 export function isBound({ bid, ask }: Pick<QuotePoint, "bid" | "ask">): boolean {
   if ((bid === null) === (ask === null)) return false;
   return (ask ?? 1) - (bid ?? 0) > OPEN_RANGE_MAX;
 }
 
-/** Microprice minus mid; 0 without a mid, which a one-sided or too wide book does not have, or without known sizes. */
+/** Microprice minus mid; 0 for a one-sided or too wide order book, or without known sizes. */
 function micropriceShift(quote: QuotePoint | null): number {
   if (quote === null || quote.bid === null || quote.ask === null) return 0;
   const { bid, ask, bidSize, askSize } = quote;

@@ -19,9 +19,9 @@ interface Risk {
 }
 
 /**
- * Rates the risk of acting on an estimate: 0 points are low, 1 or 2 medium, more are high. One point each: an interval
- * wider than 0.2 (two: 0.4), less than a day to the close, no two-sided book or a spread above 0.05, liquidity and
- * volume below $1,000 or unknown, a price that was not confirmed for an hour.
+ * Rates the risk of acting on an estimate by points: 0 is low, 1 or 2 medium, more is high. One point each: an interval
+ * wider than 0.2 (two points above 0.4), less than a day until the market closes, no two-sided order book or a spread
+ * above 0.05, liquidity and volume below $1,000 or unknown, a price that was not confirmed for an hour.
  */
 export function assessRisk(view: MarketView, estimate: Estimate): { rating: RiskRating; sentences: string[] } {
   const risks = [intervalRisk(estimate), timeRisk(view), spreadRisk(view), depthRisk(view), ageRisk(view)].filter(

@@ -2,10 +2,10 @@ import type { Estimate } from "./estimate.ts";
 import { formatPercent, formatPrice } from "./format.ts";
 import type { LegView, MarketView } from "./model.ts";
 
-/** A way in which the question can develop. The scenarios exclude each other and cover everything. */
+/** One possible development. The scenarios of an analysis are mutually exclusive and exhaustive. */
 export interface Scenario {
   readonly name: string;
-  /** Probability of the scenario; all sum to 1. */
+  /** Probability of the scenario; the scenarios' probabilities sum to 1. */
   readonly probability: number;
   /** Probability of YES in the scenario. */
   readonly conditionalProbability: number;
@@ -18,10 +18,10 @@ const RIVALS_MAX = 3;
 
 /**
  * Scenarios whose probabilities sum to 1 and satisfy the law of total probability: the sum of P(s) P(YES | s) is the
- * estimated probability. For exclusive outcomes: this outcome, its most likely rivals, any other. Otherwise: the
- * estimate first reaches the upper or the lower bound of its interval. A probability that changes only with news is a
- * martingale, so from p it reaches the upper bound first with the probability (p - low) / (high - low) (optional
- * stopping theorem).
+ * estimated probability. For exclusive outcomes, the scenarios are: this outcome, each of its most likely rivals, any
+ * other outcome. Otherwise: the estimate first reaches the upper bound of its interval, or first the lower bound. A
+ * probability that changes only with news is a martingale, so from p it reaches the upper bound first with the
+ * probability (p - low) / (high - low) (optional stopping theorem).
  */
 export function describeScenarios(view: MarketView, estimate: Estimate): Scenario[] {
   return describeOutcomes(view, estimate) ?? describeBounds(estimate);

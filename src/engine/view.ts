@@ -1,7 +1,7 @@
 import type { MarketView } from "./model.ts";
 
 /**
- * The view of a market at a time: the same view without anything that was observed later. Lists keep their order.
+ * Returns the view of a market at a time, without data that was observed later. Lists keep their order.
  *
  * @param asOf  Unix milliseconds
  */

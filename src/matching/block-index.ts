@@ -2,20 +2,22 @@
 import { copyInto } from "../lib/numbers.ts";
 import { TopK } from "../lib/top-k.ts";
 
-/** Postings read for one query. The rarest terms are read first. */
+/** Maximum number of postings read for one query. The rarest terms are read first. */
 const POSTINGS_READ_MAX = 20_000;
-/** A term with more postings at a venue than this is read only if it is the rarest term of the query. */
+/**
+ * Maximum number of postings of a term at a venue. A term with more is read only if it is the rarest term of the query.
+ */
 const POSTING_LENGTH_MAX = 8_000;
 
 interface Term {
   readonly text: string;
-  /** Rows by venue number, in no order. */
+  /** Rows by venue number, unsorted. */
   readonly postings: number[][];
 }
 
 export interface BlockTerm {
   readonly text: string;
-  /** Score that a row gets for this term of a query, in (0, 1]. Terms of a stored row have no weight. */
+  /** Score of a row that has this query term, in (0, 1]. Terms of indexed rows have no weight. */
   readonly weight: number;
 }
 
@@ -29,7 +31,7 @@ export class BlockIndex {
   /**
    * Adds a row, or replaces its terms.
    *
-   * @param terms  each text at most once
+   * @param terms  terms without repeated texts
    */
   set(row: number, venue: number, terms: readonly Pick<BlockTerm, "text">[]): void {
     this.delete(row);
@@ -65,10 +67,10 @@ export class BlockIndex {
   }
 
   /**
-   * Returns the rows of other venues that share the most weight with a query, best first.
+   * Returns the rows of other venues whose terms have the largest total weight in the query, best first.
    *
    * @param venue  number of the venue whose rows are excluded
-   * @param shareMin  least share of the weight of the query that a result must have, in [0, 1]
+   * @param shareMin  minimum share of the query's total weight that a result must have, in [0, 1]
    */
   find(
     terms: readonly BlockTerm[],

@@ -1,4 +1,4 @@
-/** Decides whether two markets or two events match, from the comparison of their fingerprints. */
+/** Decides from a comparison of fingerprints whether two markets or two events match. */
 import { clamp, logit, sigmoid } from "../lib/numbers.ts";
 import type { EventComparison } from "./event-features.ts";
 import type { QuantityRelation } from "./facts/quantities.ts";
@@ -17,13 +17,13 @@ export interface MatchingCoefficients {
   readonly market: LogisticModel;
   readonly event: LogisticModel;
   /**
-   * Calibration for pairs found on a board, of which fewer are true than of hand-picked pairs:
-   * log-odds = slope * log-odds of the model + shift.
+   * Calibration for pairs from a market board, of which fewer match than of hand-picked pairs: log-odds = slope *
+   * log-odds of the model + shift.
    */
   readonly board: { readonly slope: number; readonly shift: number };
 }
 
-/** Why two questions cannot be the same, whatever their similarity. */
+/** Reason why two questions cannot be the same, whatever their similarity. */
 export type Veto =
   | "outcome"
   | "fixture"
@@ -36,27 +36,27 @@ export type Veto =
   | "placeholder"
   | ScopeDimension;
 
-/** Probability of a match in spite of a veto. A veto can rest on a fact that was read wrongly. */
+/** Probability of a match despite a veto, because a fact can be parsed wrongly. */
 export const VETOED_PROBABILITY = 0.004;
 /**
- * Probability from which two markets or two events count as the same. Precision matters more than recall: a wrong pair
+ * Minimum probability for two markets or events to count as a match. Precision matters more than recall: a wrong pair
  * looks like an arbitrage and loses money.
  */
 export const MATCH_DECISION_MIN = 0.75;
-/** Probability from which similar questions with different thresholds or deadlines are reported as related. */
+/** Minimum probability for similar questions with different thresholds or deadlines to be reported as related. */
 const RELATED_PROBABILITY_MIN = 0.7;
 
 export interface MatchDecision {
   readonly relation: MatchRelation | null;
   /**
-   * Probability that the relation is right among hand-picked pairs, in [0, 1]. `VETOED_PROBABILITY` if the relation is
+   * Probability that the relation is right, for hand-picked pairs, in [0, 1]. `VETOED_PROBABILITY` if the relation is
    * null.
    */
   readonly probability: number;
   readonly vetoes: readonly Veto[];
 }
 
-/** Returns log-odds. A feature that is absent counts as 0. */
+/** Returns the log-odds of the model. A missing feature counts as 0. */
 export function logisticScore(model: LogisticModel, features: Readonly<Record<string, number>>): number {
   const { weights } = model;
   let score = model.intercept;
@@ -64,10 +64,13 @@ export function logisticScore(model: LogisticModel, features: Readonly<Record<st
   return score;
 }
 
-/** Relations of thresholds that do not exclude that two markets match. */
+/** Threshold relations with which two markets can match. */
 const MATCHING_QUANTITIES: ReadonlySet<QuantityRelation> = new Set(["same", "none", "opposite"]);
 
-/** Returns the vetoes of two markets. `threshold`, `deadline` and `polarity` can still leave a relation. */
+/**
+ * Returns the vetoes of two markets. With the vetoes `threshold`, `deadline` and `polarity`, the markets can still be
+ * related.
+ */
 export function findMarketVetoes(comparison: MarketComparison): Veto[] {
   const vetoes: Veto[] = [...comparison.vetoedScopes];
   if (comparison.hasOtherSubject) vetoes.push("outcome");
@@ -78,7 +81,7 @@ export function findMarketVetoes(comparison: MarketComparison): Veto[] {
   return vetoes;
 }
 
-/** Decides about two markets. The relation is null if they are not related. */
+/** Decides the relation of two markets; null if they are not related. */
 export function decideMarkets(comparison: MarketComparison, coefficients: MatchingCoefficients): MatchDecision {
   const { features, quantities, periods, isPolarityFlipped, isNegated } = comparison;
   const vetoes = findMarketVetoes(comparison);
@@ -98,7 +101,7 @@ export function decideMarkets(comparison: MarketComparison, coefficients: Matchi
   return { relation: null, probability: VETOED_PROBABILITY, vetoes };
 }
 
-/** Whether both sides settle on the same proposition (with yes and no swapped if inverse) with enough probability. */
+/** Whether two markets probably ask the same or the opposite question. */
 export const isSameProposition = (decision: MatchDecision): boolean =>
   isSameQuestion(decision) && decision.probability >= MATCH_DECISION_MIN;
 
@@ -110,7 +113,7 @@ export function findEventVetoes({ periods, vetoedScopes, hasOtherFixture, hasOth
   return vetoes;
 }
 
-/** Decides about two events. The relation is identical, or null if there is a veto. */
+/** Decides the relation of two events: identical, or null if there is a veto. */
 export function decideEvents(comparison: EventComparison, coefficients: MatchingCoefficients): MatchDecision {
   const vetoes = findEventVetoes(comparison);
   if (vetoes.length > 0) return { relation: null, probability: VETOED_PROBABILITY, vetoes };
@@ -121,7 +124,7 @@ export function decideEvents(comparison: EventComparison, coefficients: Matching
   };
 }
 
-/** Returns the probability among pairs that were found on a board. */
+/** Converts a model probability to the probability for pairs from a market board. */
 export function calibrateForBoard(probability: number, { board }: MatchingCoefficients): number {
   return sigmoid(board.slope * logit(clamp(probability, 1e-9, 1 - 1e-9)) + board.shift);
 }

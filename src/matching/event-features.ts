@@ -14,14 +14,14 @@ import {
 } from "./features.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
-/** How two events differ. */
+/** Comparison of two events. */
 export interface EventComparison {
-  /** Inputs of the fitted model, in the order of its coefficients. */
+  /** Features of the fitted model, in the order of its coefficients. */
   readonly features: Readonly<
     Record<CommonFeature | "fixture_similarity" | "outcome_overlap" | "outcome_unknown" | "size_differs", number>
   >;
   readonly periods: PeriodComparison;
-  /** Dimensions whose values differ, and strict ones that only one event names. */
+  /** Dimensions whose values differ, and strict dimensions that only one event names. */
   readonly vetoedScopes: readonly ScopeDimension[];
   /** Whether the fixtures differ, or only one event is about a fixture. */
   readonly hasOtherFixture: boolean;
@@ -60,13 +60,16 @@ export function compareEvents(a: EventFingerprint, b: EventFingerprint, weightOf
   };
 }
 
-/** Stems of the title without the two sides, which `fixtureSimilarity` compares. */
+/** Stems of the title without the two sides of the fixture, which `fixtureSimilarity` compares. */
 function withoutSides({ stems, fixture }: EventFingerprint): readonly string[] {
   const sides = new Set(fixture?.flat());
   return stems.filter((stem) => !sides.has(stem));
 }
 
-/** Share of the smaller sample of outcomes that the other sample contains; null if either event has no named outcomes. */
+/**
+ * Share of the outcomes in the smaller sample that are also in the larger sample; null if an event has no named
+ * outcomes.
+ */
 function outcomeOverlap(a: EventFingerprint, b: EventFingerprint, weightOf: WordWeights): number | null {
   const [few, many] = a.outcomes.length <= b.outcomes.length ? [a.outcomes, b.outcomes] : [b.outcomes, a.outcomes];
   if (few.length === 0) return null;

@@ -1,4 +1,4 @@
-/** The typed facts of an event: those of its title, and those that all its markets share. */
+/** The typed facts of an event, from its title and from facts that all its markets share. */
 import { findDates, type Period } from "./facts/periods.ts";
 import { findPlaces } from "./facts/places.ts";
 import { findQuantities } from "./facts/quantities.ts";
@@ -10,9 +10,9 @@ import { normaliseText, stemsOf } from "./text/words.ts";
 /** The text and times of an event. Times are Unix milliseconds, UTC. */
 export interface MatchableEvent {
   readonly title: string;
-  /** Titles of its markets, each with its outcome; a sample if the event has many. */
+  /** Titles of the event's markets, each with its outcome; a sample if the event has many. */
   readonly legs: readonly string[];
-  /** Number of its markets; null if unknown. */
+  /** Number of markets of the event; null if unknown. */
   readonly legCount: number | null;
   readonly closeAt: number | null;
   readonly expectedResolutionAt: number | null;
@@ -23,7 +23,7 @@ export interface EventFingerprint {
   readonly stems: readonly string[];
   /** Stems of title and legs. */
   readonly allStems: readonly string[];
-  /** Geographic places in the title, without those that are the teams of a match. */
+  /** Places in the title, without teams of a fixture. */
   readonly places: readonly string[];
   /** Places in the title and the legs. */
   readonly allPlaces: readonly string[];
@@ -32,13 +32,13 @@ export interface EventFingerprint {
   readonly scopes: Scopes;
   /** Names of the outcomes in the sample. */
   readonly outcomes: readonly (readonly string[])[];
-  /** Whether the event has at most one market, or an unknown number. */
+  /** Whether the event has at most one market or an unknown number of markets. */
   readonly isSingle: boolean;
   /** When the event is expected to end, Unix milliseconds. */
   readonly endAt: number | null;
 }
 
-/** Dimensions of the legs that hold for the event if all legs share them. */
+/** Dimensions that apply to the event if all its markets have the same value. */
 const LEG_DIMENSIONS: readonly ScopeDimension[] = [
   "stage",
   "segment",
@@ -84,7 +84,10 @@ export function createEventFingerprint(event: MatchableEvent): EventFingerprint 
   };
 }
 
-/** Some venues name an event by its first market ("Group A Winner: Mexico"): the part that all markets share is the title. */
+/**
+ * Returns the title of an event. Some venues use the title of its first market ("Group A Winner: Mexico"); the common
+ * part of all markets is then the title.
+ */
 function titleOf(title: string, legs: readonly string[]): string {
   if (legs.length < 2 || !legs.includes(title)) return title.replace(/: ?(?:_+|\.\.\.)\??$/, "");
   let prefix = title;

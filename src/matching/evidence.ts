@@ -16,7 +16,7 @@ const RELATION_TEXTS: Readonly<Record<MatchRelation, string>> = {
 
 const COMPARATOR_TEXTS = { at_least: "at least ", at_most: "at most ", between: "", exactly: "" } as const;
 
-/** Describes the evidence for a match in sentences that call `a` the first market. */
+/** Describes a match. In the sentences, `a` is the first market and `b` the second. */
 export function describeMatch(
   a: Fingerprint,
   b: Fingerprint,

@@ -7,15 +7,15 @@ import type { Fingerprint } from "./fingerprint.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 import { stemSimilarity } from "./text/words.ts";
 
-/** Similarity from which two stems count as the same word. */
+/** Minimum similarity of two stems that count as the same word. */
 const SAME_STEM_MIN = 0.75;
 
-/** Similarity below which two outcomes are different ones. */
+/** Below this similarity, two outcomes count as different. */
 const SUBJECT_CONFLICT_MAX = 0.35;
 
-/** How two markets differ. */
+/** Comparison of two markets. */
 export interface MarketComparison {
-  /** Inputs of the fitted model, in the order of its coefficients. */
+  /** Features of the fitted model, in the order of its coefficients. */
   readonly features: Readonly<
     Record<
       | CommonFeature
@@ -29,20 +29,23 @@ export interface MarketComparison {
   >;
   readonly periods: PeriodComparison;
   readonly quantities: QuantityRelation;
-  /** Dimensions whose values differ, and strict ones that only one title names; each once. */
+  /** Dimensions whose values differ, and strict dimensions that only one title names, without repetitions. */
   readonly vetoedScopes: readonly ScopeDimension[];
-  /** Whether both name an outcome, and the outcomes differ. */
+  /** Whether both markets name an outcome, and the outcomes differ. */
   readonly hasOtherSubject: boolean;
   /** Whether one market names a place that the other does not. */
   readonly hasOtherPlace: boolean;
-  /** Whether the titles differ in words such as "not" or "remain". */
+  /** Whether the titles differ in negating words such as "not" or "remain". */
   readonly isPolarityFlipped: boolean;
-  /** Whether neither title has such a word other than a plain negation ("not", "fail to"). */
+  /** Whether the titles have no negating words except plain negations ("not", "fail to"). */
   readonly isNegated: boolean;
 }
 
 interface Coverage {
-  /** Share of the weight that has a counterpart, in [0, 1]. A similar stem counts by its similarity. */
+  /**
+   * Share of the stems' weight that has a counterpart, in [0, 1]. A similar stem counts in proportion to its
+   * similarity.
+   */
   readonly share: number;
   /** Weight without a counterpart. A similar stem counts as 1 minus its similarity. */
   readonly unmatched: number;
@@ -83,7 +86,7 @@ export function fixtureSimilarity(a: Fingerprint["fixture"], b: Fingerprint["fix
   return Math.max(Math.min(sides(a[0], b[0]), sides(a[1], b[1])), Math.min(sides(a[0], b[1]), sides(a[1], b[0])));
 }
 
-/** Whether both questions name what must happen later, and name different things ("before GTA VI", "before the midterms"). */
+/** Whether both questions name a reference event, and the events differ ("before GTA VI", "before the midterms"). */
 function hasOtherReference(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
   if (a.reference.length === 0 || b.reference.length === 0) return false;
   return nameSimilarity(a.reference, b.reference, weightOf) < SUBJECT_CONFLICT_MAX;
@@ -95,8 +98,8 @@ function subjectSimilarityOf(a: Fingerprint, b: Fingerprint, weightOf: WordWeigh
 }
 
 /**
- * Whether `decideMarkets` would find no relation because of a veto. False can still mean no relation. It does not compare
- * all words, so it is the first test of a candidate: it excludes most candidates.
+ * Whether a veto excludes every relation. If false, `decideMarkets` can still find no relation. This check does not
+ * compare all words, so it is a fast first filter that removes most candidates.
  */
 export function isExcluded(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
   const areFixtures = a.fixture !== null && b.fixture !== null;
@@ -178,7 +181,7 @@ export const hasOtherPlace = (a: Placed, b: Placed): boolean =>
 export const isSameSequence = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((value, index) => value === b[index]);
 
-/** ln(1 + d) / ln(366) for d days between the ends of two markets, at most 1; 0.3 if an end is unknown. */
+/** ln(1 + d) / ln(366) for d days between the end dates of two markets, at most 1; 0.3 if an end date is unknown. */
 function closeGap(a: Dated, b: Dated): number {
   const endA = endOf(a);
   const endB = endOf(b);

@@ -1,4 +1,4 @@
-/** The typed facts of a market's texts that decide a match. */
+/** The typed facts from a market's texts, which decide a match. */
 import { findDates, type Period } from "./facts/periods.ts";
 import { findDistrictStates, findPlaces } from "./facts/places.ts";
 import { findQuantities, type Quantity } from "./facts/quantities.ts";
@@ -18,7 +18,7 @@ export interface Fingerprint {
   /** The outcome that the market is about ("Will Norway win …": norway); empty if the title names none. */
   readonly subject: readonly string[];
   readonly fixture: Fixture | null;
-  /** The event before which the answer counts ("before GTA VI": gta, 6); empty if there is none. */
+  /** Stems of the event before which something must happen ("before GTA VI": gta, 6); empty if there is none. */
   readonly reference: readonly string[];
   /** Countries and US states in title and outcome, except the sides of the fixture. */
   readonly places: readonly string[];
@@ -31,16 +31,16 @@ export interface Fingerprint {
   readonly endAt: number | null;
 }
 
-/** What follows the second side of a contest. */
+/** Text that ends the second side of a contest. */
 const SIDE_END = "(?= \\(| - |:|,|\\?|$| winner| end in| on [0-9]| cs2| lol| dota| league of| first | map )";
 /** "A vs B" anywhere in a title. */
 const FIXTURE_PATTERN = new RegExp(
   `(?:^|[:,] | - |will )(?:the )?([^:,]+?) (?:vs\\.?|v\\.?|versus|@|(?:wins? against|to beat|beats?|defeats?)) (?:the )?([^:,(?]+?)${SIDE_END}`,
 );
-/** What follows "at" without being a side of a contest: "at 5pm", "at halftime". */
+/** Text after "at" that is not a side of a contest: "at 5pm", "at halftime". */
 const TIME_OR_PART =
   "[0-9]|half-?time|(?:the|half|noon|midnight|least|most|any|end|close|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)\\b";
-/** "A at B" only at the start of a title: "Will X win at the Oscars" is no fixture. */
+/** "A at B", only at the start of a title: "Will X win at the Oscars" is not a fixture. */
 const AT_FIXTURE_PATTERN = new RegExp(
   `^(?!will |who |what |how |which )([^:,?]{2,40}?) at (?!${TIME_OR_PART})([^:,(?]{2,40}?)${SIDE_END}`,
 );
@@ -83,7 +83,7 @@ export function findFixture(text: string): Fixture | null {
 
 export const unique = (values: readonly string[]): readonly string[] => [...new Set(values)];
 
-/** Words of an outcome that belong to a threshold, a date or a direction, which are compared as such. */
+/** Words of an outcome that describe a threshold, a date or a direction. These facts are compared separately. */
 const VALUE_WORDS: ReadonlySet<string> = new Set(
   "above below over under mor les than least most equal increas decreas hik cut rais lower chang befor by after between".split(
     " ",
@@ -114,7 +114,7 @@ export function createFingerprint(
   const stems = stemsOf(measured.rest);
   const eventStems = stemsOf(findQuantities(eventDated.rest).rest);
   const fixture = findFixture(title) ?? (eventTitle === null ? null : findFixture(eventTitle));
-  // A side of a fixture is no place: one title may name both sides, the other only one.
+  // A side of a fixture is not a place: one title may name both sides, the other only one side.
   const sides = new Set(fixture?.flat());
   const places = findPlaces(stems.filter((stem) => !sides.has(stem)));
   return {

@@ -1,9 +1,12 @@
 import type { Fingerprint } from "./fingerprint.ts";
 
-/** Number of entries at which the interner is cleared, so that the values of removed markets do not fill the memory. */
+/**
+ * Maximum number of entries. The interner is cleared at this number, so that values of removed markets do not stay in
+ * memory.
+ */
 const ENTRIES_MAX = 400_000;
 
-/** Returns the first value of each key, so that equal parts of many fingerprints are one object. */
+/** Returns the first value that was stored for a key, so that fingerprints share equal parts. */
 export class Interner {
   readonly #values = new Map<string, unknown>();
 
@@ -24,7 +27,7 @@ export function internFingerprint(fingerprint: Fingerprint, interner: Interner):
       `w${values.join("\n")}`,
       values.map((value) => interner.get(`s${value}`, value)),
     );
-  // Nearly every market has other stems: only the strings are worth sharing.
+  // Nearly every market has a different list of stems, so only the strings are shared.
   const stems = fingerprint.stems.map((stem) => interner.get(`s${stem}`, stem));
   const { scopes, periods, quantities, fixture } = fingerprint;
   return {

@@ -4,14 +4,14 @@ import { createEventFingerprint, type EventFingerprint } from "./event-fingerpri
 import { type EventPair, isSameQuestion, type MarketPair, type MatchableMarket } from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 
-/** Number of markets of an event whose titles are read. */
+/** Maximum number of markets per event whose titles are read. */
 const LEGS_READ_MAX = 8;
-/** Least confidence of an event pair. */
+/** Minimum confidence of an event pair. */
 const CONFIDENCE_MIN = 0.5;
 
 interface IndexedEvent {
   title: string | null;
-  /** null until it is needed, and after a change. */
+  /** Null before the first use and after a change. */
   fingerprint: EventFingerprint | null;
   readonly markets: Map<string, Pick<MatchableMarket, "title" | "outcomeLabel" | "closeAt" | "expectedResolutionAt">>;
 }

@@ -18,13 +18,13 @@ import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 import { compareRules, parseRules, type RulesFacts } from "./rules.ts";
 import { CANDIDATES_MAX, SHARE_MIN, searchTerms } from "./search-terms.ts";
 
-/** Least probability of a link that is kept as an alternative. */
+/** Minimum probability of a stored link. */
 const LINK_PROBABILITY_MIN = 0.1;
-/** Least probability of a link for which the rules of both markets are read. */
+/** Minimum probability of a link for which the rules of both markets are requested. */
 const RULES_PROBABILITY_MIN = 0.5;
-/** Possible matches that a market keeps. Many equal titles at one venue would otherwise fill the memory. */
+/** Maximum number of links of a market. Otherwise many equal titles at one venue would fill the memory. */
 const LINKS_MAX = 64;
-/** Rounds in which a changed pair can free or displace other pairs. */
+/** Maximum number of rounds for propagating a changed pair to the pairs that it affects. */
 const SETTLE_ROUNDS_MAX = 8;
 
 interface IndexedMarket {
@@ -33,15 +33,18 @@ interface IndexedMarket {
   readonly venue: number;
   readonly eventSlug: string | null;
   readonly fingerprint: Fingerprint;
-  /** undefined: not read yet. After a change the earlier ones count until the new ones arrive. */
+  /**
+   * Facts of the rules; undefined until they have been read, null without rules. After a change, the earlier facts are
+   * used until the new rules arrive.
+   */
   rules: RulesFacts | null | undefined;
   areRulesAsked: boolean;
   links: readonly Link[];
-  /** Keys of its current pairs. */
+  /** Keys of the market's current pairs. */
   pairKeys: readonly string[];
 }
 
-/** A possible match with a market of another venue. `relation` is from the view of the market that holds the link. */
+/** A possible match with a market of another venue. `relation` is that of the market with this link to `other`. */
 interface Link {
   readonly other: IndexedMarket;
   readonly relation: MatchRelation;
@@ -70,7 +73,10 @@ const NO_KEYS: readonly string[] = [];
 
 const keyOf = (a: string, b: string): string => (a < b ? `${a}\n${b}` : `${b}\n${a}`);
 
-/** Finds markets of different venues that ask the same question. Keeps its state in memory; never compares all with all. */
+/**
+ * Finds markets of different venues that ask the same question. Keeps its state in memory, and compares only candidates
+ * with common terms.
+ */
 export class MatchIndex {
   readonly #confidenceMin: number;
   readonly #byId = new Map<string, IndexedMarket>();
@@ -136,11 +142,11 @@ export class MatchIndex {
     if (market.eventSlug !== null) this.#events.removeMarket(market.eventSlug, id);
   }
 
-  /** Sets the resolution rules of a market that an update asked for; null if it has none. */
+  /** Sets the resolution rules of a market that an update requested; null if the market has none. */
   setRules(id: string, rules: string | null): void {
     const market = this.#byId.get(id);
     if (market === undefined) return;
-    // Earlier rules may have excluded candidates that these do not.
+    // The earlier rules may have excluded candidates that the new rules allow.
     if (market.rules !== undefined) this.#dirty.add(market);
     market.rules = rules === null ? null : parseRules(rules);
     this.#rulesWanted.delete(id);
@@ -208,7 +214,7 @@ export class MatchIndex {
     this.#unsettled.add(other);
   }
 
-  /** Compares two markets. Returns null unless they are related. */
+  /** Compares two markets. Returns null if they are not related. */
   #compare(market: IndexedMarket, other: IndexedMarket): Link | null {
     if (isExcluded(market.fingerprint, other.fingerprint, WORD_WEIGHTS)) return null;
     const comparison = compareMarkets(market.fingerprint, other.fingerprint, WORD_WEIGHTS);
@@ -295,7 +301,10 @@ export class MatchIndex {
       if (holder !== undefined) holder.pairKeys = holder.pairKeys.filter((known) => known !== key);
   }
 
-  /** Returns the pairs that a market should have: at most one per venue, if it is the best one for both markets. */
+  /**
+   * Returns the pairs that a market should have: at most one per venue, and only if the pair is the best choice of both
+   * markets.
+   */
   #choosePairs(market: IndexedMarket): Choice[] {
     const choices = this.#pinnedChoices(market);
     const pinnedVenues = new Set(choices.map(({ other }) => other.venue));
@@ -322,7 +331,7 @@ export class MatchIndex {
     return choices;
   }
 
-  /** The best link of a market at a venue: an exact one if there is any. */
+  /** The best link of a market at a venue. A link to the same or opposite question takes precedence. */
   #bestLink(market: IndexedMarket, venue: number): Link | undefined {
     let best: Link | undefined;
     for (const link of market.links)
@@ -340,8 +349,9 @@ export class MatchIndex {
   }
 
   /**
-   * Probability of a link given that a market has at most one match per venue: o / (1 + sum of odds), where o are the odds
-   * of the link. The sum is over the link and the alternatives of both markets. It is the same number for both markets.
+   * Probability of a link given that a market has at most one match per venue: o / (1 + sum of odds), where o are the
+   * odds of the link. The sum is over the link and the alternatives of both markets. The result is the same for both
+   * markets.
    */
   #exclusiveConfidence(market: IndexedMarket, { other, probability }: Link): number {
     const odds = (value: number) => value / (1 - Math.min(value, 1 - 1e-9));
@@ -351,7 +361,7 @@ export class MatchIndex {
         .filter((link) => isSameQuestion(link) && link.other.venue === chosen.venue && link.other !== chosen)
         .filter((link) => !this.#isForbidden(holder, link.other))
         .reduce((sum, link) => sum + odds(link.probability), 0);
-    // The brackets make the sum independent of the order of the markets, to the last bit.
+    // The parentheses make the floating-point sum independent of the order of the markets.
     return own / (1 + own + (alternatives(market, other) + alternatives(other, market)));
   }
 
@@ -385,7 +395,7 @@ function isBetter(link: Link, other: Link | undefined): boolean {
   return link.other.id < other.other.id;
 }
 
-/** Whether a pair is the one that `market` chooses. */
+/** Whether a pair is the given choice of a market. */
 function isSamePair(pair: MarketPair, choice: Choice, market: IndexedMarket): boolean {
   const relation = pair.a === market.id ? choice.relation : REVERSED[choice.relation];
   return pair.relation === relation && pair.confidence === choice.confidence && pair.source === choice.source;

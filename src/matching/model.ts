@@ -3,15 +3,15 @@ import type { VenueId } from "../domain/market.ts";
 
 /**
  * How the YES outcomes of two markets A and B relate. identical: the same proposition. inverse: YES of A is NO of B.
- * subset: A implies B. superset: B implies A. overlap: the same subject, neither implies the other.
+ * subset: A implies B. superset: B implies A. overlap: the same subject, but neither implies the other.
  */
 export type MatchRelation = "identical" | "inverse" | "subset" | "superset" | "overlap";
 
-/** Whether the YES price of one market is a price of the other: only pairs of this kind can be traded against each other. */
+/** Whether two markets ask the same or the opposite question, so that they can be traded against each other. */
 export const isSameQuestion = ({ relation }: { readonly relation: MatchRelation | null }): boolean =>
   relation === "identical" || relation === "inverse";
 
-/** The text and times of a market that matching reads. Times are Unix milliseconds, UTC. */
+/** The texts and times of a market that matching uses. Times are Unix milliseconds. */
 export interface MatchableMarket {
   /** Unique id: `venue/marketId`. */
   readonly id: string;
@@ -31,7 +31,7 @@ export interface MatchableMarket {
 /** Who decided that two markets match. */
 export type MatchSource = "model" | "operator";
 
-/** Two markets of different venues. `a` is lower than `b` in the order of ids. */
+/** Two matched markets of different venues. `a` is the lower id. */
 export interface MarketPair {
   readonly a: string;
   readonly b: string;
@@ -43,7 +43,7 @@ export interface MarketPair {
   readonly source: MatchSource;
 }
 
-/** Two events of different venues. `a` is lower than `b` in the order of slugs. */
+/** Two matched events of different venues. `a` is the lower slug. */
 export interface EventPair {
   readonly a: string;
   readonly b: string;
@@ -54,7 +54,7 @@ export interface EventPair {
   readonly evidence: readonly string[];
 }
 
-/** A decision of the operator about two markets. It replaces the model's. `forbidden`: the markets never match. */
+/** An operator's decision about two markets, which overrides the model. `forbidden`: the markets never match. */
 export interface MatchOverride {
   readonly a: string;
   readonly b: string;

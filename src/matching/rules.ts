@@ -3,16 +3,16 @@ import { DAY_MS } from "../lib/durations.ts";
 import { findTextDates, instantsOf } from "../text/text-dates.ts";
 import type { Veto } from "./decide.ts";
 
-/** Rules are read up to this length, in characters. */
+/** Maximum length of rules that is read, in characters. */
 export const RULES_LENGTH_MAX = 8_000;
-/** Stations, sources and deadlines kept of each text. */
+/** Maximum number of stations, of sources and of deadlines that are kept per text. */
 const VALUES_MAX = 16;
-/** Days that two deadlines may differ: venues state them in different time zones. */
+/** Maximum difference of two equal deadlines, in days: venues state deadlines in different time zones. */
 const DEADLINE_TOLERANCE_DAYS = 1;
-/** Minutes that two deadlines with a time of day may differ: "11:59 PM" and midnight are the same. */
+/** Maximum difference of two equal deadlines with a time of day, in minutes: "11:59 PM" and midnight are equal. */
 const INSTANT_TOLERANCE_MINUTES = 60;
 
-/** Whether extra playing time counts. */
+/** Whether overtime counts. */
 export type OvertimeRule = "regulation_only" | "included";
 /** Event that settles the market: the occurrence itself, or its announcement. */
 export type TriggerRule = "occurrence" | "announcement";
@@ -20,17 +20,17 @@ export type TriggerRule = "occurrence" | "announcement";
 export type SettlementRule = "split" | "refund" | "no";
 
 export interface RulesFacts {
-  /** Parts of a template that were never filled in, as written. */
+  /** Unfilled parts of a template, as written. */
   readonly placeholders: readonly string[];
-  /** Parts that the venue left open on purpose ("TBD"). */
+  /** Parts that the venue intentionally left open ("TBD"). */
   readonly openParts: readonly string[];
-  /** ICAO codes of weather stations, in order of the alphabet. */
+  /** ICAO codes of weather stations, sorted. */
   readonly stations: readonly string[];
-  /** Places of measurement as written, in lower case ("deer valley airport"). */
+  /** Names of weather stations as written, in lower case ("deer valley airport"). */
   readonly stationNames: readonly string[];
-  /** Domain names of cited sources, in order of the alphabet. */
+  /** Domain names of cited sources, sorted. */
   readonly sources: readonly string[];
-  /** Last days, as days since 1970-01-01 in UTC, in ascending order. */
+  /** Last day of each deadline, as days since 1970-01-01 in UTC, ascending. */
   readonly deadlines: readonly number[];
   /** Deadlines with a time of day and a zone, as minutes since 1970-01-01 UTC, in ascending order. */
   readonly instants: readonly number[];
@@ -41,7 +41,7 @@ export interface RulesFacts {
 }
 
 export interface RulesComparison {
-  /** Clear contradictions. */
+  /** Contradictions that exclude a match. */
   readonly vetoes: readonly Veto[];
   /** Other differences, as sentences. */
   readonly notes: readonly string[];
@@ -127,7 +127,7 @@ const SOURCE_PATTERN =
 const SENTENCE_END_PATTERN = /(?<=[.!?;])\s+(?=[A-Z"“(])|\n+/;
 /** Only dates with a year are deadlines. */
 const YEAR_PATTERN = /20\d\d|\/\d\d/;
-/** Sentences about a postponed or cancelled event. Their dates are not the deadline. */
+/** Matches sentences about a postponed or cancelled event, whose dates are not deadlines. */
 const FALLBACK_PATTERN =
   /\b(?:postpone[ds]?|cancell?ed|cancels|rescheduled|delayed|void|50-50|50\/50|refund(?:ed)?|remain open|made available)\b/;
 
@@ -170,7 +170,7 @@ export function parseRules(rules: string): RulesFacts {
   };
 }
 
-/** Compares the rules of two markets; null stands for unknown rules, which contradict nothing. */
+/** Compares the rules of two markets. Unknown rules (null) contradict nothing. */
 export function compareRules(a: RulesFacts | null, b: RulesFacts | null): RulesComparison {
   const vetoes: Veto[] = [];
   const notes: string[] = [];
@@ -205,7 +205,10 @@ export function compareRules(a: RulesFacts | null, b: RulesFacts | null): RulesC
   return { vetoes, notes };
 }
 
-/** Returns the stations of both rules if they differ, else empty lists. Codes and names are not compared with each other. */
+/**
+ * Returns the stations of both rules if they differ, else empty lists. Codes and names are not compared with each
+ * other.
+ */
 function findOtherStations(a: RulesFacts, b: RulesFacts): readonly [readonly string[], readonly string[]] {
   if (areDisjoint(a.stations, b.stations)) return [a.stations, b.stations];
   const isSame = (name: string, other: string) => name.includes(other) || other.includes(name);
@@ -239,11 +242,11 @@ function compareDeadlines(a: RulesFacts, b: RulesFacts, vetoes: Veto[], notes: s
 const isoMinute = (minutes: number): string => `${new Date(minutes * 60_000).toISOString().slice(0, 16)}Z`;
 const isoDay = (day: number): string => new Date(day * DAY_MS).toISOString().slice(0, 10);
 
-/** Whether both lists have values, and none in common. */
+/** Whether both lists have values, but no value in common. */
 const areDisjoint = (a: readonly string[], b: readonly string[]): boolean =>
   a.length > 0 && b.length > 0 && !a.some((value) => b.includes(value));
 
-/** Returns the distinct values that are not empty, at most `VALUES_MAX`, in order of the alphabet. */
+/** Returns the distinct values that are not empty, at most `VALUES_MAX`, sorted. */
 function valuesOf(
   matches: Iterable<RegExpMatchArray>,
   read: (value: string) => string = (value) => value,
@@ -288,7 +291,7 @@ function findTrigger(lower: string): TriggerRule | null {
   return BY_ANNOUNCEMENT_PATTERN.test(lower) ? "announcement" : null;
 }
 
-/** Returns null if the rules state both, for example for two bets. */
+/** Returns null if the rules state both, for example for two kinds of bets. */
 function findOvertime(lower: string): OvertimeRule | null {
   const isRegulation = REGULATION_PATTERN.test(lower);
   const isIncluded = OVERTIME_PATTERN.test(lower);

@@ -5,16 +5,16 @@ import type { WordWeights } from "./text/word-weights.ts";
 
 /** Maximum number of candidates that are compared with one market. */
 export const CANDIDATES_MAX = 24;
-/** Smallest share of the weight of a market's search terms that a candidate must contain. */
+/** Minimum share of the total weight of a market's search terms that a candidate must contain. */
 export const SHARE_MIN = 0.3;
-/** Stems with less weight are not search terms. */
+/** Minimum weight of a stem that is used as a search term. */
 const TERM_WEIGHT_MIN = 0.25;
 const FACT_TERM_WEIGHT = 0.8;
 
 /**
- * Search terms of a market: its rare words, thresholds and last day.
+ * Returns the search terms of a market: its rare words, thresholds and last day.
  *
- * @param daysAround  days before and after the last day that also match
+ * @param daysAround  number of days before and after the last day that also match
  */
 export function searchTerms(
   { stems, eventStems, quantities, periods }: Fingerprint,

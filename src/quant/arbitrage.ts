@@ -4,28 +4,28 @@ import { assertNotNegative, assertPositive, assertProbability } from "./assert.t
 import { spreadTightness } from "./liquidity.ts";
 import { orderFee, takerFee } from "./taker-fee.ts";
 
-/** A profit per contract below this is a binary rounding error. */
+/** A profit per contract below this is a floating-point error, in USD. */
 const PROFIT_MIN = 1e-9;
 const DAYS_PER_YEAR = 365;
 /** Capital is locked for at least a day: settlement and withdrawal take time. */
 const LOCK_UP_DAYS_MIN = 1;
-/** A net spread of five cents or more has the full spread score. */
+/** Net spread from which the spread part of the score is 100: five cents. */
 const WIDE_NET_SPREAD = 0.05;
-/** Decades of USD from 1 to 10,000. */
+/** Powers of ten from 1 to 10,000 USD, the size from which the liquidity part of the score is 100. */
 const SIZE_USD_DECADES = 4;
 /** Weights of the parts of the score. They sum to 1. */
 const SCORE_WEIGHTS = { spread: 0.4, liquidity: 0.2, match: 0.2, execution: 0.2 } as const;
 
 /** One of the contracts that an arbitrage buys. */
 export interface ArbitrageLeg {
-  /** Offers of the side to buy, best price first. A NO contract costs 1 minus the YES bid that it is sold to. */
+  /** Offers of the side to buy, best price first. An offer of NO is a YES bid: its price is 1 minus the bid. */
   readonly offers: readonly BookLevel[];
   readonly fee: TakerFee;
 }
 
-/** What an arbitrage buys of one leg. */
+/** Purchase of one leg of an arbitrage. */
 export interface LegFill {
-  /** Contracts bought of each offer, in the order of the offers; shorter if the last offers are not used. */
+  /** Contracts bought from each used offer, in the order of the offers. */
   readonly contracts: readonly number[];
   /** USD paid for the contracts, without fees. */
   readonly costUsd: number;
@@ -63,8 +63,8 @@ export function netSpread(legs: readonly { readonly price: number; readonly fee:
 
 /**
  * Buys the same number of contracts of every leg, best prices first, while one more contract of each costs less than
- * the payout, fees included. The prices rise from offer to offer, so this is the most profitable number of contracts
- * before the fees of the orders are rounded. If the rounding uses up the profit, nothing is bought.
+ * the payout, fees included. Prices rise from offer to offer, so this number of contracts is the most profitable before
+ * fee rounding. If fee rounding removes the profit, nothing is bought.
  *
  * profit = payout * contracts - sum over the legs of (cost + order fee)
  *
@@ -94,12 +94,12 @@ export function walkArbitrage(legs: readonly ArbitrageLeg[], payout: number): Ar
   return { contracts: 0, capitalUsd: 0, profitUsd: 0, legs: legs.map(() => nothing) };
 }
 
-/** The state of a walk through the offers of one leg. */
+/** Position in the offers of one leg during `walkArbitrage`. */
 class LegWalk {
   readonly #leg: ArbitrageLeg;
   readonly #taken: number[] = [];
   #index = 0;
-  /** Contracts left of the current offer. */
+  /** Contracts left in the current offer. */
   available = 0;
   /** Price and fee of the next contract; Infinity if no offers are left. */
   unitCost = Number.POSITIVE_INFINITY;
@@ -164,13 +164,15 @@ export function annualizedReturn(profitUsd: number, capitalUsd: number, days: nu
 export interface ArbitrageFigures {
   /** Result of `netSpread` at the best prices. */
   readonly netSpread: number;
-  /** Capital in USD that the offers can take, at least 0; null if unknown. */
+  /** Capital in USD that the offered contracts require, at least 0; null if unknown. */
   readonly executableUsd: number | null;
   /** Probability that the legs complement each other, in [0, 1]. */
   readonly matchConfidence: number;
-  /** Widest bid-ask spread of the legs' markets, at least 0; null if one has only one side. */
+  /** Widest bid-ask spread among the legs' markets, at least 0; null if a market has only a bid or only an ask. */
   readonly bidAskSpread: number | null;
-  /** Age of the oldest quote as a share of the allowed age, at least 0; from 1 on the execution part is 0. */
+  /**
+   * Age of the oldest quote divided by the maximum age, at least 0. At 1 or more, the execution part of the score is 0.
+   */
   readonly ageShare: number;
 }
 
@@ -184,8 +186,8 @@ export interface ArbitrageScore {
 }
 
 /**
- * How attractive an arbitrage is: 0.4 spread + 0.2 liquidity + 0.2 match + 0.2 execution, and 0 if the net spread is
- * not above 0. The parts:
+ * Score of an arbitrage: 0.4 spread + 0.2 liquidity + 0.2 match + 0.2 execution, and 0 if the net spread is not above
+ * 0. The parts:
  *
  * - spread: 100 * min(1, max(0, net spread) / 0.05)
  * - liquidity: 100 * min(1, log10(1 + executable USD) / 4); 0 if it is unknown

@@ -11,7 +11,7 @@ export interface BookWalk {
   readonly contracts: number;
   /** Mean price of a contract; null if the side is empty. */
   readonly averagePrice: number | null;
-  /** Whether the side had enough for the whole order. */
+  /** Whether the side filled the whole order. */
   readonly isComplete: boolean;
 }
 
@@ -54,7 +54,7 @@ export function slippagePercent(levels: readonly BookLevel[], valueUsd: number):
   const { averagePrice, isComplete } = walkBook(levels, valueUsd);
   const best = levels[0]?.price ?? null;
   if (!isComplete || averagePrice === null || best === null) return null;
-  // The subtraction of two nearly equal prices leaves an error of some 1e-16.
+  // A mean price can be below the best price by a floating-point error of about 1e-16.
   return Math.max(0, (100 * Math.abs(averagePrice - best)) / best);
 }
 
@@ -63,7 +63,7 @@ export function slippagePercent(levels: readonly BookLevel[], valueUsd: number):
  *
  * @param levels  best first
  * @param contracts  may be fractional
- * @returns  the contracts traded per price: less in total than `contracts` if the side does not have enough
+ * @returns  contracts traded per price; their sum is below `contracts` if the side is too small
  * @example takeContracts([{ price: 0.5, size: 3 }, { price: 0.6, size: 9 }], 4);
  * // [{ price: 0.5, contracts: 3 }, { price: 0.6, contracts: 1 }]
  */

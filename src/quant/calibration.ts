@@ -1,4 +1,4 @@
-/** Scores probabilities against outcomes. An outcome is in [0, 1]; for a partial settlement it is the payout. */
+/** Scores forecast probabilities against outcomes. An outcome is the payout of a YES contract, in [0, 1]. */
 import { clamp } from "../lib/numbers.ts";
 import { assertPositive, assertProbability } from "./assert.ts";
 import { normalQuantile } from "./normal.ts";
@@ -11,8 +11,8 @@ export interface ScoredForecast {
 }
 
 /**
- * A figure about skill needs this number of independent questions. With fewer, one surprising result moves it more than
- * skill does.
+ * Minimum number of independent questions for a skill figure. With fewer, a single unexpected outcome changes the
+ * figure more than skill does.
  */
 export const QUESTIONS_REQUIRED = 30;
 
@@ -22,8 +22,8 @@ export const squaredError = (probability: number, outcome: number): number => (p
 /**
  * Logarithmic loss of a probability: -o ln p - (1 - o) ln (1 - p).
  *
- * @param distanceMin  in (0, 0.5). A probability closer to 0 or 1 than this is moved to this distance, because a wrong
- *   probability of 0 or 1 would have an infinite loss
+ * @param distanceMin  in (0, 0.5). Minimum distance of a probability from 0 and 1: a wrong probability of 0 or 1 would
+ *   have an infinite loss
  * @example logLoss(0.8, 1, 1e-4); // 0.2231
  */
 export function logLoss(probability: number, outcome: number, distanceMin: number): number {
@@ -80,8 +80,8 @@ export function brierSkillScore(score: number | null, reference: number | null):
 const Z_95 = normalQuantile(0.975);
 
 /**
- * 95% confidence interval of a share (Wilson score interval). Observations may be fractional: their variance is smaller
- * than that of a success or failure, so the interval is then too wide, never too narrow.
+ * 95% confidence interval of a share (Wilson score interval). Observations may be fractional. Their variance is smaller
+ * than that of yes/no observations, so the interval is too wide rather than too narrow.
  *
  * center (p + z²/2n) / (1 + z²/n), half width z sqrt(p (1 - p)/n + z²/4n²) / (1 + z²/n)
  *
@@ -97,7 +97,8 @@ export function wilsonInterval(share: number, count: number): { readonly low: nu
   const scale = 1 + z2 / count;
   const center = (share + z2 / (2 * count)) / scale;
   const halfWidth = (Z_95 * Math.sqrt((share * (1 - share)) / count + z2 / (4 * count ** 2))) / scale;
-  // For a share of 0 the lower bound is exactly 0, and for 1 the upper bound is 1. Rounding errors would move them.
+  // The lower bound for a share of 0 is exactly 0, and the upper bound for 1 is exactly 1, without a floating-point
+  // error.
   return {
     low: share === 0 ? 0 : Math.max(0, center - halfWidth),
     high: share === 1 ? 1 : Math.min(1, center + halfWidth),
@@ -106,7 +107,7 @@ export function wilsonInterval(share: number, count: number): { readonly low: nu
 
 const BINS = 10;
 
-/** The forecasts in one range of probabilities. All figures but the range and the count are null if there are none. */
+/** The forecasts in one range of probabilities. In an empty bin, the means and the interval are null. */
 export interface ReliabilityBin {
   /** Inclusive. */
   readonly lower: number;
@@ -127,8 +128,9 @@ export interface GroupedForecast extends ScoredForecast {
 }
 
 /**
- * Compares the mean probability with the mean outcome in ten bins of equal width. A group counts as one observation in
- * the interval of a bin, as if its forecasts were equal. If they are not, the interval is too wide, never too narrow.
+ * Compares the mean probability with the mean outcome in ten bins of equal width. In the interval of a bin, a group
+ * counts as one observation, as if its forecasts were equal. If they differ, the interval is too wide rather than too
+ * narrow.
  *
  * @returns  all ten bins, including empty ones
  * @see Murphy & Winkler (1977), "Reliability of subjective probability forecasts", Applied Statistics 26(1)

@@ -1,11 +1,11 @@
 /**
- * Computes means and ratios of grouped data with intervals. Rows in one group are dependent; groups are independent.
+ * Means and ratios of grouped data, with confidence intervals. Rows in one group are dependent; groups are independent.
  */
 import { normalQuantile } from "./normal.ts";
 
 export interface Interval {
   readonly value: number;
-  /** 95% interval. */
+  /** 95% confidence interval. */
   readonly low: number;
   readonly high: number;
 }

@@ -2,7 +2,7 @@ import { clamp } from "../lib/numbers.ts";
 import { assertPositive, assertProbability, assertSameLength } from "./assert.ts";
 
 const ITERATIONS_MAX = 200;
-/** Prices nearer to 0 or 1 than this have no finite logarithm to scale. */
+/** Prices are bounded to at least this distance from 0 and 1, because the logarithm of 0 is infinite. */
 const PRICE_MIN = 1e-6;
 
 /**
@@ -37,7 +37,8 @@ export function removeOverround(prices: readonly number[], total: number): numbe
 }
 
 /**
- * The non-increasing sequence that is nearest to the values by weighted squared distance (pool adjacent violators).
+ * Returns the non-increasing sequence with the smallest weighted squared distance to the values (pool adjacent
+ * violators).
  *
  * @param weights  above 0
  * @throws RangeError when the lists differ in length, or a weight is not above 0

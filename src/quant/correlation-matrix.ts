@@ -16,8 +16,8 @@ export interface ShrunkCorrelations {
 
 /**
  * Correlation matrix from pairwise estimates: each coefficient is multiplied by 1 - λ, with the λ that minimises the
- * expected squared error against the identity, λ = Σ var(r) / Σ r², var(r) = (1 - r²)² / (m - 1) for m data points.
- * Pairwise estimates may contradict each other; then λ is increased until the matrix is positive definite.
+ * expected squared error against the identity, λ = Σ var(r) / Σ r², var(r) = (1 - r²)² / (m - 1) for m data points. If
+ * the pairwise estimates do not form a positive definite matrix, λ is increased until they do.
  *
  * @param count  number of variables, at least 1
  * @param pairs  a pair that is missing or has no coefficient is uncorrelated

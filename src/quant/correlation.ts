@@ -1,7 +1,7 @@
 import { clamp, countBits } from "../lib/numbers.ts";
 import type { LogOddsMoves } from "./price-grid.ts";
 
-/** Pairs with fewer joint moves have no coefficient. */
+/** Minimum number of joint moves for a correlation coefficient. */
 export const JOINT_MOVES_MIN = 30;
 
 export type Relationship =
@@ -31,7 +31,7 @@ export interface PairCorrelation {
  * hardly trade move together only by chance, and a market that never moves has no variance.
  *
  * @param series  moves on one common grid; n series of k moves take O(n² k) multiplications
- * @param jointMovesMin  joint moves without which a pair has no coefficient
+ * @param jointMovesMin  minimum number of joint moves for a coefficient
  * @returns  pairs in the order (0,1), (0,2), …, (1,2), …
  * @throws RangeError when the series differ in length
  * @see Pearson (1895), "Note on regression and inheritance in the case of two parents"; Epps (1979) on the bias towards
@@ -83,10 +83,10 @@ function prepare({ values: moves, first }: LogOddsMoves): Prepared {
 }
 
 /**
- * Each series has the mean 0 over its known steps. One of the two is known exactly in the joint steps, so its sum over
- * them is 0, and the sum of the products needs no correction by the means.
+ * Each series has mean 0 over its known steps. The known steps of the shorter series are the joint steps, so its sum
+ * over them is 0, and the sum of the products needs no correction for the means.
  *
- * @param product  sum of the products of all values; where one is unknown, it is 0
+ * @param product  sum of the products of all values; an unknown value is 0
  */
 function correlate(
   a: number,
@@ -111,10 +111,10 @@ function sumOfSquares({ values: { length }, sums, squareSums }: Prepared, first:
 }
 
 /**
- * Sums of the products of all pairs of rows: that of rows a and b, with a below b, is at a * n + b.
+ * Dot products of all pairs of rows. The product of rows a and b, with a < b, is at index a * n + b.
  *
- * Multiplies four rows by each later row at once. Each value read from memory then serves four multiplications, whose
- * additions do not wait for each other.
+ * Multiplies four rows by each later row at once: each value read from memory is used in four independent
+ * multiplications.
  */
 function dotProducts(rows: readonly Float64Array[]): Float64Array {
   const count = rows.length;
@@ -153,8 +153,8 @@ function haveJointMoves(x: Uint32Array, y: Uint32Array, min: number): boolean {
 }
 
 /**
- * The relationship of a coefficient: at least 0.7 `strong_positive`, at least 0.3 `positive`, above -0.3
- * `neutral`, above -0.7 `negative`, else `strong_negative`.
+ * Classifies a correlation: at least 0.7 is `strong_positive`, at least 0.3 `positive`, above -0.3 `neutral`, above
+ * -0.7 `negative`, and lower is `strong_negative`.
  *
  * @param correlation  in [-1, 1]; null if the data is insufficient
  */
@@ -169,8 +169,8 @@ export function relationshipOf(correlation: number | null): Relationship {
 }
 
 /**
- * Groups of series that are connected by correlations above a threshold (connected components). Series that correlate
- * with no other one are in no group.
+ * Groups of series that are connected by correlations above a threshold (connected components). A series without such a
+ * correlation is in no group.
  *
  * @param count  number of series
  * @param threshold  in [-1, 1]; a pair is connected if its coefficient is above it

@@ -2,7 +2,7 @@ import { clamp } from "../lib/numbers.ts";
 import { assertProbability } from "./assert.ts";
 import { normalCdf, normalQuantile } from "./normal.ts";
 
-/** Nodes and weights of Gauss-Legendre quadrature with ten points on [-1, 1], of which half are positive. */
+/** Positive nodes of ten-point Gauss-Legendre quadrature on [-1, 1], and their weights. */
 const NODES = [
   0.14887433898163122, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717,
 ] as const;
@@ -13,9 +13,9 @@ const WEIGHTS = [
 const PANELS = 32;
 
 /**
- * Probability that both of two events happen, whose dependence is that of a Gaussian copula:
- * P(A and B) = Phi2(h, k; rho), h = quantile(p), k = quantile(q), computed as
- * p q + 1 / (2 pi) * integral from 0 to arcsin(rho) of exp(-(h^2 + k^2 - 2 h k sin t) / (2 cos^2 t)) dt.
+ * Probability that two events both happen, if a Gaussian copula describes their dependence: P(A and B) = Phi2(h, k;
+ * rho), h = quantile(p), k = quantile(q), computed as p q + 1 / (2 pi) * integral from 0 to arcsin(rho) of exp(-(h^2 +
+ * k^2 - 2 h k sin t) / (2 cos^2 t)) dt.
  *
  * @param p  probability of A, in [0, 1]
  * @param q  probability of B, in [0, 1]
@@ -42,7 +42,7 @@ export function jointProbability(p: number, q: number, rho: number): number {
   return bounded(normalCdf(h) * normalCdf(k) + integrate(density, end) / (2 * Math.PI));
 }
 
-/** Integral from 0 to `end` on panels that become narrower towards the end, where the density is steep. */
+/** Integral from 0 to `end`. The panels become narrower towards `end`, where the integrand is steep. */
 function integrate(f: (x: number) => number, end: number): number {
   let sum = 0;
   for (let panel = 0; panel < PANELS; panel++) {
@@ -55,7 +55,7 @@ function integrate(f: (x: number) => number, end: number): number {
   return sum;
 }
 
-/** Probabilities of an event if another one happens, and if it does not. */
+/** Probabilities of an event, given that another event happens and given that it does not. */
 export interface ConditionalProbability {
   /** Null if the condition has probability 0. */
   readonly ifYes: number | null;

@@ -8,13 +8,13 @@ import type { OrderAction } from "./taker-fee.ts";
 const SHIFT_BY_TREND: Readonly<Record<SpreadTrend, number>> = { tightening: -0.25, stable: 0, widening: 0.25 };
 
 /**
- * Price of a limit order that buys or sells YES: the mid moved by a quarter of the spread. If the spread tightens, the
- * order can wait for a better price (a purchase: mid - spread / 4). If it widens, the order pays more to be filled (a
- * purchase: mid + spread / 4). If the trend is `stable` or unknown, it is the mid. A sale moves in the opposite
+ * Price of a limit order that buys or sells YES: the mid, shifted by a quarter of the spread. If the spread tightens,
+ * the order can wait for a better price (a purchase: mid - spread / 4). If it widens, the order pays more to be filled
+ * (a purchase: mid + spread / 4). If the trend is `stable` or unknown, it is the mid. A sale moves in the opposite
  * direction.
  *
- * A purchase is rounded down to the market's grid and is below the ask; a sale is rounded up and is above the bid. So
- * the order never takes.
+ * A purchase is rounded down to the market's grid and is below the ask; a sale is rounded up and is above the bid. The
+ * order is therefore never a taker.
  *
  * @param bid  best bid, in [0, 1]
  * @param ask  best ask, in [0, 1], above the bid

@@ -2,7 +2,7 @@ import { assertNotNegative } from "./assert.ts";
 
 /** A spread of ten cents or more counts as no liquidity. */
 const WIDE_SPREAD = 0.1;
-/** Decades of USD from 1 to 1,000,000. */
+/** Powers of ten from 1 to 1,000,000 USD. */
 const USD_DECADES = 6;
 
 /**

@@ -1,12 +1,12 @@
 import { clamp, logit } from "../lib/numbers.ts";
 import { assertProbability } from "./assert.ts";
 
-/** Prices closer to 0 or 1 are treated as this close: half a tick of one cent. */
+/** Minimum distance of a price from 0 and 1: half a tick of one cent. */
 const PROBABILITY_MIN = 0.005;
 
 /**
  * Log-odds of a probability: L = ln(p / (1 - p)). Probabilities outside [0.005, 0.995] are moved to the nearer bound,
- * so that a step of one tick at the edge of the price range is not an unlimited move.
+ * so that a step of one tick near 0 or 1 is a limited move of the log-odds.
  *
  * @param p  probability, in [0, 1]
  * @returns  log-odds, in [-5.293, 5.293]

@@ -43,7 +43,8 @@ function continuedFraction(x: number): number {
 }
 
 /**
- * Quantile of the standard normal distribution: the x with normalCdf(x) = p, by Newton steps from a logistic start.
+ * Quantile of the standard normal distribution: the x with normalCdf(x) = p, by Newton steps that start from the
+ * logistic approximation.
  *
  * @param p  in [0, 1]
  * @returns  -Infinity for 0, Infinity for 1

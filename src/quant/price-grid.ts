@@ -9,11 +9,11 @@ export interface PriceSeries {
   readonly prices: ArrayLike<number>;
 }
 
-/** Instants at equal distances. */
+/** Equally spaced instants. */
 export interface TimeGrid {
   /** First instant, in milliseconds since 1970. */
   readonly start: number;
-  /** Distance of the instants in milliseconds, above 0. */
+  /** Time between two instants in milliseconds, above 0. */
   readonly step: number;
   /** Number of instants, at least 2. */
   readonly count: number;
@@ -21,7 +21,7 @@ export interface TimeGrid {
 
 /** Changes of a market's log-odds between the instants of a grid. */
 export interface LogOddsMoves {
-  /** Move k is that from instant k to instant k + 1. Moves before `first` are unknown and stored as 0. */
+  /** Value k is the move from instant k to instant k + 1. Moves before `first` are unknown and stored as 0. */
   readonly values: Float64Array;
   /** Index of the first known move; equal to the number of moves if none is known. */
   readonly first: number;

@@ -6,14 +6,14 @@ import { weightedMean } from "./weighted.ts";
 
 /** Weight of a real-money market without known liquidity and volume. */
 const MONEY_WEIGHT_MIN = 0.1;
-/** Weight of a play-money market, whatever its size: half of the smallest real-money market. */
+/** Weight of every play-money market: half of the minimum weight of a real-money market. */
 const PLAY_MONEY_WEIGHT = 0.05;
 
-/** The price of a market that asks the same question as the priced market, or the opposite one. */
+/** Price of a market that asks the same or the opposite question as the market to be priced. */
 export interface ReferenceQuote {
   /** In [0, 1]. */
   readonly yesPrice: number;
-  /** True if YES of this market is NO of the priced market. */
+  /** True if YES of this market is NO of the market to be priced. */
   readonly isInverse: boolean;
   readonly isPlayMoney: boolean;
   /** At least 0; null if unknown. Ignored for play money. */
@@ -25,7 +25,7 @@ export interface ReferenceQuote {
 export interface ReferencePrice {
   /** In [0.005, 0.995], the range of `priceLogOdds`. */
   readonly probability: number;
-  /** Sum of the weights: the information behind the price. Above 0, at most 1 per market. */
+  /** Sum of the weights of the quotes, above 0 and at most 1 per market. A larger sum means more information. */
   readonly weight: number;
   readonly markets: number;
 }

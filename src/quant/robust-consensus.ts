@@ -2,7 +2,7 @@ import { bisect, clamp, sumOf } from "../lib/numbers.ts";
 import { assertPositive, assertProbability } from "./assert.ts";
 import { weightedMean } from "./weighted.ts";
 
-/** All of one agent's trades in one market, netted. */
+/** Net position of one agent's trades in one market. */
 export interface AgentView {
   /** Mean probability that the agent's net trades imply, in [0, 1]. */
   readonly probability: number;
@@ -10,23 +10,23 @@ export interface AgentView {
   readonly usd: number;
 }
 
-/** With fewer agents there is no robust figure. */
+/** Minimum number of agents for a consensus. */
 const AGENTS_MIN = 5;
-/** Distance from the estimate, in probability, beyond which an agent's pull no longer grows. */
+/** Distance from the estimate, in probability, beyond which an agent's influence no longer grows. */
 const HUBER_DISTANCE = 0.09;
-/** Volumes at or above this quantile of all agents have full weight. */
+/** Quantile of the agents' volumes. Volumes at or above it have full weight. */
 const CAP_QUANTILE = 0.05;
 const BISECTION_STEPS = 60;
 /** Rounding errors of the mean pull of 100,000 agents stay below this. */
 const PULL_TOLERANCE = 1e-12;
 
 /**
- * Consensus of agents that a few of them cannot move far, even with large volumes: Huber's location estimate of the
- * agents' probabilities, in which volume above the fifth percentile of all agents' volumes adds no weight.
+ * Consensus that a few agents cannot move far, even with large volumes: Huber's location estimate of the agents'
+ * probabilities. Volume above the fifth percentile of the agents' volumes adds no weight.
  *
  * weight w_i = sqrt(min(usd_i, cap) / cap). At least 5 agents have the largest weight, 1, so no agent has more than 20%
- * of the total. With a higher quantile, honest agents with small volumes would lose so much weight that attackers could
- * move the figure further. The estimate m solves sum of w_i psi(p_i - m) = 0 with psi(d) = d, limited to [-0.09, 0.09].
+ * of the total. A higher quantile would reduce the weight of honest agents with small volumes, so attackers could move
+ * the estimate further. The estimate m solves sum of w_i psi(p_i - m) = 0 with psi(d) = d, limited to [-0.09, 0.09].
  *
  * If honest agents are spread with a standard deviation of 0.1, a share e of agents at an extreme moves m by about
  * 0.14 e / (1 - e): by 0.016 for 10% of 50.
@@ -52,7 +52,7 @@ function volumeWeights(volumes: readonly number[]): number[] {
   return volumes.map((usd) => Math.sqrt(Math.min(usd, volumeCap) / volumeCap));
 }
 
-/** If all agents are far from the estimate, an interval solves the equation; its midpoint is returned. */
+/** Returns the midpoint of the solutions. They form an interval if every agent is far from the estimate. */
 function huberLocation(values: readonly number[], weights: readonly number[]): number {
   const pull = (center: number) =>
     weightedMean(

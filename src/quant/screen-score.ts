@@ -4,7 +4,7 @@ import { spreadTightness, usdScale } from "./liquidity.ts";
 /** Weights of the parts of `screenScore`. They sum to 1. */
 export const SCREEN_WEIGHTS = { volume: 0.25, liquidity: 0.15, spread: 0.25, time: 0.2, movement: 0.15 } as const;
 
-/** A move of ten cents in 24 hours is the largest that counts. */
+/** Price change in 24 hours from which the movement part is 1: ten cents. */
 const LARGE_MOVE = 0.1;
 /** Hours until the resolution at which the time part has fallen to one half: 30 days. */
 const HALF_TIME_HOURS = 720;
@@ -22,8 +22,8 @@ export interface ScreenFigures {
 }
 
 /**
- * Time part of the screening score: how soon the capital is free again. It rises from 0 to 1 in the last hour before
- * the resolution, because there is too little time to trade, and falls to one half at 30 days.
+ * Time part of the screening score, which favours an early return of the capital. It rises from 0 to 1 in the last hour
+ * before the resolution, because there is too little time to trade, and falls to one half at 30 days.
  *
  * time = min(1, hours) * 720 / (720 + hours)
  *
@@ -60,7 +60,7 @@ export function timelessScreenScore(figures: ScreenFigures): number {
 }
 
 /**
- * How much a market deserves a closer look: `timelessScreenScore` + 0.20 `resolutionTimeScore`.
+ * Screening score of a market: `timelessScreenScore` + 0.20 `resolutionTimeScore`.
  *
  * @param timelessScore  result of `timelessScreenScore`
  * @param hoursToResolution  null if unknown, which adds nothing

@@ -2,18 +2,18 @@ import type { TakerFee } from "../domain/market.ts";
 import { assertProbability } from "./assert.ts";
 import { takerFee } from "./taker-fee.ts";
 
-/** The markets of a set of trades, and its guaranteed payout. */
+/** Markets of which an arbitrage buys one contract each, and the guaranteed payout. */
 export interface SetTrade {
   /** Indexes of the markets, in ascending order. One contract of each is bought. */
   readonly markets: readonly number[];
-  /** Smallest payout in USD of one contract of each. */
+  /** Guaranteed payout of these contracts together, in USD. */
   readonly payout: number;
 }
 
 /**
  * NO contracts of n markets of an exclusive set: at most one market resolves YES, so at least n - 1 contracts pay 1.
- * The set need not be exhaustive. A market adds `bid - fee` to the net spread, so those in which that is not above 0
- * are left out.
+ * The set need not be exhaustive. A market adds `bid - fee` to the net spread, so a market is left out unless this is
+ * above 0.
  *
  * A NO contract costs 1 - bid plus the fee at that price. Net spread = guaranteed payout - cost:
  * (n - 1) - sum(1 - bid + fee(1 - bid)) = sum(bid - fee(1 - bid)) - 1
@@ -41,9 +41,9 @@ export interface Rung {
 }
 
 /**
- * Violations of a ladder: markets of which each implies all that come before it, such as "above 3%" after "above 2%",
- * or "by May" after "by June". YES of the wider market and NO of a narrower one pay at least 1, and 2 if only the wider
- * one happens. For each market the cheapest wider one is chosen.
+ * Violations of a ladder, in which each market implies all earlier ones, such as "above 3%" after "above 2%", or "by
+ * May" after "by June". YES of the wider market and NO of a narrower one pay at least 1, and 2 if only the wider one
+ * happens. For each market the cheapest wider one is chosen.
  *
  * spread = bid of the narrower market - ask of the wider market
  *

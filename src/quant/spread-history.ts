@@ -1,12 +1,12 @@
 import { assertNotNegative } from "./assert.ts";
 import { percentileRank, weightedMean } from "./weighted.ts";
 
-/** Spreads with a smaller ratio to each other count as equal. */
+/** Ratio of two spreads up to which they count as equal. */
 const TREND_RATIO = 1.1;
 
 export type SpreadTrend = "tightening" | "widening" | "stable";
 
-/** Spreads of one market, oldest first. Each holds until the next one. */
+/** Spreads of one market, oldest first. Each spread is valid until the time of the next one. */
 export interface SpreadSeries {
   /** Milliseconds since 1970, not decreasing. */
   readonly times: readonly number[];
@@ -16,11 +16,11 @@ export interface SpreadSeries {
 
 export interface SpreadPeriod {
   readonly from: number;
-  /** Start of the recent part, whose mean is compared with that of the part before. */
+  /** Start of the recent part of the period. The trend compares its mean with the mean of the earlier part. */
   readonly recentFrom: number;
-  /** End; later quotes are not used. */
+  /** End of the period; later quotes are not used. */
   readonly to: number;
-  /** Time with a spread below which a percentile or a trend is unknown. */
+  /** Minimum time with a known spread for a percentile or a trend, in milliseconds. */
   readonly observedMsMin: number;
 }
 

@@ -2,32 +2,32 @@ import { clamp } from "../lib/numbers.ts";
 import { type PairCorrelation, pairCorrelations } from "./correlation.ts";
 import type { LogOddsMoves } from "./price-grid.ts";
 
-/** Horizons of a grid with a step of an hour, in steps. */
+/** Default horizons, in steps of an hourly grid. */
 export const HOURLY_HORIZONS: readonly number[] = [1, 4, 8, 24];
 
-/** Standard errors by which the estimate of a longer horizon must differ before the longer one is used. */
+/** A longer horizon is used if its estimate differs by more than this number of standard errors. */
 const ERRORS_MIN = 2.5;
 /**
- * Horizons with fewer independent moves are not used: then 2.5 errors are at most 0.83 of Fisher's z, so that a
- * difference by chance gives no coefficient of 0.7.
+ * Minimum number of independent moves at a horizon. 2.5 standard errors are then at most 0.83 in Fisher's z, so a
+ * random difference does not give a coefficient of 0.7.
  */
 const INDEPENDENT_MOVES_MIN = 12;
-/** Correlation at lag 1 of moves that overlap by half, if the prices are random walks. */
+/** Autocorrelation at lag 1 of half-overlapping moves of a random walk. */
 const OVERLAP_CORRELATION = 0.5;
-/** Fisher's transform is infinite at 1. */
+/** Coefficients are limited to this, because Fisher's transform is infinite at 1. */
 const CORRELATION_MAX = 1 - 1e-12;
 
 export interface StableCorrelation extends PairCorrelation {
-  /** Steps over which the moves were compared. */
+  /** Length of the compared moves, in steps. */
   readonly horizon: number;
-  /** Number of independent moves that have the same standard error; null without a coefficient. */
+  /** Number of independent moves that would give the same standard error; null without a coefficient. */
   readonly effectivePoints: number | null;
 }
 
 /**
- * Correlations of all pairs of series at the shortest horizon at which the estimate is stable. Quotes that are stale
- * and bounce hide the dependence of short moves: the same question on two venues can have 0.05 over an hour and 0.98
- * over a day.
+ * Correlations of all pairs of series at the shortest horizon at which the estimate is stable. Stale quotes and bid-ask
+ * bounce hide the correlation of short moves: one question on two venues can have a correlation of 0.05 over an hour
+ * and 0.98 over a day.
  *
  * The moves over h steps overlap by half. Their standard error follows Bartlett (1946), with the autocorrelations at
  * lag 1, and at least those of random walks: var(z) = 1 / (m - 3), m = n / (1 + 2 ρx(1) ρy(1)), for Fisher's z =

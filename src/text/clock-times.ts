@@ -29,7 +29,7 @@ export function defaultZoneOf(text: string): TimeZone {
 export interface ClockTime {
   /** Minutes after midnight, local time, 0 to 1440. */
   readonly minutes: number;
-  /** The zone stated beside the time; null if none is. */
+  /** The stated zone; null if there is none. */
   readonly zone: TimeZone | null;
 }
 
@@ -39,7 +39,7 @@ const OTHER_ZONE = " ?\\(?(?:[A-Z]{2,4}T\\b|(?:[A-Z][a-z]+|local) time\\b|[+-]\\
 const CLOCK_AFTER = new RegExp(`^,? ?(?:at|@|by)? ?${CLOCK}`, "i");
 const OTHER_ZONE_AFTER = new RegExp(`^${OTHER_ZONE}`);
 const CLOCK_BEFORE = new RegExp(`${CLOCK}(${OTHER_ZONE})?,? ?(?:on|of)?,? $`, "i");
-/** Maximum number of characters of a time and its zone beside a date. */
+/** Maximum length of a time and its zone next to a date, in characters. */
 const REACH = 48;
 
 function parseClock(match: RegExpMatchArray): ClockTime | null {
@@ -55,7 +55,7 @@ function parseClock(match: RegExpMatchArray): ClockTime | null {
   return { minutes: ((hour % 12) + (half?.toLowerCase() === "p" ? 12 : 0)) * 60 + Number(minute12), zone: zoneFound };
 }
 
-/** Returns the time directly after `end` (", 11:59 PM ET"); null if there is none or its zone is not known. */
+/** Returns the time directly after `end` (", 11:59 PM ET"); null if there is none or its zone is unknown. */
 export function findTimeAfter(text: string, end: number): ClockTime | null {
   const after = text.slice(end, end + REACH);
   const match = CLOCK_AFTER.exec(after);
@@ -63,8 +63,8 @@ export function findTimeAfter(text: string, end: number): ClockTime | null {
 }
 
 /**
- * Returns the time directly before `start` ("11:59 PM ET on ") and its position, or null. `time` is null if its zone is not
- * known.
+ * Returns the time directly before `start` ("11:59 PM ET on ") and its position, or null. `time` is null if its zone is
+ * not known.
  */
 export function findTimeBefore(
   text: string,
@@ -86,7 +86,7 @@ export interface PlacedClockTime extends ClockTime {
   readonly end: number;
 }
 
-/** Returns all times of day of a text, in its order. A zone that is not known is null. */
+/** Returns all times of day in text order. An unknown zone is null. */
 export function findClockTimes(text: string): readonly PlacedClockTime[] {
   const times: PlacedClockTime[] = [];
   for (const match of text.matchAll(CLOCK_ANYWHERE)) {

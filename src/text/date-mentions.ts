@@ -8,7 +8,7 @@ const YEAR_MIN = 2000;
 const YEAR_MAX = 2199;
 const YEAR = "(2[01]\\d{2})";
 const ORDINAL = "(\\d{1,2})(?:st|nd|rd|th)?";
-/** Not the month of a day that does not exist ("31 April"). */
+/** Excludes the month of an impossible day ("31 April"). */
 const NO_DAY = "(?<!\\b\\d{1,2}(?:st|nd|rd|th)? (?:of )?)";
 /** A text without any of these has no date. */
 const DATE_HINT = new RegExp(`\\d|${MONTH_PATTERN}|\\byear\\b|\\bEOY`, "i");
@@ -18,23 +18,29 @@ export type DateUnit = "day" | "month" | "quarter" | "half" | "year" | "season";
 interface DateParts {
   /** First day. The year is null if the text does not state it; month and day count from 1. */
   readonly first: { readonly year: number | null; readonly month: number; readonly day: number };
-  /** Length of the period. "season" is "2025-26", whose year is the second. */
+  /** Length of the period. A "season" is a range such as "2025-26"; `first` then has its second year. */
   readonly unit: DateUnit;
   /** Last day of a range of days of the same month. */
   readonly lastDay?: number;
   /** The time inside an ISO date. */
   readonly time?: ClockTime;
-  /** "EOY", "year-end" and "this year" are the last day of a year, or the whole year, without a preposition. */
+  /**
+   * Meaning without a preposition. end: the last day of the year ("EOY", "year-end"). within: the whole year ("this
+   * year").
+   */
   readonly implies?: "end" | "within";
 }
 
-/** A date as a text states it, with its position as offsets of UTF-16 units. */
+/** A date in a text before its year is inferred. Positions are offsets of UTF-16 units. */
 export interface DateMention extends DateParts {
   readonly start: number;
   readonly end: number;
 }
 
-/** The order of day and month is known if one of the numbers is above 12, or both are equal. Two digits mean 2000 to 2099. */
+/**
+ * The order of day and month is known if one of the numbers is above 12, or both are equal. Two digits mean 2000 to
+ * 2099.
+ */
 function parseNumericDate(first: number, second: number, year: number): DateParts | null {
   const isMonthFirst = second > 12 || first === second;
   if (!isMonthFirst && first <= 12) return null;
@@ -122,19 +128,19 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
   [/(?<=\bend of (?:the )?)year\b(?! \d)/gi, () => wholeYear(null)],
 ];
 
-/** Names of months that are also other words, if they stand alone or before a number: "it may 5 or so". */
+/** Lower-case names of months that are also ordinary words ("it may rain"). */
 const ORDINARY_WORD = /^(?:may|march|mar|sept?|dec)\b/;
 const BEFORE_MONTH =
   /\b(?:in|of|by|before|after|during|for|until|till|through|between|since|on|this|next|early|mid|late|end)(?: the)?[ -]$/i;
 const CALENDAR_NOUN = "(?:meetings?|decisions?|cpi|pce|ppi|gdp|inflation|jobs|payrolls?|unemployment|reports?)";
 const AFTER_MONTH = new RegExp(`^(?: fed| fomc)? ${CALENDAR_NOUN}\\b`);
-/** Text before a month that is the last word: "Fed decision: may". A last name is preceded by another word: "theresa may". */
+/** Text before a month at the end of a text: "Fed decision: may". In "theresa may", another word precedes it. */
 const BEFORE_LAST_MONTH = new RegExp(`(?:^|[^\\w\\s]\\s*|\\b${CALENDAR_NOUN} )$`);
 
 /**
- * Whether a match is another word than a month. A text with capitals writes months with one; in a text in lower case, "may"
- * and "mar" without a number are months after a preposition, before a noun of the calendar, and as the last word if they
- * stand alone or follow such a noun.
+ * Whether a match is an ordinary word and not a month. In a text with capital letters, months start with a capital
+ * letter. In a lower-case text, "may" and "mar" without a number are months in three cases: after a preposition, before
+ * a calendar noun, and as the last word, alone or after a calendar noun.
  */
 function isOrdinaryWord(text: string, match: RegExpExecArray, hasCapitals: boolean): boolean {
   if (hasCapitals) return ORDINARY_WORD.test(match[0]);
@@ -147,15 +153,15 @@ function isOrdinaryWord(text: string, match: RegExpExecArray, hasCapitals: boole
 
 function isPossible({ first: { year, month, day }, lastDay }: DateParts): boolean {
   if (year !== null && (year < YEAR_MIN || year > YEAR_MAX)) return false;
-  // 29 February is possible in a year that is still to be inferred.
+  // Without a year, 29 February is possible.
   const daysMax = month >= 1 && month <= 12 ? partsOf(lastDayOfMonth(year ?? 2024, month)).day : 0;
   return day >= 1 && day <= daysMax && (lastDay === undefined || (lastDay > day && lastDay <= daysMax));
 }
 
 /**
- * Finds the dates of an English text, in its order, at most 40. Where two overlap, the earlier and longer is
- * kept. A day that does not exist and a numeric date such as 3/4/2026, whose order is unknown, are omitted. No pattern
- * backtracks over more than a few words.
+ * Finds the dates of an English text, in text order, at most 40. Of two overlapping dates, the one that starts first is
+ * kept, or the longer one if both start together. A day that does not exist and a numeric date such as 3/4/2026, whose
+ * order is unknown, are omitted. No pattern backtracks over more than a few words.
  */
 export function findDateMentions(text: string): readonly DateMention[] {
   if (!DATE_HINT.test(text)) return [];

@@ -4,21 +4,24 @@ import { DAY_MS } from "../lib/durations.ts";
 import { type ClockTime, findTimeAfter, findTimeBefore } from "./clock-times.ts";
 import { type DateMention, type DateUnit, findDateMentions } from "./date-mentions.ts";
 
-/** A part of a text: offsets of UTF-16 units, from `start` up to, not including, `end`. */
+/** A part of a text, as offsets of UTF-16 units: from `start` (inclusive) to `end` (exclusive). */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * How a text refers to a date. by: up to and including it. before: not including it. on: at it. within: during the period.
- * covered: the period of a figure ("sales for 2026"). start: from it on. none: no preposition.
+ * How a text refers to a date. by: up to and including the date. before: up to but not including the date. on: at the
+ * date. within: during the period. covered: the period of a statistic ("sales for 2026"). start: from the date on.
+ * none: no preposition.
  */
 export type DateRelation = "by" | "before" | "on" | "within" | "covered" | "start" | "none";
 
-/** A date in a text. `start` is that of the date itself. */
+/** A date in a text. The span covers the date without its preposition. */
 export interface TextDate extends Span {
-  /** Where its preposition starts, with a time or weekday between; `start` if it has none. */
+  /**
+   * Start of the date's preposition, which a time or weekday may separate from the date; `start` without a preposition.
+   */
   readonly leadStart: number;
   /** The preposition in lower case, such as "by"; empty if there is none. */
   readonly preposition: string;
@@ -27,7 +30,9 @@ export interface TextDate extends Span {
   readonly isScheduled: boolean;
   /** Whether the text names the end of the period ("end of June"). */
   readonly isEndOf: boolean;
-  /** Whether the month or year is part of a name ("the December 2026 meeting", "2026 World Cup"). Never true for a day. */
+  /**
+   * Whether the month or year is part of a name ("the December 2026 meeting", "2026 World Cup"). Never true for a day.
+   */
   readonly isName: boolean;
   readonly unit: DateUnit;
   readonly isYearInferred: boolean;
@@ -39,11 +44,11 @@ export interface TextDate extends Span {
   readonly time: ClockTime | null;
 }
 
-/** The instants that a date means, Unix milliseconds. */
+/** Start and end of a date, Unix milliseconds. */
 export interface DateInstants {
   /**
-   * The stated time; else for `by`, `within` and `covered` the last minute of the day or period, and for the other relations
-   * the beginning of it, as for a scheduled date.
+   * The stated time. Without one: for `by`, `within` and `covered` the last minute of the day or period; for the other
+   * relations and for a scheduled date its start.
    */
   readonly at: number;
   /** The last millisecond of the day or period; `at` if a time is stated. */
@@ -51,8 +56,9 @@ export interface DateInstants {
 }
 
 /**
- * The year of a date without one, Unix milliseconds. `listedAt`: the first occurrence after it, or up to 31 days before it
- * (92 for a quarter). `closeAt`: the occurrence whose last day is nearest to it.
+ * Reference time, in Unix milliseconds, from which the year of a date without one is inferred. `listedAt`: the first
+ * occurrence from 31 days before this time on (92 days for a quarter). `closeAt`: the occurrence whose last day is
+ * nearest to this time.
  */
 export type YearReference = { readonly listedAt: number } | { readonly closeAt: number };
 
@@ -74,13 +80,13 @@ const SCHEDULED =
   /\b(?:scheduled|expected|slated|planned|set|held|takes? place|taking place|meeting|premiere|ceremony|match|game|election|primary|final|released? on)\b[^.;]{0,40}$/i;
 const WEEKDAY = /\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,? )?$/i;
 
-/** After a month or a year: it is part of the name of something. */
+/** Text after a month or year that is part of a name ("the December 2026 meeting"). */
 const NAMED =
   /^(?: \w+){0,3}? (?:meetings?|reports?|releases?|decisions?|elections?|midterms?|seasons?|sessions?|summits?|editions?|ceremony|primary|primaries)\b/i;
-/** After a year: a name ("2026 World Cup"), or the first half of a range ("2026-28"). */
+/** Text after a year that is part of a name ("2026 World Cup") or starts a range ("2026-28"). */
 const NAMED_YEAR = /^(?:[-/–]\d| [A-Z]| (?:season|election|midterm|meeting|edition|calendar|fiscal|primar))/;
 
-/** Before a year: a name ("the 2026 census"). */
+/** Text before a year that is part of a name ("the 2026 census"). */
 const NAME_LEAD = /\b(?:the|its|their|an?) $/i;
 
 type Lead = Pick<TextDate, "leadStart" | "preposition" | "relation" | "isScheduled" | "isEndOf" | "time">;
@@ -88,7 +94,10 @@ type Lead = Pick<TextDate, "leadStart" | "preposition" | "relation" | "isSchedul
 /** "sales for 2026", "the forecast for December 3, 2026" */
 const relationOfFor = (unit: DateUnit): DateRelation => (unit === "day" ? "on" : "covered");
 
-/** Parses the preposition and the time before a date. `previous` is the relation of the date before it in the same sentence. */
+/**
+ * Parses the preposition and the time before a date. `previous` is the relation of the date before it in the same
+ * sentence.
+ */
 function parseLead(text: string, mention: DateMention, previous: DateRelation | null): Lead {
   const { start, unit, implies } = mention;
   const weekdayStart = start - (WEEKDAY.exec(text.slice(Math.max(0, start - 12), start))?.[0].length ?? 0);
@@ -131,7 +140,10 @@ function lastDayOf({ first, unit, lastDay }: DateMention, year: number): CivilDa
   return lastDayOfMonth(year, first.month + MONTH_COUNTS[unit] - 1);
 }
 
-/** Infers the year by the rule of `YearReference`; null if no year near it has this day, or outside of 1901 to 9998. */
+/**
+ * Infers the year by the rule of `YearReference`. Null if no nearby year has this day, or if the year is outside 1901
+ * to 9998.
+ */
 function inferYear(mention: DateMention, reference: YearReference): number | null {
   const day = Math.floor(("closeAt" in reference ? reference.closeAt : reference.listedAt) / DAY_MS);
   const { year } = partsOf(day);
@@ -158,10 +170,11 @@ function yearFromNext(mention: DateMention, next: DateMention): number {
 }
 
 /**
- * Finds the dates of an English text, at most 40, in its order. A day that does not exist, a date such as 3/4/2026, whose
- * order is unknown, and a date without a year if `reference` is null are omitted. The caller bounds the length of the text.
+ * Finds the dates of an English text, at most 40, in its order. A day that does not exist, a date such as 3/4/2026,
+ * whose order is unknown, and a date without a year if `reference` is null are omitted. The caller bounds the length of
+ * the text.
  *
- * @param sentences  the sentences of the text; a range and an inferred year do not reach over the end of one
+ * @param sentences  the sentences of the text; a range and an inferred year do not extend beyond their sentence
  * @param reference  how to infer the year of a date without one; not used if a later date of the sentence has a year
  */
 export function findTextDates(
@@ -207,12 +220,15 @@ export function findTextDates(
   return dates;
 }
 
-/** Whether the year of a date can be that of the dates before it: not a year that is only a name ("Eurovision 2026"). */
+/**
+ * Whether earlier dates of the sentence can take the year of this date. False if the year is part of a name
+ * ("Eurovision 2026").
+ */
 const isDated = (text: string, mention: DateMention): boolean =>
   mention.unit !== "season" && (mention.unit !== "year" || parseLead(text, mention, null).relation !== "none");
 
 /**
- * Returns the instants that a date means.
+ * Returns the start and end of a date.
  *
  * @param zone  the default time zone
  */

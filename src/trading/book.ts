@@ -4,7 +4,7 @@ import { DAY_MS } from "../lib/durations.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Trade } from "./model.ts";
 
 const MICROS_PER_USD = 1_000_000;
-/** Maximum number of days of a book, so that a wrong date cannot allocate without limit. */
+/** Maximum number of days of a replay, so that a wrong date cannot use unlimited memory. */
 const DAYS_MAX = 36_525;
 const DATE_PATTERN = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -13,9 +13,9 @@ export interface TradeResult {
   readonly tradeId: string;
   /** Contracts times price, plus the fee, in USD. */
   readonly costUsd: number;
-  /** Payout in USD by the latest settlement; null while the trade is open. */
+  /** Payout in USD according to the latest settlement; null while the trade is open. */
   readonly payoutUsd: number | null;
-  /** Payout minus cost in USD. While the trade is open: value at the last mark minus cost. */
+  /** Payout minus cost in USD. For an open trade: value at the last mark minus cost. */
   readonly pnlUsd: number;
   /** Time of the market's first settlement, Unix milliseconds; null while the trade is open. */
   readonly settledAt: number | null;
@@ -29,9 +29,11 @@ interface BookReplay {
   readonly days: readonly DayTotals[];
 }
 
-/** The inputs of a trade's value at one time. */
+/** What the value of a trade depends on at one time. */
 export interface Valuation {
-  /** YES price of the latest mark after the entry; null if there is none: the trade is then valued at its own price. */
+  /**
+   * YES price of the latest mark after the entry. Null if there is none; the trade is then valued at its entry price.
+   */
   readonly yesPrice: number | null;
   /** The latest settlement, which replaces the mark; null while the trade is open. */
   readonly settlement: Pick<Settlement, "value"> | null;
@@ -77,14 +79,14 @@ export function sumUsd(amounts: Iterable<number>): number {
  * Computes the profit of each trade and of each UTC day. The result depends only on the trades, marks and settlements.
  *
  * - Before a settlement, the value of a trade is its contracts times the price of its side at the last mark. Before the
- *   first mark, it is its contracts times the price that it paid.
- * - A settlement replaces the mark. If the venue refunds the trade, its value is its cost. A later settlement
- *   of the market replaces the earlier one.
+ *   first mark, the value is the contracts times the entry price.
+ * - A settlement replaces the mark. The value of a refunded trade is its cost. A later settlement of the market
+ *   replaces the earlier one.
  * - The profit of a day is the change of value during the day, minus the cost of the trades entered on it. The daily
  *   profits sum to the profit of the trades. The sum is exact, because all amounts are multiples of 1e-6 USD
  *   (`sumUsd`).
- * - A trade is resolved on the day of its first settlement. It is won if it has a profit at the end of that day. A
- *   correction on a later day changes only the profit of the later day.
+ * - A trade is resolved on the day of its first settlement. It counts as won if it has a profit at the end of that day.
+ *   A correction on a later day changes only the profit of the later day.
  *
  * @param marks  in any order; marks of markets without a trade are ignored
  * @param settlements  in any order. If two have the same time, the later one in the list counts
@@ -135,7 +137,7 @@ export function totalBook(
 
 type Day = ReturnType<typeof emptyDays>[number];
 
-/** Creates the totals of days without trades. @param startAt  start of the first day */
+/** Creates consecutive days without trades. @param startAt  start of the first day */
 export const emptyDays = (startAt: number, count: number) =>
   Array.from({ length: count }, (_, index) => ({
     date: utcDate(startAt + index * DAY_MS),
@@ -169,7 +171,7 @@ function replayTrade(trade: Trade, market: MarketEvents = { marks: [], settlemen
     value = next;
   };
   for (const { at, yesPrice } of market.marks) {
-    // A mark at midnight is the end of the day before.
+    // A mark at midnight belongs to the end of the previous day.
     const isWhileOpen = at > trade.at && (first === undefined || at <= first.at);
     if (isWhileOpen) revalue(dayAt(at - 1), { yesPrice, settlement: null });
   }
@@ -228,7 +230,7 @@ function groupByMarket(
 const toMicroUsd = (usd: number) => Math.round(usd * MICROS_PER_USD);
 /** Adding 0 turns -0 into 0. */
 const toUsd = (micros: number) => micros / MICROS_PER_USD + 0;
-/** Converts a price, payout or probability in [0, 1] of YES to that of a side, and that of a side to YES. */
+/** Converts a price, payout or probability in [0, 1] from YES to a side, or from a side to YES. */
 export const sidePrice = (side: Side, price: number): number => (side === "yes" ? price : 1 - price);
 
 function costMicros({ contracts, price, feeUsd }: Pick<Trade, "contracts" | "price" | "feeUsd">): number {

@@ -10,14 +10,14 @@ import type { Fill } from "./model.ts";
 const CONTRACT_TOLERANCE = 1e-9;
 const USD_TOLERANCE = 1e-9;
 
-/** A purchase for an amount in USD. The number of contracts is not rounded. */
+/** Result of spending an amount in USD. The number of contracts is not rounded. */
 export interface Purchase {
   readonly contracts: number;
-  /** USD spent, fees included; less than the amount if the offers are not enough. */
+  /** USD spent, fees included; less than the amount if the offers are too small. */
   readonly spentUsd: number;
   /** USD per contract, fee included. For an amount of 0: the cost at the best offer. */
   readonly averageCost: number;
-  /** Whether the offers are enough for the amount. */
+  /** Whether the whole amount was spent. */
   readonly isComplete: boolean;
 }
 
@@ -54,7 +54,7 @@ const costOf = ({ price }: BookLevel, fee: TakerFee, contracts: number, usd: num
  * Buys a number of contracts, best offer first. The fee of the order is rounded as the venue rounds it.
  *
  * @param contracts  may be fractional
- * @returns  null for no contracts, and if the offers are not enough
+ * @returns  null if `contracts` is not above 0 or the offers are too small
  * @example
  * buy([{ price: 0.5, size: 10 }], { kind: "none" }, 4);
  * // { contracts: 4, averagePrice: 0.5, feeUsd: 0, costUsd: 2 }
@@ -72,8 +72,8 @@ export function buy(offers: readonly BookLevel[], fee: TakerFee, contracts: numb
 }
 
 /**
- * Buys as many contracts as an amount pays for, a multiple of the contract step, with the fee of the order as the venue
- * rounds it.
+ * Buys as many contracts as an amount pays for, rounded down to the contract step. The order fee is rounded as the
+ * venue rounds it.
  *
  * @param offers  best first, at least one
  * @param usd  at least 0
@@ -88,6 +88,7 @@ export function buyWithin(offers: readonly BookLevel[], fee: TakerFee, usd: numb
   const steps = Math.floor(toMicros(1) * ((buyForUsd(offers, fee, usd).contracts + CONTRACT_TOLERANCE) / step));
   const isAffordable = (count: number) => (buySteps(count)?.costUsd ?? 0) <= usd + USD_TOLERANCE;
   if (isAffordable(steps)) return buySteps(steps);
-  // The fee that the venue rounds up exceeds the rest of the amount. The cost of an order increases with its contracts.
+  // Fee rounding makes the order exceed the amount. The cost rises with the contracts, so a binary search finds the
+  // largest order.
   return buySteps(largestInteger(0, steps, isAffordable));
 }

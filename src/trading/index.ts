@@ -1,4 +1,4 @@
-/** Trading signals, position sizes, portfolios and books of trades. Pure. */
+/** Trading signals, position sizes, portfolios, and the profit of trades. Pure functions. */
 
 export {
   payoutOf,

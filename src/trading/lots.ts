@@ -5,9 +5,9 @@ import { assertNotNegative, assertPositive, assertProbability } from "../quant/a
 import { emptyDays, sidePrice, toDayTotals } from "./book.ts";
 import type { BookTotals, DayTotals, Mark, Settlement, Trade } from "./model.ts";
 
-/** Two numbers of contracts count as equal if their relative difference is smaller. Each has a rounding error. */
+/** Two numbers of contracts count as equal below this relative difference, because of floating-point errors. */
 const EQUAL_CONTRACTS_SHARE = 1e-9;
-/** A profit below this is a rounding error. */
+/** A profit below this is a floating-point error. */
 const PROFIT_USD_MIN = 1e-9;
 const MICROS_PER_USD = 1_000_000;
 
@@ -17,7 +17,7 @@ export interface LotExit {
   readonly at: number;
   /** closed: by a trade of the other side. settled: by a settlement. corrected: by a corrected settlement. */
   readonly kind: "closed" | "settled" | "corrected";
-  /** Number of contracts, above 0. A correction counts contracts again that an earlier settlement ended. */
+  /** Number of contracts, above 0. For a correction: the contracts that an earlier settlement ended. */
   readonly contracts: number;
   /**
    * USD received, minus the fee of the closing trade. For a correction: the change of the payout, which can be
@@ -28,17 +28,17 @@ export interface LotExit {
   readonly pnlUsd: number;
 }
 
-/** The contracts of one trade that did not close contracts of the other side. */
+/** The part of a trade that opened a position instead of closing contracts of the other side. */
 export interface Lot extends Omit<Trade, "contracts" | "feeUsd"> {
   /** Contracts bought, above 0. */
   readonly contracts: number;
-  /** Their share of the trade's fee in USD. */
+  /** Share of the trade's fee for these contracts, in USD. */
   readonly feeUsd: number;
   /** Contracts that are neither closed nor settled. */
   readonly openContracts: number;
   /** In the order of their time. */
   readonly exits: readonly LotExit[];
-  /** When the last contract was closed or settled, Unix milliseconds; null if one is open. */
+  /** When the last contract was closed or settled, Unix milliseconds; null if a contract is open. */
   readonly resolvedAt: number | null;
 }
 
@@ -50,9 +50,9 @@ type MutableLot = { -readonly [Key in keyof Lot]: Lot[Key] } & { exits: LotExit[
  * - A trade first closes open lots of the other side of its market. One YES and one NO contract together pay 1 USD, so
  *   a NO contract bought at q closes a YES contract at 1 - q, and a YES contract bought at q closes a NO contract at 1
  *   - q.
- * - The other contracts of the trade open a lot. A market never has open lots of both sides.
+ * - The remaining contracts of the trade open a lot. A market never has open lots of both sides.
  * - A settlement ends all open lots of its market. A later settlement of the market changes their payout.
- * - A trade after the settlement opens a lot that is settled at once.
+ * - A trade after the settlement opens a lot that is settled immediately.
  *
  * If every market is settled at a value that is not null, the profits of all exits sum to the payouts of all trades
  * minus their costs and fees.
@@ -95,7 +95,7 @@ export function matchLots(trades: readonly Trade[], settlements: readonly Settle
 
 class MarketLots {
   readonly #all: MutableLot[];
-  /** Oldest first; all of one side. Those before `#head` are closed. */
+  /** Lots of one side, oldest first. Lots before `#head` are closed. */
   readonly #open: MutableLot[] = [];
   #head = 0;
   readonly #settled: { readonly lot: MutableLot; readonly contracts: number; proceedsUsd: number }[] = [];
@@ -157,12 +157,12 @@ function exit(lot: MutableLot, part: Pick<LotExit, "at" | "kind" | "contracts">,
   if (lot.openContracts === 0) lot.resolvedAt = part.at;
 }
 
-/** Returns the payout of contracts in USD. A refund pays back their price and fee. */
+/** Returns the payout of contracts in USD. A refund returns their price and fee. */
 function payoutUsd(lot: Lot, contracts: number, { value }: Settlement): number {
   return value === null ? costUsd(lot, contracts) : contracts * sidePrice(lot.side, value);
 }
 
-/** Returns the cost of some contracts of a lot in USD, with their share of the fee. */
+/** Returns the cost of some contracts of a lot in USD, including their share of the fee. */
 const costUsd = ({ price, feeUsd, contracts }: Lot, some: number): number => some * price + (feeUsd * some) / contracts;
 
 /** Profit or loss in USD of all contracts of a lot that are closed or settled. */

@@ -19,7 +19,7 @@ export interface Trade extends MarketId {
   readonly at: number;
 }
 
-/** Price of a market at the end of a UTC day. */
+/** Price at which the open trades of a market are valued at the end of a UTC day. */
 export interface Mark extends MarketId {
   /** End of the day, Unix milliseconds: midnight UTC. */
   readonly at: number;
@@ -39,7 +39,7 @@ export interface Settlement extends MarketId {
 export interface DayTotals {
   /** YYYY-MM-DD. */
   readonly date: string;
-  /** Profit or loss of the day in USD, from changed marks of open trades, settlements, and the fees of new trades. */
+  /** Profit or loss of the day in USD, from mark changes of open trades, settlements, and fees of new trades. */
   readonly pnlUsd: number;
   /** Trades entered on the day. */
   readonly enteredTrades: number;
@@ -67,7 +67,9 @@ export interface Performance {
   readonly resolvedTrades: number;
   /** Share of the resolved trades with a profit; null without resolved trades. */
   readonly winRate: number | null;
-  /** Sum of the daily profits in USD. Open trades are valued at their last mark, today at the last price. */
+  /**
+   * Sum of the daily profits in USD. Open trades are valued at the last mark; on the current day, at the last price.
+   */
   readonly totalPnlUsd: number;
   /** Profit of the resolved trades in percent of their cost; null without resolved trades. */
   readonly roiPct: number | null;
@@ -75,14 +77,14 @@ export interface Performance {
   /** Largest decline of the cumulative profit from an earlier maximum (at least 0), in USD; 0 or negative. */
   readonly maxDrawdownUsd: number;
   /**
-   * Mean daily profit divided by its standard deviation, times the square root of 365. Only completed days count.
-   * Null with fewer than 30 such days, or if all profits are equal. Profits need no capital as a base, because a
-   * constant capital cancels out.
+   * Mean daily profit divided by its standard deviation, times the square root of 365. Only completed days count. Null
+   * with fewer than 30 such days, or if all profits are equal. Dollar profits are used instead of returns: a constant
+   * capital cancels out.
    */
   readonly sharpeRatio: number | null;
 }
 
-/** Contracts, price and fee of an order that buys offers, best first. */
+/** Execution of an order that buys the best offers first. */
 export interface Fill {
   /** Number of contracts, above 0. */
   readonly contracts: number;
@@ -94,7 +96,7 @@ export interface Fill {
   readonly costUsd: number;
 }
 
-/** Bankroll in USD of the shadow book, and of signals whose caller names none. */
+/** Bankroll in USD of the shadow book, and the default bankroll of signals. */
 export const REFERENCE_BANKROLL_USD = 1_000;
 
 export interface SizingOptions {
@@ -105,7 +107,7 @@ export interface SizingOptions {
   readonly positionMax: number;
 }
 
-/** A side with an edge, and all inputs of its size. */
+/** A side with an edge, and all inputs of its position size. */
 export interface Candidate {
   readonly side: Side;
   /** Probability that the side wins, in (0, 1). */
@@ -123,7 +125,9 @@ export interface Candidate {
   readonly minOrderContracts: number;
 }
 
-/** Limits of a size: the contracts offered at the target price or below, or the largest share of the bankroll. */
+/**
+ * Reasons why a size is limited: the contracts offered up to the target price, or the maximum share of the bankroll.
+ */
 export const SIZE_CAPS = ["depth", "max_position"] as const;
 export type SizeCap = (typeof SIZE_CAPS)[number];
 
@@ -147,7 +151,9 @@ export interface Signal {
   readonly targetPrice: number | null;
   /** Share of the bankroll, in [0, 1]; 0 without a trade. */
   readonly sizePct: number;
-  /** Reason why the share is below the applied Kelly fraction; null if it is not, and without a trade. */
+  /**
+   * Reason why the share is below the applied Kelly fraction; null if the share is not below it, and without a trade.
+   */
   readonly cappedBy: SizeCap | null;
   /** The order for the share, rounded down to the contract step; null without a trade. */
   readonly fill: Fill | null;
@@ -157,11 +163,11 @@ export interface Signal {
   readonly timeHorizon: "hours" | "days" | "weeks" | null;
   /** Unix milliseconds. */
   readonly generatedAt: number;
-  /** Unix milliseconds; never after the close of the market. */
+  /** Unix milliseconds; not after the market's closing time. */
   readonly expiresAt: number;
 }
 
-/** A trade that a signal enters into the shadow book. */
+/** A trade that a signal adds to the shadow book. */
 export interface ShadowEntry extends Omit<Trade, "tradeId" | "edge"> {
   readonly analysisId: string;
   readonly title: string;
@@ -169,11 +175,11 @@ export interface ShadowEntry extends Omit<Trade, "tradeId" | "edge"> {
   readonly category: string | null;
   /** Estimated probability of YES. */
   readonly probability: number;
-  /** YES price when the signal was given. */
+  /** YES price at the time of the signal. */
   readonly marketPrice: number;
   readonly edge: number;
   /** Share of the reference bankroll. */
   readonly sizePct: number;
-  /** Whether a caller asked for the signal. If not, the service computed it for an analysis that it completed. */
+  /** Whether a caller requested the signal. If false, the service computed it after completing an analysis. */
   readonly isRequested: boolean;
 }

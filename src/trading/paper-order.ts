@@ -6,9 +6,10 @@ import { buy } from "./fill.ts";
 import type { Fill } from "./model.ts";
 
 /**
- * - filled: the order.
- * - unavailable: the offers are not worth the amount.
- * - too_small: the amount buys less than the smallest order. `smallest` is that order; null if it is not offered.
+ * - filled: the executed order.
+ * - unavailable: the total value of the offers is below the amount.
+ * - too_small: the amount buys less than the smallest order. `smallest` is the smallest order; null if the offers are
+ *   too small for it.
  */
 export type PaperOrderResult =
   | { readonly kind: "filled"; readonly fill: Fill }
@@ -16,9 +17,9 @@ export type PaperOrderResult =
   | { readonly kind: "too_small"; readonly smallest: Fill | null };
 
 /**
- * Buys offers for an amount, best price first, as the venue executes orders: the contracts are rounded down to its
- * step, so the order can cost less than the amount, and are at least its smallest order. The fee is paid on top of the
- * amount, rounded as the venue rounds it.
+ * Buys offers for an amount, best price first, by the venue's order rules. The contracts are rounded down to the
+ * contract step, so the order can cost less than the amount. An order below the venue's minimum is rejected. The fee is
+ * added to the amount and rounded as the venue rounds it.
  *
  * @param offers  of the side to buy, best first
  * @param valueUsd  above 0

@@ -2,14 +2,14 @@ import { sumUsd } from "./book.ts";
 import type { BookTotals, DayTotals, Performance } from "./model.ts";
 
 const DAYS_PER_YEAR = 365;
-/** Days below which a Sharpe ratio would be noise. */
+/** Minimum number of days for a Sharpe ratio; with fewer, it is mostly noise. */
 const SHARPE_DAYS_MIN = 30;
 
 /**
- * Summarises a book of trades. The definitions are in `Performance`.
+ * Summarises the performance of trades. The definitions are in `Performance`.
  *
  * @param days  in ascending order without gaps, as `replayBook` returns them
- * @param endedDays  the completed days, for the Sharpe ratio: a part of a day varies less than a whole day
+ * @param endedDays  the completed days, for the Sharpe ratio: the profit of an incomplete day varies less
  * @throws RangeError if the counts of the totals contradict each other, or a profit is not finite
  * @example summarise(totals, []).winRate; // null without resolved trades, never 0
  */
@@ -37,7 +37,9 @@ export function summarise(
   };
 }
 
-/** Returns the largest decline of the cumulative sum from its earlier maximum, which is at least 0: 0 or negative. */
+/**
+ * Returns the largest decline of the cumulative sum from its earlier maximum, 0 or negative. The maximum starts at 0.
+ */
 function maxDrawdown(profits: readonly number[]): number {
   let cumulative = 0;
   let maximum = 0;

@@ -6,7 +6,7 @@ import { orderFee } from "../quant/taker-fee.ts";
 
 /** A sale of contracts to bids. */
 export interface Sale {
-  /** Number of contracts, above 0; fewer than wanted if the bids are not enough. */
+  /** Number of contracts, above 0; fewer than requested if the bids are too small. */
   readonly contracts: number;
   /** Average price without the fee, in (0, 1). */
   readonly averagePrice: number;

@@ -18,11 +18,11 @@ import { takerFee } from "../quant/taker-fee.ts";
 import type { Candidate, Fill, Signal, SizingOptions } from "./model.ts";
 import { type CandidateSize, sizeCandidate } from "./size-candidate.ts";
 
-/** There is no trade if the market closes in less than this time. */
+/** Minimum validity of a signal. A market that closes earlier gets no trade. */
 const VALID_MS_MIN = MINUTE_MS;
 const VALID_MS_MAX = DAY_MS;
 const WEEKS_FROM_MS = 14 * DAY_MS;
-/** Prices of a market whose grid is unknown: the widest step of all venues. */
+/** Price grid of a market whose grid is unknown: the largest step of all venues. */
 const RANGES_DEFAULT: readonly PriceRange[] = [{ from: 0, to: 1, step: 0.01 }];
 
 /** Input of a decision. Times are Unix milliseconds. */
@@ -34,11 +34,11 @@ export interface SignalInput {
     readonly kind: PriceKind;
     /** Whether the venue accepts orders. */
     readonly isOpen: boolean;
-    /** Null if unknown. A time that is not after `now` counts as unknown: an open market contradicts it. */
+    /** Null if unknown. Null if unknown. A time up to `now` counts as unknown, because the market is still open. */
     readonly closeAt: number | null;
-    /** Expected time of the result; null if unknown. A time that is not after `now` counts as unknown. */
+    /** Expected resolution time; null if unknown. A time up to `now` counts as unknown. */
     readonly resolutionAt: number | null;
-    /** Prices of YES that orders may have; null if unknown. */
+    /** Allowed YES prices of orders; null if unknown. */
     readonly priceRanges: readonly PriceRange[] | null;
     /** Null if unknown. */
     readonly takerFee: TakerFee | null;
@@ -61,7 +61,7 @@ interface SizedTrade extends CandidateSize {
   readonly executableEdge: number;
 }
 
-/** Returns the trade that `decideSignal` recommends, or a sentence that says why there is none. */
+/** Returns the trade that `decideSignal` recommends, or a sentence with the reason for no trade. */
 export function decideTrade(input: TradeInput, sizing: SizingOptions): SizedTrade | string {
   const candidate = findObstacle(input) ?? findCandidate(input);
   if (typeof candidate === "string") return candidate;
@@ -75,8 +75,8 @@ export function decideTrade(input: TradeInput, sizing: SizingOptions): SizedTrad
  * Decides which side of a market to buy, the highest price to pay, and the size.
  *
  * The size is the share x of the bankroll with x = min(cap, kelly share * shrinkage * Kelly fraction). The Kelly
- * fraction is computed at the average cost of an order for x, fees included. If less than x is offered at the target
- * price or below, the size is what is offered. The order is rounded down to the contract step of the venue.
+ * fraction is computed at the average cost of an order for x, fees included. If less than x is offered up to the target
+ * price, the size is the offered amount. The order is rounded down to the contract step of the venue.
  *
  * No trade is recommended if
  * - the market is not open, or closes within a minute,
@@ -84,9 +84,9 @@ export function decideTrade(input: TradeInput, sizing: SizingOptions): SizedTrad
  * - no side has an edge of 0.01 after the fee, or
  * - the size is less than the smallest order of the venue.
  *
- * The signal expires after (e / 2 / (m p (1 - p)))^2 days: in this time, a usual price move is half of the edge e. m is
- * the root mean square of the daily move of the log-odds. The time is at least a minute, at most a day, and ends at a
- * known close.
+ * The signal expires after (e / 2 / (m p (1 - p)))^2 days: in this time, a typical price move is half of the edge e. m
+ * is the root mean square of the daily move of the log-odds. The validity is at least a minute, at most a day, and ends
+ * at the latest at a known closing time.
  */
 export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal {
   const trade = decideTrade(input, sizing);
@@ -105,7 +105,7 @@ export function decideSignal(input: SignalInput, sizing: SizingOptions): Signal 
   };
 }
 
-/** Returns a sentence that says why the market cannot be traded; null if it can. */
+/** Returns a sentence with the reason why the market cannot be traded; null if it can. */
 function findObstacle({ now, market, book }: TradeInput): string | null {
   const { kind, isOpen, takerFee: fee } = market;
   const closeAt = futureOrNull(market.closeAt, now);
@@ -120,7 +120,7 @@ function findObstacle({ now, market, book }: TradeInput): string | null {
 }
 
 /**
- * Returns the side of an open market that has an edge, or a sentence that says why no side has.
+ * Returns the side of an open market that has an edge, or a sentence with the reason why no side has an edge.
  *
  * @returns  a candidate with at least one offer
  */

@@ -15,8 +15,8 @@ export interface CandidateSize {
 }
 
 /**
- * Returns the share of the bankroll for a candidate and its order, or a sentence that says why there is none. The order
- * takes only offers with the required edge, so it is smaller than the Kelly size if these are not enough.
+ * Returns a candidate's share of the bankroll and its order, or a sentence with the reason for no order. The order uses
+ * only offers with the required edge, so it can be smaller than the Kelly size.
  */
 export function sizeCandidate(candidate: Candidate, sizing: SizingOptions): CandidateSize | string {
   const { bankrollUsd, kellyShare, positionMax } = sizing;
@@ -39,8 +39,8 @@ export function sizeCandidate(candidate: Candidate, sizing: SizingOptions): Cand
 }
 
 /**
- * Returns the largest amount x in USD, at most `maxUsd`, with x <= share(x) * bankroll. The share never increases with
- * x, because deeper offers cost more.
+ * Returns the largest amount x in USD, at most `maxUsd`, with x <= share(x) * bankroll. The share does not increase
+ * with x, because later offers cost more.
  */
 function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, maxUsd: number): number {
   const isWithinShare = (usd: number) => usd <= shareAt(usd) * bankrollUsd;
@@ -49,8 +49,8 @@ function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, maxUsd
 }
 
 /**
- * Returns the shaded probability c + kelly share * shrinkage * (p - c), for the cost c. The full Kelly fraction at this
- * probability equals the fractional Kelly size at p. Portfolios size a candidate with it.
+ * Returns the shaded probability c + kelly share * shrinkage * (p - c), for the cost c. Its full Kelly fraction equals
+ * the fractional Kelly size at p. Portfolio sizing uses this probability.
  *
  * @returns  in [0, 1]; the cost without an edge
  */

@@ -5,12 +5,15 @@ import { type PublishedTable, publishedDates } from "./published-dates.ts";
 
 interface AnnouncementOptions {
   readonly name: string;
-  /** A text, or one for each announcement of a year: the first has index 0. */
+  /**
+   * Label of every announcement, or a function that returns the label of the announcement with this index in the year,
+   * from 0.
+   */
   readonly label: string | ((year: number, index: number) => string);
   readonly table: PublishedTable;
-  /** Dates of a year that is not in the table. */
+  /** Returns the dates of a year that is not in the table. */
   readonly compute: (year: number) => readonly CivilDate[];
-  /** How certain the dates from `compute` are; `expected` if omitted. */
+  /** Certainty of the dates from `compute`; `expected` if omitted. */
   readonly computed?: Certainty;
   readonly zone: TimeZone;
   /** Time of the announcement in minutes after local midnight. */

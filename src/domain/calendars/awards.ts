@@ -1,11 +1,14 @@
 import { type CivilDate, nthOfMonth, partsOf, SUNDAY } from "../../lib/dates/civil-date.ts";
 import { createAnnouncementCalendar } from "./announcements.ts";
 
-/** The second Sunday of March. Within 14 days for 2018 and 2022 to 2028; the pandemic moved 2021. */
+/**
+ * The second Sunday of March. Within 14 days of the actual date in 2018 and 2022 to 2028; the pandemic moved the
+ * ceremony of 2021.
+ */
 export const expectedOscarsDate = (year: number): CivilDate => nthOfMonth(year, 3, SUNDAY, 2);
 /** The first Sunday of February: exact for 2023 to 2027. */
 export const expectedGrammysDate = (year: number): CivilDate => nthOfMonth(year, 2, SUNDAY, 1);
-/** The third Sunday of September. Within 7 days for 2018 to 2026, except the ceremony of 2023. */
+/** The third Sunday of September. Within 7 days of the actual date in 2018 to 2026, except the ceremony of 2023. */
 export const expectedEmmysDate = (year: number): CivilDate => nthOfMonth(year, 9, SUNDAY, 3);
 
 export const OSCARS = createAnnouncementCalendar({

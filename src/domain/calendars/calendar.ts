@@ -2,8 +2,8 @@ import type { CivilDate } from "../../lib/dates/civil-date.ts";
 import { type TimeZone, zonedInstant } from "../../lib/dates/zoned-time.ts";
 
 /**
- * How certain a date is. published: the publisher announced it. rule: computed by a rule that gives every regular
- * date of the past (the tests compare them). expected: computed by a rule that only approximates past dates.
+ * Certainty of a date. published: announced by the publisher. rule: computed by a rule that reproduces every regular
+ * past date (tests compare them). expected: computed by a rule that only approximates past dates.
  */
 export type Certainty = "published" | "rule" | "expected";
 
@@ -39,16 +39,18 @@ export function assertYear(year: number): void {
     throw new RangeError(`year must be an integer from ${CALENDAR_YEAR_MIN} to ${CALENDAR_YEAR_MAX}, not ${year}`);
 }
 
-/** The time from the start of the first day to the end of the last one in a time zone. */
+/** Start of the first day and end of the last day in a time zone. */
 export const wholeDays = (first: CivilDate, last: CivilDate, zone: TimeZone): Pick<Occurrence, "at" | "endAt"> => ({
   at: zonedInstant(first, 0, zone),
   endAt: zonedInstant(last + 1, 0, zone) - 1,
 });
 
-/** Occurrences by calendar and year; at most 211 years of each calendar, because other years are refused. */
+/**
+ * Cached occurrences by calendar and year. At most 211 years per calendar, because `assertYear` rejects other years.
+ */
 const knownYears = new WeakMap<Calendar, Map<number, readonly Occurrence[]>>();
 
-/** Remembers the occurrences of a year: their local times are costly to convert. */
+/** Caches the occurrences of a year, because converting local times is slow. */
 function occurrencesOf(calendar: Calendar, year: number): readonly Occurrence[] {
   const years = knownYears.get(calendar) ?? new Map<number, readonly Occurrence[]>();
   knownYears.set(calendar, years);
@@ -67,7 +69,8 @@ export function listOccurrences(
 ): Occurrence[] {
   const { from, to, limit } = range;
   const occurrences: Occurrence[] = [];
-  // An occurrence of the previous year can last into this one, and a time zone can move one across the new year.
+  // An occurrence of the previous year can last into this year, and in UTC an occurrence can be in another year than in
+  // its time zone.
   const firstYear = Math.max(CALENDAR_YEAR_MIN, new Date(from).getUTCFullYear() - 1);
   const lastYear = Math.min(CALENDAR_YEAR_MAX, new Date(to).getUTCFullYear() + 1, firstYear + YEARS_MAX);
   for (let year = firstYear; year <= lastYear; year++) {

@@ -4,18 +4,18 @@ import type { Calendar } from "./calendar.ts";
 import { parseDates } from "./published-dates.ts";
 
 /**
- * Computes the dates of a year without published dates: those weekdays that are nearest to the usual dates.
+ * Computes the dates of a year without published dates: for each usual date, the nearest day with the given weekday.
  *
  * @param usualDates  "month-day" of each meeting
  */
 const computeMeetings = (usualDates: string, weekday: Weekday) => (year: number) =>
   parseDates(year, usualDates).map((date) => nearest(date, weekday));
 
-/** Within 8 days for 2018 to 2027, except March 2020. */
+/** Within 8 days of the actual dates in 2018 to 2027, except March 2020. */
 export const expectedFomcDates = computeMeetings("1-29 3-19 5-1 6-14 7-29 9-19 11-2 12-13", WEDNESDAY);
-/** Within 14 days for 2019 to 2028. */
+/** Within 14 days of the actual dates in 2019 to 2028. */
 export const expectedEcbDates = computeMeetings("1-28 3-11 4-20 6-8 7-22 9-11 10-26 12-14", THURSDAY);
-/** Within 7 days for 2019 to 2027. */
+/** Within 7 days of the actual dates in 2019 to 2027. */
 export const expectedBankOfEnglandDates = computeMeetings("2-3 3-20 5-6 6-20 8-3 9-19 11-5 12-17", THURSDAY);
 
 export const FOMC: Calendar = createAnnouncementCalendar({
@@ -27,7 +27,7 @@ export const FOMC: Calendar = createAnnouncementCalendar({
   minutes: 14 * 60,
 });
 
-/** The ECB announces at 14:15 since its meeting of July 2022; it was 13:45. */
+/** Since the meeting of July 2022, the ECB announces at 14:15; before, at 13:45. */
 const ECB_NEW_TIME_SINCE = civilDate(2022, 7, 21);
 
 export const ECB: Calendar = createAnnouncementCalendar({

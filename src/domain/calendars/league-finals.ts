@@ -12,7 +12,9 @@ import { zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { assertYear, type Calendar, wholeDays } from "./calendar.ts";
 import { publishedDates } from "./published-dates.ts";
 
-/** The second Sunday of February since 2022; the first from 2004 to 2021. It gives every date from 2005 to 2028. */
+/**
+ * The second Sunday of February since 2022; the first from 2004 to 2021. This rule gives every date from 2005 to 2028.
+ */
 export function superBowlDate(year: number): CivilDate {
   return nthOfMonth(year, 2, SUNDAY, year >= 2022 ? 2 : 1);
 }
@@ -24,7 +26,8 @@ interface SeriesWindow {
 }
 
 /**
- * From the first Thursday of June. Contains the whole series of 2022 to 2025; 2019 and 2026 began within a week of it.
+ * 18 days from the first Thursday of June. Contains the whole series of 2022 to 2025. The series of 2019 and 2026 began
+ * within a week of the window's start.
  */
 export function nbaFinalsWindow(year: number): SeriesWindow {
   const first = nthOfMonth(year, 6, THURSDAY, 1);
@@ -37,19 +40,20 @@ export function stanleyCupFinalWindow(year: number): SeriesWindow {
 }
 
 /**
- * From the fourth Friday of October. It gives the first day of 2022 to 2026; 2018 to 2021 began within 4 days of it.
+ * Nine days from the fourth Friday of October, which is the first day of the series of 2022 to 2026. The series of 2018
+ * to 2021 began within 4 days of it.
  */
 export function worldSeriesWindow(year: number): SeriesWindow {
   const first = nthOfMonth(year, 10, FRIDAY, 4);
   return { first, last: first + 8 };
 }
 
-/** The Saturday nearest to 31 May. Within 7 days for 2018 to 2027, except 2020. */
+/** The Saturday nearest to 31 May. Within 7 days of the actual date in 2018 to 2027, except 2020. */
 export function expectedChampionsLeagueFinalDate(year: number): CivilDate {
   return nearest(civilDate(year, 5, 31), SATURDAY);
 }
 
-/** The occurrence lasts from the first day to the end of the last possible one, in New York. */
+/** An occurrence lasts from the first to the end of the last possible day, in New York. */
 function createSeriesCalendar(name: string, label: string, window: (year: number) => SeriesWindow): Calendar {
   return {
     name,
@@ -86,7 +90,7 @@ export const CHAMPIONS_LEAGUE_FINAL: Calendar = {
     const published = publishedDates("CHAMPIONS_LEAGUE", year);
     const date = published?.[0] ?? expectedChampionsLeagueFinalDate(year);
     const certainty = published === null ? "expected" : "published";
-    // The kickoff changes between years, so the occurrence is the day.
+    // The kickoff time varies by year, so the occurrence is the whole day.
     return [{ ...wholeDays(date, date, "Europe/Berlin"), label: "Champions League final", certainty }];
   },
 };

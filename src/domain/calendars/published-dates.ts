@@ -1,9 +1,9 @@
 import { type CivilDate, civilDate } from "../../lib/dates/civil-date.ts";
 
-/** Dates as their publishers announced or held them: year, then "month-day". A year is either complete or absent. */
+/** Announced or actual dates by year, each written as "month-day". A year is either complete or absent. */
 type PublishedYears = Readonly<Record<number, string>>;
 
-/** Years with one date each, from the first year on. */
+/** One date per year, for consecutive years from `firstYear`. */
 const onceAYear = (firstYear: number, dates: string): PublishedYears =>
   Object.fromEntries(dates.split(" ").map((date, index) => [firstYear + index, date]));
 
@@ -68,8 +68,8 @@ const CPI: PublishedYears = {
 };
 
 /**
- * Employment Situation, in the years in which government shutdowns moved or cancelled releases. The rule gives the
- * dates of all other years. Source: BLS release schedule.
+ * Employment Situation, in the years in which government shutdowns moved or cancelled releases. `jobsReportDate` gives
+ * the dates of all other years. Source: BLS release schedule.
  */
 const JOBS_REPORT: PublishedYears = {
   2025: "1-10 2-7 3-7 4-4 5-2 6-6 7-3 8-1 9-5 11-20 12-16",
@@ -102,8 +102,8 @@ const GDP: PublishedYears = {
 };
 
 /**
- * Ceremonies. Sources: Academy of Motion Picture Arts and Sciences; Recording Academy; Television Academy. Those before
- * 2024 and the Grammys of 2027 are not confirmed.
+ * Ceremonies. Sources: Academy of Motion Picture Arts and Sciences; Recording Academy; Television Academy. The dates
+ * before 2024 and the Grammys of 2027 are unverified.
  */
 const OSCARS = onceAYear(2018, "3-4 2-24 2-9 4-25 3-27 3-12 3-10 3-2 3-15 3-14 3-5");
 const GRAMMYS = onceAYear(2018, "1-28 2-10 1-26 3-14 4-3 2-5 2-4 2-2 2-1 2-7");
@@ -119,7 +119,7 @@ const EMMYS: PublishedYears = {
   2025: "9-14",
   2026: "9-14",
 };
-/** Finals of the men's competition. Source: UEFA. Those before 2025 are not confirmed. */
+/** Finals of the men's competition. Source: UEFA. The dates before 2025 are unverified. */
 const CHAMPIONS_LEAGUE = onceAYear(2018, "5-26 6-1 8-23 5-29 5-28 6-10 6-1 5-31 5-30 6-5");
 
 const TABLES = {
@@ -143,7 +143,7 @@ export function publishedDates(table: PublishedTable, year: number): readonly Ci
   return dates === undefined ? null : parseDates(year, dates);
 }
 
-/** Parses dates of a year that are written as "month-day", with a space between them. */
+/** Parses space-separated dates of a year in the form "month-day". */
 export function parseDates(year: number, dates: string): readonly CivilDate[] {
   return dates
     .split(" ")

@@ -21,7 +21,7 @@ import { isFederalHoliday } from "./us-holidays.ts";
 
 const MONTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
 
-/** Returns the day, moved back from a weekend to Friday. */
+/** Returns the date, or for a weekend the Friday before it. */
 function onOrBeforeWeekday(date: CivilDate): CivilDate {
   const weekday = weekdayOf(date);
   return weekday === SATURDAY || weekday === SUNDAY ? onOrBefore(date, FRIDAY) : date;
@@ -29,8 +29,8 @@ function onOrBeforeWeekday(date: CivilDate): CivilDate {
 
 /**
  * The jobs report (Employment Situation): the third Friday after the week, Sunday to Saturday, that contains the 12th
- * of the previous month; a week later if that is 1 to 3 January; on Thursday if the Friday is a federal holiday. It
- * gives every scheduled date of 2019 to 2026; a government shutdown can delay or cancel a release.
+ * of the previous month; a week later if that is 1 to 3 January; on Thursday if the Friday is a federal holiday. This
+ * rule gives every scheduled date of 2019 to 2026. A government shutdown can delay or cancel a release.
  *
  * @param month  1 to 12
  * @see https://www.bls.gov/schedule/
@@ -45,8 +45,8 @@ export function jobsReportDate(year: number, month: number): CivilDate {
 }
 
 /**
- * The CPI without a published date: the weekday nearest to the 12th that is not a Monday. Within 4 days for 2018 to
- * 2024.
+ * Estimated CPI release: the day from Tuesday to Friday that is nearest to the 12th. Within 4 days of the actual date
+ * in 2018 to 2024.
  */
 export function expectedCpiDate(year: number, month: number): CivilDate {
   const middle = civilDate(year, month, 12);
@@ -57,8 +57,8 @@ export function expectedCpiDate(year: number, month: number): CivilDate {
 
 /**
  * Personal Income and Outlays (PCE): together with the GDP since 2026; before, the last Friday of the month, in
- * November the last Wednesday, and in December the last weekday up to the 23rd. Within 7 days for 2020 to 2024 and
- * since April 2026.
+ * November the last Wednesday, and in December the last weekday up to the 23rd. Within 7 days of the actual date in
+ * 2020 to 2024 and since April 2026.
  */
 export function expectedPceDate(year: number, month: number): CivilDate {
   if (year >= 2026) return expectedGdpDate(year, month);
@@ -68,7 +68,7 @@ export function expectedPceDate(year: number, month: number): CivilDate {
 
 /**
  * Gross Domestic Product: the last Thursday of the month; in November the last Wednesday; in December the last weekday
- * up to the 22nd. Within 6 days for 2020 to 2024 and since April 2026.
+ * up to the 22nd. Within 6 days of the actual date in 2020 to 2024 and since April 2026.
  */
 export function expectedGdpDate(year: number, month: number): CivilDate {
   if (month === 11) return lastOfMonth(year, 11, WEDNESDAY);
@@ -94,7 +94,7 @@ export function joblessClaimsDates(year: number): readonly CivilDate[] {
   return dates;
 }
 
-/** The release on the date of each month, in years without published dates. */
+/** Computes one release per month, in years without published dates. */
 const monthly = (compute: (year: number, month: number) => CivilDate) => (year: number) =>
   MONTHS.map((month) => compute(year, month));
 const RELEASE_TIME = { zone: "America/New_York", minutes: 8 * 60 + 30 } as const;
@@ -125,7 +125,7 @@ export const PCE = createAnnouncementCalendar({
 });
 
 const GDP_ESTIMATES = ["advance", "second", "third"] as const;
-/** After the shutdown of 2025 the last estimate of its third quarter was the first release of 2026. */
+/** Because of the shutdown of 2025, the first release of 2026 was the third estimate of the third quarter of 2025. */
 const firstGdpEstimateOf = (year: number) => (year === 2026 ? 2 : 0);
 
 export const GDP = createAnnouncementCalendar({

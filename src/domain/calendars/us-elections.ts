@@ -6,7 +6,9 @@ export function federalElectionDate(year: number): CivilDate {
   return nthOfMonth(year, 11, MONDAY, 1) + 1;
 }
 
-/** Elections of the House, the Senate and the President, in even years. The occurrence lasts the day in New York. */
+/**
+ * Elections of the House, the Senate and the President, in even years. The occurrence is election day in New York time.
+ */
 export const US_FEDERAL_ELECTION: Calendar = {
   name: "US federal election",
   occurrencesOf(year) {

@@ -11,7 +11,7 @@ import {
   weekdayOf,
 } from "../../lib/dates/civil-date.ts";
 
-/** A holiday on a Saturday is observed on Friday, one on a Sunday on Monday (5 U.S.C. 6103). */
+/** Returns the day on which a holiday is observed: Friday for a Saturday, Monday for a Sunday (5 U.S.C. 6103). */
 function observed(date: CivilDate): CivilDate {
   if (weekdayOf(date) === SATURDAY) return date - 1;
   return weekdayOf(date) === SUNDAY ? date + 1 : date;

@@ -2,15 +2,19 @@ import { DAY_MS } from "../../lib/durations.ts";
 import { formatNumber, formatPercent } from "../format.ts";
 import type { Factor } from "../model.ts";
 
-/** The factor has its full confidence from this time before the close on, and proportionally less nearer to it. */
+/**
+ * Time until the market closes at which the factor has full confidence. With less time, the confidence is
+ * proportionally lower.
+ */
 const FULL_CONFIDENCE_MS = 7 * DAY_MS;
 
 /**
- * Favourite-longshot bias: prices near 0 and 1 are not extreme enough. lambda = sign(L) max(|L| - from, 0), where L are
- * the log-odds of the prior. Only for the kinds of prices for which the fit found the bias.
+ * Favourite-longshot bias: prices near 0 or 1 should be more extreme. lambda = sign(L) max(|L| - from, 0), where L are
+ * the log-odds of the prior. Applies only to kinds of prices for which the fit found the bias.
  *
- * The bias grows with the time left: a bet against an unlikely outcome binds money until the close, and close to it the
- * fit finds no bias. confidence = min(1, time to the close / 7 days). Without a known close there is no reading.
+ * The bias grows with the time left, because a bet against an unlikely outcome locks up money until the market closes.
+ * The fit finds no bias just before closing. confidence = min(1, time until closing / 7 days). The factor does not
+ * apply without a known closing time.
  *
  * @see Page & Clemen (2013), "Do Prediction Markets Produce Well-Calibrated Probability Forecasts?", Economic Journal
  *   123

@@ -5,10 +5,12 @@ import { toLogOdds, toProbability } from "../log-odds.ts";
 import type { EngineCoefficients, Factor, MarketView, PeerView, Prior } from "../model.ts";
 import { logOddsError, UNKNOWN_SPREAD } from "../reference-price.ts";
 
-/** A peer's price of this age, or with this spread, has no weight. */
+/** At this age or spread, the price of a peer has weight 0. */
 const AGE_MS_MAX = 24 * HOUR_MS;
 const SPREAD_MAX = 0.2;
-/** Weights by size: of a market with unknown liquidity and volume, and of prices that are not in real money. */
+/**
+ * Size weight of a real-money market without known liquidity and volume, and of every price that is not in real money.
+ */
 const MONEY_WEIGHT_MIN = 0.1;
 const OTHER_WEIGHT = 0.05;
 const EVIDENCE_MAX = 5;
@@ -17,9 +19,9 @@ interface PeerGap {
   readonly peer: PeerView;
   /** Probability of this market's YES at the peer. */
   readonly probability: number;
-  /** Difference of log-odds beyond the uncertainty of both prices. */
+  /** Difference of log-odds that exceeds the standard errors of both prices. */
   readonly gap: number;
-  /** Share of the gap that this market closes within a day. */
+  /** Share of the gap that the analysed market closes within a day. */
   readonly leadership: number;
   readonly size: number;
   readonly confidence: number;
@@ -68,7 +70,8 @@ export const crossVenue: Factor = {
 };
 
 /**
- * How far the peers contradict the price: the mean of g_i, weighted by u_i c_i (`crossVenue`); 0 without a peer.
+ * Difference between the peers' prices and the price: the mean of g_i, weighted by u_i c_i (`crossVenue`); 0 without a
+ * peer.
  *
  * @param prior  log-odds of the price and their standard error
  */
@@ -105,7 +108,7 @@ function evaluatePeer(
   };
 }
 
-/** The share for this pair of venues, else the default for the kind of the peer's price, else 0. */
+/** Returns the share for this pair of venues, else the default for the kind of the peer's price, else 0. */
 function leadershipOf(
   peer: PeerView,
   { adapter }: Pick<MarketView, "adapter">,

@@ -4,13 +4,14 @@ import { formatNumber, formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { EventView, Factor, FactorReading, LegView, MarketView, Prior } from "../model.ts";
 
-/** Half of the factor's confidence is lost if the mean spread of the legs has this width. */
+/** Mean spread of the event's markets at which the factor has half of its confidence. */
 const SPREAD_OF_HALF_CONFIDENCE = 0.05;
 
 /**
- * Compares the price with those of the event's other markets. Exclusive outcomes: the probabilities sum to 1 if one of them must happen,
- * and to at most 1 otherwise, after the overround is removed (power method). Ladder: each market implies the one
- * before, so its probability is not higher (isotonic regression, weighted by 1 / spread^2).
+ * Compares the price with those of the event's other markets. Exclusive outcomes: the overround is removed (power
+ * method), so that the probabilities sum to 1 if one outcome must happen, and to at most 1 otherwise. Ladder: the
+ * probabilities must not increase, because YES of a market implies YES of the previous one (isotonic regression,
+ * weighted by 1 / spread^2).
  *
  * lambda = log-odds of the coherent probability minus those of the prior.
  */
@@ -60,7 +61,7 @@ function evaluateExclusive({ marketId }: MarketView, event: EventView, prior: Pr
   });
 }
 
-/** The price of the leg at a position that is consistent with the others, if the leg has the price of the prior. */
+/** Returns the consistent price of the market at a position, if its own price is the prior. */
 function coherentPrice(logic: EventLogic, legs: readonly LegView[], position: number, { probability }: Prior): number {
   const priced = legs.map((leg, index) => (index === position ? { ...leg, yesPrice: probability } : leg));
   return coherentPrices(logic, priced)[position] ?? probability;

@@ -8,7 +8,7 @@ import { reportedConsensus } from "./reported-consensus.ts";
 import { research } from "./research.ts";
 import { timeDecay } from "./time-decay.ts";
 
-/** All factors, in the order in which they are added. */
+/** All factors, in the order in which their changes are added. */
 export const FACTORS: readonly Factor[] = [
   calibration,
   crossVenue,

@@ -9,7 +9,7 @@ const WINDOWS = [
   { name: "24 h", ms: DAY_MS },
   { name: "7 days", ms: 7 * DAY_MS },
 ];
-/** The volatility is measured over this time before `asOf`, and needs this many moves. */
+/** Period before `asOf` over which the volatility is measured, and its minimum number of moves. */
 const VOLATILITY_MS = 30 * DAY_MS;
 const MOVES_MIN = 5;
 const FULL_CONFIDENCE_MOVES = 20;
@@ -18,7 +18,7 @@ const STANDARD_MOVE_MAX = 3;
 /**
  * Recent moves of the price, relative to the market's own volatility: z_h = (L(t) - L(t - h)) / (sigma sqrt(h)),
  * limited to [-3, 3], over 1 h, 24 h and 7 days. lambda = sigma * mean of z_h, with sigma the volatility of the
- * log-odds in one day. A positive weight continues the moves and a negative weight reverses them.
+ * log-odds in one day. A positive weight predicts that moves continue, a negative weight that they reverse.
  *
  * @see Jegadeesh & Titman (1993), "Returns to Buying Winners and Selling Losers", Journal of Finance 48(1)
  */
@@ -49,7 +49,7 @@ export const momentum: Factor = {
   },
 };
 
-/** Standard deviation of the log-odds per square root of a day; null for few moves or a price that never moved. */
+/** Standard deviation of the daily move of the log-odds; null with too few moves, or if the price never moved. */
 function volatilityOf(prices: readonly PricePoint[]): number | null {
   let squares = 0;
   let moves = 0;
@@ -66,7 +66,7 @@ function volatilityOf(prices: readonly PricePoint[]): number | null {
   return moves < MOVES_MIN || squares === 0 ? null : Math.sqrt(squares / days);
 }
 
-/** Change of the log-odds over `ms`; null without a price of an age between `ms` and 2 `ms`. */
+/** Change of the log-odds over `ms`; null without a price that is between `ms` and 2 `ms` old. */
 function moveOver(ms: number, { prices, asOf }: MarketView, { logOdds }: Prior): number | null {
   const before = prices.findLast(({ at }) => at <= asOf - ms);
   return before === undefined || before.at < asOf - 2 * ms ? null : logOdds - toLogOdds(before.yesPrice);

@@ -5,11 +5,11 @@ import type { BookView, Factor, TradePoint } from "../model.ts";
 
 const TRADES_MS = 24 * HOUR_MS;
 const TRADES_MIN = 5;
-/** A trade is large if its size is at least this many times the median. */
+/** A trade is large if its size is at least this multiple of the median. */
 const LARGE_TRADE = 5;
-/** Orders within this distance of the mid are compared. */
+/** Maximum distance of compared orders from the mid, in price. */
 const BOOK_DEPTH = 0.05;
-/** An older book is not used. */
+/** Maximum age of the order book. */
 const BOOK_AGE_MS_MAX = HOUR_MS;
 
 interface Imbalance {
@@ -23,8 +23,8 @@ interface Imbalance {
  * 24 hours by the side that the taker bought, large trades alone, and orders of the book within 5 cents of the mid. The
  * weights are fitted.
  *
- * lambda = mean imbalance * standard error of the prior's log-odds (half of the spread): the part of the price that the
- * spread leaves open. confidence = sum of the weights of the imbalances that are known.
+ * lambda = mean imbalance * standard error of the prior's log-odds (half of the spread), so that the factor moves the
+ * price within the spread. confidence = sum of the weights of the imbalances that are known.
  *
  * @see Kyle (1985), "Continuous Auctions and Insider Trading", Econometrica 53(6)
  * @see Easley, Lopez de Prado & O'Hara (2012), "Flow Toxicity and Liquidity", Review of Financial Studies 25(5)

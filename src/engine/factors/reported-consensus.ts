@@ -6,7 +6,7 @@ import type { Factor } from "../model.ts";
 const AGENTS_OF_HALF_CONFIDENCE = 20;
 
 /**
- * The robust consensus of reported trades, in which no agent's weight is large. lambda = log-odds of the consensus
+ * The robust consensus of reported trades, which limits the weight of each agent. lambda = log-odds of the consensus
  * minus those of the prior; confidence = n / (n + 20) for n agents.
  */
 export const reportedConsensus: Factor = {

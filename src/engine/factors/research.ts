@@ -3,12 +3,12 @@ import { formatPercent } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { Factor } from "../model.ts";
 
-/** Age at which research has half of its confidence. */
+/** Age at which a research result has half of its confidence. */
 const HALF_LIFE_MS = 48 * HOUR_MS;
 
 /**
- * Research by a language model that has not seen the price. lambda = log-odds of its pooled estimate minus those of the
- * prior; the confidence halves every 48 hours.
+ * Research by a language model, which does not get the price. lambda = log-odds of its pooled estimate minus those of
+ * the prior; the confidence halves every 48 hours.
  *
  * @see Halawi et al. (2024), "Approaching Human-Level Forecasting with Language Models", section 6 (blends with the
  *   crowd)

@@ -3,16 +3,16 @@ import { formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
 import type { Factor, MarketView, PricePoint } from "../model.ts";
 
-/** The hazard is taken from the price of about a week ago, or a later one that is at least a day old. */
+/** The hazard is computed from the price of a week ago, or from the oldest price that is at least a day old. */
 const LOOK_BACK_MS = 7 * DAY_MS;
 const LOOK_BACK_MS_MIN = DAY_MS;
-/** With less time left there is no reading, because the log-odds of the model diverge towards the deadline. */
+/** Minimum time until the deadline. With less, the factor does not apply, because the model's log-odds diverge. */
 const TIME_LEFT_MS_MIN = DAY_MS / 4;
 
 /**
- * "Will it happen by date T": at a constant hazard, a price q at the earlier time s implies
- * p = 1 - (1 - q)^((T - t) / (T - s)) at the time t if nothing has happened. lambda = log-odds of p minus those of the
- * prior: below 0 if the price has not decayed as much as the time that passed.
+ * "Will it happen by date T": at a constant hazard, a price q at the earlier time s implies p = 1 - (1 - q)^((T - t) /
+ * (T - s)) at the time t if nothing has happened. lambda = log-odds of p minus those of the prior; below 0 if the price
+ * has decayed less than the model.
  *
  * @see Cox & Oakes (1984), "Analysis of Survival Data", section 2.2 (exponential distribution)
  */
@@ -38,7 +38,7 @@ export const timeDecay: Factor = {
   },
 };
 
-/** The last price that is at least a week old, else the oldest one that is at least a day old. */
+/** Returns the last price that is at least a week old, else the oldest price that is at least a day old. */
 function earlierPrice({ prices, asOf }: MarketView): PricePoint | null {
   const weekOld = prices.findLast(({ at }) => at <= asOf - LOOK_BACK_MS);
   if (weekOld !== undefined) return weekOld;

@@ -4,25 +4,25 @@ import { findClockTimes } from "../../text/clock-times.ts";
 import { findTextDates, type Span, type TextDate } from "../../text/text-dates.ts";
 import { type TimeOfDay, toTimeOfDay } from "./times.ts";
 
-/** The first Oscars were in 1929. */
+/** The first Oscars were held in 1929. */
 const OSCARS_YEAR_0 = 1928;
 const OSCARS_PATTERN = /\b([0-9]{2})(?:st|nd|rd|th)(?= oscar)/g;
-/** Later years are more often quantities. */
+/** Numbers above this are more often quantities than years. */
 const NAMED_YEAR_MAX = 2099;
 
-/** A date of a title as a range of days, counted since 1970-01-01. */
+/** A date in a title as a range of days, counted from 1970-01-01. */
 export interface Period {
   /** First day; null if only the last day is named ("by June 30"). */
   readonly from: CivilDate | null;
   readonly to: CivilDate;
-  /** Whether the title names a deadline or range for the answer, not the edition of a contest ("Eurovision 2026"). */
+  /** deadline: a deadline or range of the question. edition: the edition of a contest ("Eurovision 2026"). */
   readonly kind: "deadline" | "edition";
 }
 
 /** The dates and times of a text. */
 export interface DatedText {
   readonly periods: readonly Period[];
-  /** The dates from which the periods are made, without editions of the Oscars. */
+  /** The dates from which the periods are derived, except editions of the Oscars. */
   readonly dates: readonly TextDate[];
   readonly times: readonly TimeOfDay[];
   /** The text without times. */
@@ -32,10 +32,11 @@ export interface DatedText {
 }
 
 /**
- * Finds the dates and times of a normalised text. A date without a year if `near` is null, and a day that does not exist,
- * give no period. The last deadline of the text determines whether "ET" is summer time; without a deadline, `near` does.
+ * Finds the dates and times of a normalised text. A day that does not exist, and a date without a year if `near` is
+ * null, give no period. The last deadline in the text decides whether "ET" is daylight saving time; without a deadline,
+ * `near` decides.
  *
- * @param near  when the market closes, Unix milliseconds: a date without a year is the one nearest to it
+ * @param near  when the market closes, Unix milliseconds. A date without a year is the occurrence nearest to this time
  */
 export function findDates(text: string, near: number | null): DatedText {
   const clock = findClockTimes(text);
@@ -69,7 +70,7 @@ export function findDates(text: string, near: number | null): DatedText {
   };
 }
 
-/** Returns the text without the spans, which may overlap and are in any order. */
+/** Returns the text without the spans, which may overlap and be in any order. */
 function without(text: string, spans: readonly Span[]): string {
   let rest = "";
   let position = 0;
@@ -92,18 +93,18 @@ function isRange(first: TextDate, last: TextDate, between: string): boolean {
   return /^ ?(?:-|to) ?$/.test(between) || (first.relation === "start" && /^ (?:and|to) $/.test(between));
 }
 
-/** "December 28 - January 3": null if it ends before it starts. */
+/** "December 28 - January 3". Null if the range ends before it starts. */
 function rangeOf(first: TextDate, last: TextDate): Period | null {
   const { year, month, day } = partsOf(first.firstDay);
-  // The year before may have no 29 February.
+  // The year before may have no 29 February; 28 February is then used.
   const yearBefore = Math.min(lastDayOfMonth(year - 1, month - 1) + day, lastDayOfMonth(year - 1, month));
   const from = first.firstDay > last.lastDay && first.isYearInferred ? yearBefore : first.firstDay;
   return from > last.lastDay ? null : { from, to: last.lastDay, kind: "deadline" };
 }
 
 /**
- * Converts a date to a period; null if it is a number that looks like a year. "Before the 2026 midterms" is before 2026, so that
- * it conflicts with each deadline of that year: the day of the event is not known.
+ * Converts a date to a period; null if it is a number that looks like a year. "Before the 2026 midterms" counts as
+ * before 2026. The day of the event is unknown, so the period must conflict with every deadline in 2026.
  */
 function periodOf({ unit, isName, isEndOf, relation, time, firstDay, lastDay }: TextDate): Period | null {
   const isYear = unit === "year" || unit === "season";
@@ -122,15 +123,22 @@ export type PeriodRelation = "same" | "conflict" | "unknown";
 
 export interface PeriodComparison {
   readonly relation: PeriodRelation;
-  /** Last day of A minus last day of B, if both name a deadline; null otherwise. */
+  /** Last day of A minus last day of B; null unless both name a deadline. */
   readonly daysApart: number | null;
-  /** Whether both are deadlines without a first day, so that the earlier one implies the later one. */
+  /**
+   * Whether both are deadlines without a first day, so that meeting the earlier deadline implies meeting the later one.
+   */
   readonly areOpenStarts: boolean;
 }
 
-/** Days that two deadlines may differ: "by September 1" and "before September 1" often mean the same. */
+/**
+ * Maximum difference of two equal deadlines, in days: "by September 1" and "before September 1" often mean the same.
+ */
 const DEADLINE_TOLERANCE_DAYS = 1;
-/** A longer range has usually begun when both markets are open: "in 2026" is "by the end of 2026". */
+/**
+ * Minimum length of a range whose first day is ignored, in days: "in 2026" usually means "by the end of 2026", because
+ * it has begun.
+ */
 const OPEN_START_DAYS_MIN = 100;
 
 /** Compares the last deadlines and the editions of two titles. */

@@ -1,4 +1,4 @@
-/** Countries and US states that a title names. */
+/** Finds the countries and US states in a title. */
 import { normaliseText, stemsOf } from "../text/words.ts";
 
 const US_STATES: ReadonlyMap<string, string> = new Map(
@@ -8,7 +8,7 @@ const US_STATES: ReadonlyMap<string, string> = new Map(
 );
 const OTHER_PLACES =
   "England,Scotland,Wales,Greenland,Kosovo,Gaza,West Bank,Crimea,European Union,Europe,Tibet,Catalonia";
-/** The United States are often implied: "inflation" in one title is "US inflation" in another. */
+/** The United States is often implied: "inflation" in one title can mean "US inflation". */
 const IMPLIED_PLACE = "usa";
 
 const placeKey = (name: string): string => stemsOf(normaliseText(name)).join(" ");
@@ -38,7 +38,10 @@ export function findDistrictStates(normalised: string): readonly string[] {
   });
 }
 
-/** Returns the places in a sequence of stems, each as its stems joined by a space. A longer name takes precedence over the names that it contains. */
+/**
+ * Returns the places in a sequence of stems, each as its stems joined by a space. Of overlapping names, the longest is
+ * returned.
+ */
 export function findPlaces(stems: readonly string[]): readonly string[] {
   const places = new Set<string>();
   for (let index = 0; index < stems.length; index++) {

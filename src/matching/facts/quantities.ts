@@ -1,4 +1,4 @@
-/** Thresholds and ranges that a title names. */
+/** Finds the thresholds and ranges in a title. */
 
 export type Comparator = "at_least" | "at_most" | "between" | "exactly";
 
@@ -7,7 +7,7 @@ export interface Quantity {
   readonly low: number;
   /** Equal to `low` unless the comparator is `between`. */
   readonly high: number;
-  /** "%", "$", "bps", "°", "x" for a bare number. */
+  /** For example "%", "$", "bps", "°"; "x" for a number without a unit. */
   readonly unit: string;
 }
 
@@ -68,7 +68,7 @@ export function findQuantities(text: string): QuantityText {
     const marks = [between, lead, dollar, suffix, unit, tail, dollar2, suffix2, unit2];
     if (marks.every((mark) => mark === undefined)) return match;
     const low = Number(number) * scaleOf(suffix ?? (isRange ? suffix2 : undefined));
-    // A number with hundreds of digits is infinite and not a quantity.
+    // A number with hundreds of digits overflows and is not a quantity.
     if (!Number.isFinite(low)) return match;
     const quantityUnit = unitOf(dollar ?? dollar2, unit ?? unit2);
     if (isRange) {
@@ -84,7 +84,7 @@ export function findQuantities(text: string): QuantityText {
   return { quantities: withoutRepetitions(quantities), rest: rest.replace(/\s+/g, " ").trim() };
 }
 
-/** A title and its outcome often name the same threshold. */
+/** Removes repeated quantities: a title and its outcome often name the same threshold. */
 function withoutRepetitions(quantities: readonly Quantity[]): readonly Quantity[] {
   return quantities.filter(
     (quantity, index) => quantities.findIndex((other) => relate(quantity, other) === "same") === index,
@@ -108,12 +108,12 @@ export type QuantityRelation =
   | "missing"
   | "none";
 
-/** Relative difference up to which two thresholds are equal. "Above 2.9%" and "3% or more" differ. */
+/** Maximum relative difference of two equal thresholds. "Above 2.9%" and "3% or more" are different. */
 const EQUAL_TOLERANCE = 1e-9;
 
 /**
- * Compares the quantities of two titles. `missing`: one title has none, or lacks some that the other has; `none`: neither
- * has any. `opposite`: one is at least, the other at most the same number.
+ * Compares the quantities of two titles. `missing`: one title lacks quantities that the other has. `none`: neither has
+ * quantities. `opposite`: one is at least, the other at most the same number.
  */
 export function compareQuantities(a: readonly Quantity[], b: readonly Quantity[]): QuantityRelation {
   if (a.length === 0 && b.length === 0) return "none";
@@ -154,7 +154,10 @@ function rangeOf({ comparator, low, high }: Quantity): Range {
   return comparator === "at_most" ? [Number.NEGATIVE_INFINITY, high] : [low, high];
 }
 
-/** Compares two ranges. A shared bound is ignored, because only one of the titles may include it. */
+/**
+ * Compares two ranges. Ranges with a common bound do not imply each other, because one title may include the bound and
+ * the other exclude it.
+ */
 function relateRanges(a: Range, b: Range): "a_implies_b" | "b_implies_a" | "overlap" | "conflict" {
   if (isInside(a, b)) return "a_implies_b";
   if (isInside(b, a)) return "b_implies_a";

@@ -1,4 +1,4 @@
-/** What part of a contest or which figure a question is about: stage, office, district, market type, direction. */
+/** The scope of a question: stage of a contest, office, district, bet type, direction and similar dimensions. */
 
 /** Each dimension has at most a few values per title. */
 export type ScopeDimension =
@@ -23,7 +23,9 @@ export type Scopes = ReadonlyMap<ScopeDimension, ReadonlySet<string>>;
 
 type Rule = readonly [dimension: ScopeDimension, value: string | null, pattern: RegExp];
 
-/** A value of null means the first group of the pattern. The patterns match normalised text. */
+/**
+ * Dimension, value and pattern on normalised text. If the value is null, the first group of the pattern is the value.
+ */
 const RULES: readonly Rule[] = [
   ["office", "senate", /\bsenat(?:e|ors?)\b/],
   ["office", "house", /\bhouse\b(?! of cards)/],
@@ -150,7 +152,7 @@ export function findScopes(
   // "Total corners" is a bet on corners.
   if (bets !== undefined && bets.size > 1) bets.delete("total");
   const stages = scopes.get("stage");
-  // A title with both words is about the semi-final.
+  // A question about a semi-final may also mention the final.
   if (stages?.has("semifinal") === true) stages.delete("final");
   for (const time of times) add(scopes, "time", time);
   for (const stem of stems) {
@@ -178,9 +180,9 @@ function collect(scopes: Map<ScopeDimension, Set<string>>, text: string, rules: 
 
 const EVENT_RULES = RULES.filter(([dimension]) => EVENT_DIMENSIONS.has(dimension));
 
-/** Dimensions in which one more value changes the question: "first place in the primary" is not "nominee". */
+/** Dimensions in which an additional value changes the question: "first place in the primary" is not "nominee". */
 const EXACT_DIMENSIONS: ReadonlySet<ScopeDimension> = new Set(["stage", "bet", "segment", "office"]);
-/** Dimensions in which a value on one side only usually changes the question. */
+/** Dimensions in which a value that only one title has usually changes the question. */
 const STRICT_DIMENSIONS: ReadonlySet<ScopeDimension> = new Set([
   "stage",
   "segment",
@@ -191,17 +193,17 @@ const STRICT_DIMENSIONS: ReadonlySet<ScopeDimension> = new Set([
   "part",
   "seat",
 ]);
-/** Dimensions that describe a fixture ("World Cup, Group A") and do not change the question about it. */
+/** Dimensions that describe a fixture ("World Cup, Group A") without changing the question. */
 const FIXTURE_DESCRIPTIONS: ReadonlySet<ScopeDimension> = new Set(["group", "district", "trigger", "number"]);
 
-/** How the scopes of two questions differ. Counts are numbers of dimensions; polarity is not counted. */
+/** Comparison of the scopes of two questions. The numbers count dimensions other than polarity. */
 export interface ScopeComparison {
   readonly same: number;
-  /** Dimensions that only one title names and that are not strict. */
+  /** Number of non-strict dimensions that only one title names. */
   readonly looseOneSided: number;
-  /** Dimensions whose values differ, and strict ones that only one title names. */
+  /** Dimensions whose values differ, and strict dimensions that only one title names. */
   readonly vetoed: readonly ScopeDimension[];
-  /** Whether the titles differ in words such as "not" or "remain". */
+  /** Whether the titles differ in negating words such as "not" or "remain". */
   readonly isPolarityFlipped: boolean;
 }
 

@@ -4,19 +4,18 @@ import { DAY_MS } from "../../lib/durations.ts";
 import type { PlacedClockTime } from "../../text/clock-times.ts";
 
 const DAY_MINUTES = 1_440;
-/** The day that determines daylight saving time if the day of a time is unknown: 1 January 2026. */
+/** Day that decides daylight saving time for a time without a known day: 1 January 2026. */
 const WINTER_DAY: CivilDate = 20_454;
 
 export interface TimeOfDay {
   /**
-   * Minutes after 00:00 UTC of the day that the text means, from -540 to 2040. Without a zone: minutes after local
-   * midnight.
+   * Minutes after 00:00 UTC of the stated day, from -540 to 2040. Without a time zone: minutes after local midnight.
    */
   readonly minutes: number;
   readonly hasZone: boolean;
 }
 
-/** Converts a time of day to UTC. `day` determines daylight saving time; null stands for a day in winter. */
+/** Converts a time of day to UTC. `day` decides daylight saving time; null means a day in winter. */
 export function toTimeOfDay(
   { minutes, zone }: Pick<PlacedClockTime, "minutes" | "zone">,
   day: CivilDate | null,

@@ -1,9 +1,9 @@
-/** Finds ladders: markets with the same question and another threshold or deadline. */
+/** Finds ladders: markets whose questions differ only in a threshold or deadline. */
 import type { MarketListing } from "../../domain/market.ts";
 import { hashText } from "../../lib/text-hash.ts";
 import { type ParsedQuestion, parseMarketQuestion, type Slot, skeletonOf } from "./parse-question.ts";
 
-/** Longer rules are not compared. */
+/** Maximum length of compared rules, in characters. */
 const RULES_LENGTH_MAX = 5_000;
 
 interface Rung {
@@ -12,9 +12,9 @@ interface Rung {
 }
 
 /**
- * Finds the ladders among markets: the same question and rules with different thresholds or deadlines. Each ladder goes from
- * the widest market to the narrowest, and each market implies the one before. Markets may belong to different events of one
- * venue. A doubtful market belongs to no ladder.
+ * Finds the ladders among markets: the same question and rules with different thresholds or deadlines. A ladder is
+ * sorted from the widest market to the narrowest: YES of a market implies YES of the previous one. Its markets may
+ * belong to different events of one venue. An ambiguous market is not part of any ladder.
  */
 export function findMarketLadders<Market extends { readonly listing: MarketListing }>(
   markets: readonly Market[],
@@ -26,8 +26,8 @@ export function findMarketLadders<Market extends { readonly listing: MarketListi
 }
 
 /**
- * Groups questions into ladders: the same text except for one number after or before the same comparison, or except for
- * the date after the same "by" or "before".
+ * Groups questions into ladders: questions with the same text except for one number with the same comparison, or except
+ * for the date after the same "by" or "before".
  *
  * @param questions  null for a question that could not be parsed
  * @returns  indexes of the questions of each ladder, from the widest question to the narrowest
@@ -41,7 +41,7 @@ export function findLadders(questions: readonly (ParsedQuestion | null)[]): numb
     .flatMap(findInGroup);
 }
 
-/** Finds the ladders of questions with the same text: those that differ in one number or date only. */
+/** Finds the ladders among questions with the same text: questions that differ in exactly one number or date. */
 function findInGroup(group: readonly Rung[]): number[][] {
   const rungs = mergeRepetitions(group);
   const positions = rungs[0]?.slots.keys().toArray() ?? [];
@@ -53,7 +53,7 @@ function findInGroup(group: readonly Rung[]): number[][] {
   });
 }
 
-/** Returns the ladder from the widest rung to the narrowest, without rungs that have the same value as another one. */
+/** Sorts a ladder from the widest rung to the narrowest, without rungs of equal value. */
 function sortRungs(ladder: readonly Rung[], position: number): number[][] {
   const valueAt = ({ slots }: Rung) => slots[position]?.value ?? 0;
   const sign = ladder[0]?.slots[position]?.wider === "smaller" ? 1 : -1;
@@ -90,7 +90,7 @@ const parsedQuestions = new WeakMap<MarketListing, { readonly question: ParsedQu
 /** Hashes of rules without their numbers and dates. */
 const rulesTexts = new WeakMap<MarketListing, string>();
 
-/** The parsed question of a market, with its venue; null if title or rules are too long. */
+/** Returns the parsed question of a market, with its venue; null if title or rules are too long. */
 function questionOf(listing: MarketListing): ParsedQuestion | null {
   const parsed = parsedQuestions.get(listing);
   if (parsed !== undefined) return parsed.question;

@@ -7,31 +7,39 @@ import { scaleOf } from "../facts/quantities.ts";
 const DAY_MINUTES = 1_440;
 const NUMBER =
   /(?<![\w.,:-])-?(\d+)(\.\d+)?(?![\w.,:-]*\d)(k|mn|m|bn|b|tn|t| ?thousand| ?million| ?billion| ?trillion)?(?![\w])/g;
-/** Words that may reverse the order: "fail to reach at least 3" is narrower than "fail to reach at least 4". */
+/**
+ * Words that may reverse the order of a ladder: "fail to reach at least 3" is narrower than "fail to reach at least 4".
+ */
 const REVERSAL =
   /\b(?:not|no|never|neither|nor|without|unless|except|until|till?|if|given|fail(?:s|ed|ing|ure)?|avoid(?:s|ed|ing)?|miss(?:es|ed|ing)?|stay(?:s|ed|ing)?|remain(?:s|ed|ing)?|keep(?:s|ing)?|survive(?:s|d)?|still|continue[sd]?|last(?:s|ed)?)\b|n't\b/;
 const ABOVE =
   /(?:\b(?:above|over|exceed(?:s|ing)?|surpass(?:es|ing)?|(?:more|greater|higher) than|at least|minimum of)|[>≥]=?)\s*[$€£]?$/;
 const BELOW = /(?:\b(?:below|under|(?:less|fewer|lower) than|at most|(?:dip|drop|fall|decline)s? to)|[<≤]=?)\s*[$€£]?$/;
-/** Up to two words, such as a unit, stand between a number and "or more". */
+/** Up to two words, such as a unit, between a number and "or more". */
 const UNIT = "(?:\\s?(?:%|°[cf]?|[a-z]+)){0,2}";
 const OR_ABOVE = new RegExp(`^(?:\\s?\\+(?!\\s?\\d)|${UNIT}\\s(?:or|and)\\s(?:above|more|higher|greater|over)\\b)`);
 const OR_BELOW = new RegExp(`^${UNIT}\\s(?:or|and)\\s(?:below|less|lower|fewer|under)\\b`);
-/** "Reach" and "hit" can go up or down. */
+/** "Reach" and "hit" can mean a rise or a fall. */
 const TOUCHES = /\b(?:reach(?:es)?|hits?)\s?(?:\((high|low)\)\s?)?[$€£]?$/;
 const RULES_UP = /\b(?:above|over|higher|greater|exceeds?|at least|more than|high)\b|[≥>]/;
 const RULES_DOWN = /\b(?:below|under|lower|less|falls?|drops?|dips?|at most|low)\b|[≤<]/;
 /** A date after one of these words is a deadline. */
 const BY: ReadonlySet<string> = new Set(["by", "before", "prior to", "on or before", "no later than"]);
-/** The question is about a state at the date: it does not imply the same state at a later date. */
+/** A question about a state at the date, which does not imply the same state at a later date. */
 const STATE =
   /(?<!\bthere )\b(?:(?:be|is|are) (?:the|in|at|above|below|over|under|between|worth|more|less|an?)|have the)\b/;
-/** A date without a year is that of the market's close only if it is this close to it. */
+/**
+ * Range around the closing time of the market, in days. Only within it, a date without a year gets the year of the
+ * closing time.
+ */
 const DAYS_BEFORE_CLOSE_MAX = 45;
 const DAYS_AFTER_CLOSE_MAX = 7;
 
 const TEXT_LENGTH_MAX = 1_000;
-/** "Above 2050" and "$2000" name no year. A leading zero keeps them from being read as one. */
+/**
+ * Matches quantities that look like a year, such as "above 2050" and "$2000". A leading zero prevents parsing them as
+ * years.
+ */
 const QUANTITY_LIKE_YEAR =
   /((?:\b(?:above|over|below|under|than|least|most|exceeds?|reach|hits?|dips? to|drops? to|falls? to) |[<>≤≥]=? ?)[$€£]?|[$€£] ?)(?=20\d{2}(?!\d))/g;
 
@@ -43,15 +51,15 @@ export interface Slot {
 }
 
 export interface ParsedQuestion {
-  /** The text in lower case and singular, with its numbers, dates and times replaced by their kind. */
+  /** The text in lower case and singular, with numbers, dates and times replaced by placeholders. */
   readonly skeleton: string;
   readonly slots: readonly Slot[];
 }
 
 export interface QuestionContext {
-  /** When the market closes, Unix milliseconds; null if unknown. It decides the year of a date without one. */
+  /** When the market closes, Unix milliseconds; null if unknown. Decides the year of a date that has none. */
   readonly closeAt: number | null;
-  /** Decides whether "reach" means up or down. */
+  /** Rules, which decide whether "reach" means a rise or a fall. */
   readonly rules: string | null;
 }
 
@@ -61,8 +69,8 @@ export function skeletonOf(text: string, closeAt: number | null): string {
 }
 
 /**
- * Parses a question. A word that may reverse the order leaves its numbers and dates without direction. Returns null for a
- * text of more than 1,000 characters.
+ * Parses a question. If a word may reverse the order, its numbers and dates have no direction. Returns null for a text
+ * of more than 1,000 characters.
  */
 export function parseMarketQuestion(text: string, { closeAt, rules }: QuestionContext): ParsedQuestion | null {
   if (text.length > TEXT_LENGTH_MAX) return null;
@@ -108,7 +116,10 @@ function simplify(text: string): string {
     .trim();
 }
 
-/** Removes dates and times from a text. `kinds` describes them in words, so that only equal kinds are compared. */
+/**
+ * Removes dates and times from a text. `kinds` describes their kinds in words, so that only questions with equal kinds
+ * are compared.
+ */
 function extractDates(text: string, closeAt: number | null): { rest: string; slots: Slot[]; kinds: string } {
   const { periods, dates, times, untimed, rest } = findDates(text, closeAt);
   const open = periods.filter(isOpen);
@@ -135,7 +146,7 @@ function extractDates(text: string, closeAt: number | null): { rest: string; slo
   return { rest, slots, kinds: kinds.join(", ") };
 }
 
-/** "By June" means before June to some and by the end of June to others. */
+/** "By June" can mean before June or by the end of June. */
 const isVague = ({ preposition, unit, isEndOf }: TextDate): boolean =>
   preposition === "by" && unit !== "day" && !isEndOf;
 

@@ -1,4 +1,4 @@
-/** Months, years and numbers that a text names, in units that compare equal across spellings. */
+/** Extracts months, years and numbers from a text, in units that are independent of the spelling. */
 import { DAY_MS } from "../../lib/durations.ts";
 import { findDateMentions } from "../../text/date-mentions.ts";
 import { MONTH_NAMES } from "../../text/months.ts";
@@ -8,7 +8,7 @@ import { describeTime } from "../facts/times.ts";
 import { normaliseText, ordinalOf, stemsOf } from "../text/words.ts";
 import { NEGATION_PATTERN, NUMBER_OF_WORD, QUESTION_PHRASES } from "./lexicon.ts";
 
-/** A number with the units in which it can be written: 25 bps are 0.25%. */
+/** A number in each unit in which it can be written: 25 bps is also 0.25%. */
 export type NumberReading = readonly { readonly value: number; readonly unit: string }[];
 
 export interface TextFacts {
@@ -17,14 +17,14 @@ export interface TextFacts {
   /** Months from 1 to 12. */
   readonly months: ReadonlySet<number>;
   readonly years: ReadonlySet<number>;
-  /** Numbers other than years; a day of a month is a number. */
+  /** Numbers other than years. A day of a month is one of the numbers. */
   readonly numbers: readonly NumberReading[];
   /** Times of day, as `describeTime` writes them. */
   readonly times: ReadonlySet<string>;
   readonly quantities: readonly Quantity[];
-  /** Whether the text asks for the opposite ("not"). */
+  /** Whether the text is negated ("not"). */
   readonly isNegated: boolean;
-  /** Whether the text names what happens after a date. */
+  /** Whether the text has "after" or "since". */
   readonly isAfter: boolean;
   /** Equal for texts with the same words and comparators in any order. */
   readonly signature: string;
@@ -81,7 +81,7 @@ export function parseFacts(original: string, near: number | null): TextFacts {
   };
 }
 
-/** Removes the months from a text. The days and years beside them stay, as numbers. */
+/** Removes the months from a text. Their days and years remain as numbers. */
 function takeMonths(text: string): { months: ReadonlySet<number>; undated: string } {
   const months = new Set<number>();
   let undated = "";
@@ -96,7 +96,7 @@ function takeMonths(text: string): { months: ReadonlySet<number>; undated: strin
   return { months, undated: undated + text.slice(position) };
 }
 
-/** Whether two numbers are the same one. A number without a unit equals one with any unit. */
+/** Whether two numbers are equal. A number without a unit can equal a number with any unit. */
 export function isSameNumber(a: NumberReading, b: NumberReading): boolean {
   return a.some((x) => b.some((y) => isClose(x.value, y.value) && isSameUnit(x.unit, y.unit)));
 }
@@ -125,7 +125,7 @@ function ordinalValue(word: string): number | null {
 }
 
 /**
- * Replaces "today", "this month", "next year" and the like with the date that they mean.
+ * Replaces relative dates such as "today", "this month" or "next year" with absolute dates.
  *
  * @param at  Unix milliseconds
  */

@@ -23,7 +23,7 @@ export type AnsweringMarket = Pick<
   "title" | "outcomeLabel" | "eventTitle" | "closeAt" | "expectedResolutionAt"
 >;
 
-/** A question in free text. Relative dates such as "next year" are read literally, and as the date that they mean. */
+/** A question in free text. Relative dates such as "next year" have two readings: literal, and as an absolute date. */
 export interface Question {
   readonly readings: readonly [QuestionReading, ...QuestionReading[]];
   /** Words for a search in an index of words, with the common spellings of months and numbers. */
@@ -32,21 +32,21 @@ export interface Question {
 
 interface QuestionReading {
   readonly facts: TextFacts;
-  /** Stems of the words that ask for something, without numbers and months. */
+  /** Stems of the content words, without numbers and months. */
   readonly stems: readonly string[];
-  /** Names that the question writes with a capital letter. They must be in the market letter by letter. */
+  /** Stems of capitalised names in the question. The market must contain them exactly. */
   readonly names: ReadonlySet<string>;
   /** The side that the question is about ("Will Norway win": norway). */
   readonly subject: readonly string[];
 }
 
 export interface QuestionFit {
-  /** Whether all words, months, years, numbers, directions and negations of the question are in the market. */
+  /** Whether the market has all words, months, years, numbers, directions and negations of the question. */
   readonly fits: boolean;
   /**
-   * How well the market answers the question, in [0, 1]. For n asked units (words and numbers), of which m are in the market,
-   * and k units of the market: 17 m / (16 n + k). The score is multiplied by 0.94 if the market
-   * has words that were not asked, by 0.88 if it has conditions that were not asked, and by 0.5 if it does not fit.
+   * How well the market answers the question, in [0, 1]: 17 m / (16 n + k). The question has n units (words and
+   * numbers), m of them are in the market, and the market has k units. The score is multiplied by 0.94 if the market
+   * has additional words, by 0.88 if it has additional conditions, and by 0.5 if it does not fit.
    */
   readonly score: number;
 }
@@ -54,13 +54,16 @@ export interface QuestionFit {
 const OTHER_WORDS_SHARE = 0.94;
 const EXTRA_SHARE = 0.88;
 const MISFIT_SHARE = 0.5;
-/** Weight of the asked units against those of the market: beta² of the F-measure. */
+/** Weight of recall (the question's units) relative to precision (the market's units): beta² of the F-measure. */
 const RECALL_WEIGHT = 16;
-/** Below this similarity, two subjects are different ones. */
+/** Below this similarity, two subjects count as different. */
 const SUBJECT_SIMILARITY_MIN = 0.35;
-/** Two deadlines that are further apart are different ones, whatever their words: "before March" and "in March". */
+/**
+ * Deadlines that differ by more than this number of days conflict, even if they name the same month: "before March" and
+ * "in March".
+ */
 const DEADLINE_DAYS_MAX = 27;
-/** A market of a contest asks who wins, although its title may not have the word. */
+/** Matches the title of a contest, whose market asks for the winner even without the word "win". */
 const FIXTURE_PATTERN = /\bvs?\.? |\bversus\b/;
 const BASE_LENGTH_MIN = 4;
 const ENDINGS = /(?:ations?|at(?:ed?|ing|or)|ions?|ing|ed|e[re]s?|ors?|ments?|al|ly|es?|s|at)$/;
@@ -69,7 +72,7 @@ const ENDINGS = /(?:ations?|at(?:ed?|ing|or)|ions?|ing|ed|e[re]s?|ors?|ments?|al
  * Parses a question in free text.
  *
  * @param now  Unix milliseconds; "next month" refers to it
- * @returns  null if the text asks for nothing
+ * @returns  null if the text has no content words
  */
 export function parseQuestion(text: string, now: number): Question | null {
   const dated = replaceRelativeDates(text, now);
@@ -87,7 +90,7 @@ function parseText(text: string, now: number): QuestionReading {
   return { facts, stems, names: namesIn(text, stems), subject: subjectOf(text, null, null, now) };
 }
 
-/** Compares a market with a question, in the reading that it answers best. */
+/** Compares a market with a question. Of several readings of the question, the best fit is returned. */
 export function fitQuestion({ readings: [first, ...others] }: Question, market: AnsweringMarket): QuestionFit {
   let best = fitReading(first, market);
   for (const reading of others) {
@@ -112,7 +115,7 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
   const matchedFacts = countMatchedFacts(question, all, { ...market, isSameDeadline: deadline === "same" });
   const asked = question.stems.length + countFacts(question.facts);
   const matched = matchedStems.length + matchedFacts;
-  // A threshold asks for more than its number.
+  // A threshold is an additional condition, even if its number is in the question.
   const thresholds = own.quantities.filter(
     ({ comparator }) =>
       comparator !== "exactly" && question.facts.quantities.every((other) => other.comparator !== comparator),
@@ -138,7 +141,7 @@ function fitReading(question: QuestionReading, market: AnsweringMarket): Questio
 const countFacts = ({ months, years, numbers, times }: TextFacts): number =>
   months.size + years.size + numbers.length + times.size;
 
-/** Number of months, years, numbers and times of a market that the question does not name. */
+/** Counts the months, years, numbers and times of a market that are not in the question. */
 function countUnaskedFacts(own: TextFacts, asked: TextFacts): number {
   const missingFrom = <Fact>(facts: ReadonlySet<Fact>, others: ReadonlySet<Fact>) =>
     [...facts].filter((fact) => !others.has(fact)).length;
@@ -153,8 +156,8 @@ function countUnaskedFacts(own: TextFacts, asked: TextFacts): number {
 }
 
 /**
- * Number of facts of the question that a text has. If the text names no month, no year or no day, the date on which the
- * market closes or is expected to resolve stands for it. The same deadline in other words has all its dates.
+ * Counts the facts of the question that a text has. If the text has no month, year or day, that of the market's closing
+ * or expected resolution date is used. If both have the same deadline in different words, all its dates count.
  */
 function countMatchedFacts(
   { facts }: QuestionReading,
@@ -162,7 +165,7 @@ function countMatchedFacts(
   market: AnsweringMarket & { readonly isSameDeadline: boolean },
 ): number {
   const ends = [market.closeAt, market.expectedResolutionAt].flatMap((end) =>
-    // A market that ends at midnight ends with the day before.
+    // A market that ends at midnight belongs to the previous day.
     end === null ? [] : [new Date(end), new Date(end - 1)],
   );
   const isEnd = (isUnnamed: boolean, matches: (end: Date) => boolean): boolean =>
@@ -208,25 +211,27 @@ function fitsQuantities(asked: readonly Quantity[], found: readonly Quantity[]):
   });
 }
 
-/** Compares the deadlines that both texts name: "before June" and "by May 31" are the same. */
+/** Compares the deadlines of both texts: "before June" and "by May 31" are the same. */
 function compareDeadlines(question: string, market: string, endAt: number | null): "same" | "conflict" | "unknown" {
   const asked = findDates(question, endAt).periods;
   const found = findDates(market, endAt).periods;
   if (latest(asked, "deadline") === null || latest(found, "deadline") === null) return "unknown";
   const { relation, daysApart } = comparePeriods(asked, found);
-  // With several dates, all of them would have to be compared.
+  // With several dates, all dates would have to be compared.
   if (relation === "same") return asked.length === 1 && found.length === 1 ? "same" : "unknown";
   return daysApart !== null && Math.abs(daysApart) > DEADLINE_DAYS_MAX ? "conflict" : "unknown";
 }
 
-/** Whether the question and the market can be about the same side: "Lakers beat Celtics" is not "Celtics beat Lakers". */
+/**
+ * Whether the question and the market can have the same subject: "Lakers beat Celtics" is not "Celtics beat Lakers".
+ */
 function fitsSubject(
   asked: readonly string[],
   { title, outcomeLabel, eventTitle }: AnsweringMarket,
   endAt: number | null,
 ): boolean {
   if (asked.length === 0) return true;
-  // The outcome of a contest is a side. Other outcomes ("No change") are no subjects.
+  // The outcome of a contest is a side. Other outcomes ("No change") are not subjects.
   const isContest = [title, eventTitle].some((text) => text !== null && FIXTURE_PATTERN.test(normaliseText(text)));
   const found = subjectOf(title, isContest ? outcomeLabel : null, eventTitle, endAt);
   return found.length === 0 || nameSimilarity(asked, found, WORD_WEIGHTS) >= SUBJECT_SIMILARITY_MIN;
@@ -244,7 +249,7 @@ function subjectOf(
   return subject.length > 0 ? subject : read(`Will ${title}`).subject;
 }
 
-/** Stems of a text that ask for something, each once. */
+/** Stems of the content words of a text, without repetitions. */
 function contentStems(text: string): string[] {
   const stems = stemsOf(text).map((stem) => QUESTION_SYNONYMS.get(stem) ?? stem);
   return [...new Set(stems)].filter((stem) => !OPTIONAL_STEMS.has(stem) && !/^[0-9]/.test(stem));
@@ -254,7 +259,7 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(stemsOf(text).map((stem) => QUESTION_SYNONYMS.get(stem) ?? stem));
 }
 
-/** Stems of the words with a capital letter after the first word; none if most words have one, as in a headline. */
+/** Stems of the capitalised words after the first word; none if most words are capitalised, as in a headline. */
 function namesIn(text: string, stems: readonly string[]): ReadonlySet<string> {
   const words = text.match(/[\p{L}'’]+/gu) ?? [];
   const capitals = words.slice(1).filter((word) => /^\p{Lu}/u.test(word));

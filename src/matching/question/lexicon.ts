@@ -1,9 +1,9 @@
-/** Words of questions in free text: those that ask for nothing, and those that mean the same. */
+/** Word lists for questions in free text: optional words and synonyms. */
 import { stemOf } from "../text/words.ts";
 
 const stemsIn = (words: string): string[] => words.split(" ").map(stemOf);
 
-/** Stems that a question may contain and a market need not. */
+/** Stems of a question that a market need not contain. */
 export const OPTIONAL_STEMS: ReadonlySet<string> = new Set(
   stemsIn(
     "chance chances odds probability probabilities likelihood likely probable possible possibly think believe expect " +
@@ -56,11 +56,11 @@ const NUMBER_WORDS =
     " ",
   );
 
-/** Numbers written as words, from two to twenty. "One" and "zero" are often no numbers ("no one"). */
+/** Numbers written as words, from two to twenty. "One" and "zero" are often not numbers ("no one"). */
 export const NUMBER_OF_WORD: ReadonlyMap<string, number> = new Map(
   NUMBER_WORDS.map((word, value) => [word, value] as const).slice(2),
 );
 
-/** What turns a question into its opposite. */
+/** Matches words that negate a question. */
 export const NEGATION_PATTERN =
   /\b(?:not|cannot|fails? to|failed to|never|without|no longer|other than|neither|nobody|avoids?|avoid)\b|n't\b|\bno (?=\p{L})/gu;

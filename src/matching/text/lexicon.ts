@@ -1,6 +1,6 @@
 /**
- * Names that venues use for the same thing, in normalised text: lower case, without accents. The phrases are replaced in
- * this order, so that a longer phrase stands before a phrase that it contains.
+ * Different names for the same thing, on normalised text: lower case, without accents. Phrases are replaced in this
+ * order, so a longer phrase comes before the phrases it contains.
  */
 export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   // Countries and places
@@ -178,7 +178,7 @@ export const SYNONYMS: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Words without meaning for a match. */
+/** Words that are ignored in a match. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a an the of in on at to for by be is are was were been will would shall should could can may who what which when " +
@@ -189,7 +189,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Words that name the kind of an organisation, not the organisation. */
+/** Words for the kind of an organisation, not for a specific organisation. */
 export const FILLER_WORDS: ReadonlySet<string> = new Set(
   (
     "fc cf sc ac afc cfc ssc rc rcd ud cd sd bk fk sk sv vfb vfl tsg tsv fsv bsc ogc as us club calcio de la el los " +

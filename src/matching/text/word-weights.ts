@@ -1,15 +1,15 @@
 import { isFiller } from "./words.ts";
 
-/** Weight of a stem in a comparison, in [0, 1]: 1 for a rare one, 0 for one that every title contains. */
+/** Returns the weight of a stem in a comparison, in [0, 1]: 1 for a rare stem, 0 for a stem in every title. */
 export type WordWeights = (stem: string) => number;
 
-/** Share of its weight that a word such as "club" or "award" keeps. */
+/** Factor for the weight of a filler word such as "club" or "award". */
 const FILLER_SHARE = 0.2;
 
 /**
- * Creates the weights from the number of titles that contain each frequent stem.
- * weight = ln(N / n) / ln(N) for a stem in n of N titles; a stem that is not listed counts as in one title. A filler word
- * keeps `FILLER_SHARE` of it.
+ * Creates the weights from the number of titles that contain each frequent stem. weight = ln(N / n) / ln(N) for a stem
+ * in n of N titles; a stem that is not listed counts as in one title. The weight of a filler word is multiplied by
+ * `FILLER_SHARE`.
  */
 export function createWordWeights(counts: Readonly<Record<string, number>>, titleCount: number): WordWeights {
   const scale = Math.log(titleCount);

@@ -1,7 +1,7 @@
-/** Normalises titles of different venues, so that the same words compare equal. */
+/** Normalises titles, so that the same words of different venues compare equal. */
 import { FILLER_WORDS, PHRASES, STOP_WORDS, SYNONYMS } from "./lexicon.ts";
 
-/** Titles are compared up to this length, in characters. */
+/** Maximum length of a title in comparisons, in characters. */
 export const TEXT_LENGTH_MAX = 400;
 
 const ROMAN_NUMERALS: ReadonlyMap<string, string> = new Map(
@@ -9,14 +9,14 @@ const ROMAN_NUMERALS: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Returns the text in lower case, without accents and tags such as "[ACX 2026]", with one name per thing (`PHRASES`) and
- * at most `TEXT_LENGTH_MAX` characters.
+ * Returns the text in lower case, without accents and tags such as "[ACX 2026]", with one name per thing (`PHRASES`)
+ * and at most `TEXT_LENGTH_MAX` characters.
  */
 export function normaliseText(text: string): string {
   let normalised = text
     .slice(0, TEXT_LENGTH_MAX)
     .normalize("NFKD")
-    // One character can become eighteen.
+    // Normalisation can expand one character to eighteen.
     .slice(0, TEXT_LENGTH_MAX)
     .replace(/\p{M}/gu, "")
     .toLowerCase()

@@ -11,13 +11,13 @@ export interface HourlyClose {
 }
 
 export interface PriceShiftLimits {
-  /** Smallest move of the price, above 0. */
+  /** Minimum absolute move of the price, above 0. */
   readonly minMove: number;
-  /** Smallest move of the log-odds in standard deviations of the market's hourly moves, above 0. */
+  /** Minimum move of the log-odds, in standard deviations of the market's hourly moves; above 0. */
   readonly minSigmas: number;
-  /** Lower limit of the standard deviation, in log-odds, above 0. */
+  /** Lower bound of the standard deviation, in log-odds, above 0. */
   readonly sigmaFloor: number;
-  /** Number of hours of history that the standard deviation needs, at least 1. */
+  /** Minimum hours of history for a standard deviation, at least 1. */
   readonly minHours: number;
 }
 
@@ -31,16 +31,15 @@ export interface EarlierShift {
 
 /**
  * Returns the standard deviation of the hourly moves of a market's log-odds: sigma^2 = sum(w r^2) / sum(w). A move r
- * over n hours counts as one squared move and n hours of weight, because the price did not change in the hours between
- * them. The weight of an hour halves with every `halfLifeHours` between it and the last close. The mean of the moves is
- * taken as 0.
+ * over n hours is one squared move with the weight of n hours: the other n - 1 hours had no change. The weight of an
+ * hour halves with every `halfLifeHours` between it and the last close. The mean of the moves is taken as 0.
  *
  * @param closes  oldest first, at whole hours; hours without a close are hours without a change
  * @param halfLifeHours  above 0
- * @param minHours  smallest number of hours from the first to the last close for which the result is known
+ * @param minHours  minimum number of hours from the first to the last close; the result is null below it
  * @returns  in log-odds, at least 0; null if it is unknown
- * @throws RangeError when a price is outside [0, 1], a time is not later than the one before, or a parameter is outside
- *   its range
+ * @throws RangeError when a price is outside [0, 1], a close is not at least an hour after the previous one, or a
+ *   parameter is outside its range
  * @see J.P. Morgan (1996), "RiskMetrics Technical Document", section 5.2 (exponentially weighted moving average)
  * @example hourlySigma([{ at: 0, yesPrice: 0.5 }, { at: 3_600_000, yesPrice: 0.75 }], 48, 1); // 1.0986 = ln 3
  */
@@ -83,8 +82,8 @@ export function shiftSigmas(oldPrice: number, newPrice: number, sigma: number, s
 }
 
 /**
- * Returns whether the price moved by at least `minMove`. Within an hour of the market's last alert, the distance from
- * the new price of that alert must also be at least as large as the move in that alert.
+ * Returns whether the price moved by at least `minMove`. Within an hour of the market's last alert, the price must also
+ * have moved away from that alert's new price by at least the size of that alert's move.
  *
  * @param earlier  the market's last alert; null if there is none
  */

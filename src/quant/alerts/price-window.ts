@@ -2,15 +2,15 @@ import { HOUR_MS } from "../../lib/durations.ts";
 import { assertProbability } from "../assert.ts";
 
 const WINDOW_MS = HOUR_MS;
-/** Prices of the same three minutes share an entry, which bounds the window to 20 entries. */
+/** Length of an entry. All prices of the same three minutes share one entry, so the window has at most 20 entries. */
 const ENTRY_MS = 180_000;
 /**
- * Numbers per entry: start, lowest price, its time, highest price, its time. A flat array needs less memory than
- * objects.
+ * Numbers per entry: start time, lowest price and its time, highest price and its time. A flat array needs less memory
+ * than objects.
  */
 const FIELDS = 5;
 
-/** A price that the market had. `at` in Unix milliseconds, `yesPrice` in [0, 1]. */
+/** Price of a market at a time. `at` is in Unix milliseconds, `yesPrice` in [0, 1]. */
 export interface PricePoint {
   readonly at: number;
   readonly yesPrice: number;
@@ -47,7 +47,7 @@ export class PriceWindow {
       entries.push(startAt, yesPrice, at, yesPrice, at);
       return;
     }
-    // If the price was the same before, the later time is stored, because a move begins when its first price last held.
+    // For equal prices the later time is stored: a move starts at the last time its starting price was seen.
     if (yesPrice <= this.#read(last + 1)) {
       entries[last + 1] = yesPrice;
       entries[last + 2] = at;

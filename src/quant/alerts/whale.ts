@@ -1,15 +1,15 @@
 import { clamp } from "../../lib/numbers.ts";
 import { assertNotNegative, assertPositive } from "../assert.ts";
 
-/** Amounts below are counted as this amount, in USD. */
+/** Smaller amounts count as this amount, in USD. */
 const AMOUNT_MIN = 0.01;
-/** Amounts above are counted as this amount, in USD. */
+/** Larger amounts count as this amount, in USD. */
 const AMOUNT_MAX = 1e8;
-/** Ratio of the bounds of a bin: percentiles are exact up to amounts that differ by 2%. */
+/** Upper bound of a bin divided by its lower bound. Amounts that differ by less than 2% can fall into the same bin. */
 const BIN_RATIO = 1.02;
 const BINS = Math.ceil(Math.log(AMOUNT_MAX / AMOUNT_MIN) / Math.log(BIN_RATIO)) + 1;
 
-/** Counts of a market's trades by amount in logarithmic bins. The memory is constant: 1,164 counts. */
+/** Histogram of a market's trade amounts in logarithmic bins. Its memory is constant: 1,164 counts. */
 export class TradeSizes {
   readonly #bins = new Uint32Array(BINS);
   #count = 0;
@@ -47,19 +47,19 @@ function binOf(usd: number): number {
 }
 
 export interface WhaleLimits {
-  /** Smallest amount of the percentile rule, USD. */
+  /** Minimum amount for the percentile rule, USD. */
   readonly minUsd: number;
   /** The trade must be above this percentile of the market's trades, in (0, 100). */
   readonly percentile: number;
-  /** Smallest share of the 24-hour volume, in (0, 1]. */
+  /** Minimum share of the 24-hour volume, in (0, 1]. */
   readonly volumeShare: number;
-  /** Smallest amount of the share rule, USD. */
+  /** Minimum amount for the share rule, USD. */
   readonly shareMinUsd: number;
 }
 
 /**
- * Share of a trade in a 24-hour volume, in (0, 1]. A volume that does not contain the trade yet counts as at least the
- * trade.
+ * Share of a trade in a 24-hour volume, in (0, 1]. A volume smaller than the trade, because it does not include the
+ * trade yet, counts as equal to the trade.
  *
  * @param usd  above 0
  * @param volume24hUsd  at least 0; null if unknown
@@ -80,8 +80,8 @@ export interface TimedAmount {
 }
 
 /**
- * Returns the consecutive trades with the largest sum of amounts among those whose times differ by at most `windowMs`;
- * the earliest of equal sums. Empty without trades.
+ * Returns the run of consecutive trades within `windowMs` that has the largest total amount. If several runs have the
+ * same total, returns the earliest. Empty without trades.
  *
  * @param trades  oldest first
  * @example
@@ -104,8 +104,9 @@ export function largestBurst<T extends TimedAmount>(trades: readonly T[], window
 }
 
 /**
- * Returns whether an amount is exceptionally large. It is if it reaches `minUsd` and is above the percentile, or if it
- * reaches `shareMinUsd` and the share of the 24-hour volume. A rule whose figure is null does not apply.
+ * Returns whether an amount is exceptionally large. Either of two rules is enough: at least `minUsd` and above
+ * `percentile` of `limits`; or at least `shareMinUsd` and at least `volumeShare`. A rule whose figure is null does not
+ * apply.
  *
  * @param usd  amount of a trade, or sum of one taker's trades, USD
  * @param percentile  percentage of the market's trades that are smaller, in [0, 100]; null if unknown

@@ -9,11 +9,11 @@ import { type Sale, sell } from "../sale.ts";
 export const POSITION_ACTIONS = ["keep", "reduce", "close", "hedge"] as const;
 export type PositionAction = (typeof POSITION_ACTIONS)[number];
 
-/** The opposite side of a held position, offered in another market that asks the same question. */
+/** An offer of the opposite side of a held position, in another market with the same question. */
 export interface OppositeOffer {
   /** Price and fee per contract, in (0, 1). */
   readonly cost: number;
-  /** Contracts to buy at this cost, above 0: a possible order of at most the contracts that are held. */
+  /** Contracts that can be bought at this cost, above 0 and at most the number held. */
   readonly contracts: number;
 }
 
@@ -23,11 +23,11 @@ export interface AdvisedPosition extends SizeRules {
   readonly contracts: number;
   /** Estimated probability that the side wins, in (0, 1); null without a current estimate. */
   readonly probability: number | null;
-  /** Known bids, highest first; null if no current bid is known. */
+  /** Current bids, highest first; null if unknown. */
   readonly bids: readonly BookLevel[] | null;
   /** Null if unknown. */
   readonly takerFee: TakerFee | null;
-  /** The cheapest one; null if there is none. */
+  /** The cheapest opposite offer; null if there is none. */
   readonly opposite: OppositeOffer | null;
   readonly bankrollUsd: number;
   /** Largest share of the bankroll in one position, in (0, 1]. */
@@ -36,13 +36,13 @@ export interface AdvisedPosition extends SizeRules {
 
 export interface PositionAdvice {
   readonly action: PositionAction;
-  /** One sentence. */
+  /** Reason for the advice, in one sentence. */
   readonly reason: string;
   /** Contracts to sell, or to buy of the opposite side; 0 with `keep`. */
   readonly contracts: number;
   /**
-   * With `reduce` and `close`: the sale of `contracts`. Otherwise: a sale of the whole position, or of as much of it as
-   * the known bids take. Null without bids.
+   * With `reduce` and `close`: the sale of `contracts`. Otherwise: a sale of the whole position, or of as much as the
+   * current bids buy. Null without bids.
    */
   readonly sale: Sale | null;
 }
@@ -50,13 +50,13 @@ export interface PositionAdvice {
 /**
  * Advises what to do with a held position.
  *
- * - close, reduce: contracts whose sale pays at least 0.01 more, after the fee, than their estimated payout are sold:
- *   all of them, or as many as are bid for.
- * - hedge: a contract and its opposite, bought in another market, pay 1 together. 1 minus the cost of the opposite is
- *   at least 0.01 more than the estimated payout of the contract, and more than a sale pays.
+ * - close, reduce: contracts are sold if a sale pays at least 0.01 more, after the fee, than their estimated payout:
+ *   the whole position, or as much as the bids buy.
+ * - hedge: buys the opposite side in another market, so that both contracts together pay 1. Advised if 1 minus the cost
+ *   of the opposite is at least 0.01 above the contract's estimated payout, and above the proceeds of a sale.
  * - reduce: a position above the largest share of the bankroll, and above the Kelly fraction at the price at which it
- *   can be sold, is sold down to the larger of the two.
- * - keep: none of these, or the estimate is unknown.
+ *   can be sold, is reduced to the larger of the two.
+ * - keep: none of the above, or the estimate is unknown.
  */
 export function advisePosition(position: AdvisedPosition): PositionAdvice {
   const { contracts, probability, bids, takerFee: fee, opposite } = position;
@@ -92,7 +92,7 @@ export function advisePosition(position: AdvisedPosition): PositionAdvice {
 
 const netPriceOf = ({ proceedsUsd, contracts }: Sale): number => proceedsUsd / contracts;
 
-/** Sells the contracts whose bid, minus its fee, is at least `priceMin`; null if these are too few for an order. */
+/** Sells to the bids that pay at least `priceMin` after the fee; null if they buy less than the smallest order. */
 function saleAbove(
   position: AdvisedPosition,
   bids: readonly BookLevel[],
@@ -106,7 +106,7 @@ function saleAbove(
   return sale === null || netPriceOf(sale) < priceMin - Number.EPSILON ? null : sale;
 }
 
-/** Sells the part of the position above the larger of its cap and its Kelly fraction; null if there is none. */
+/** Sells the part of the position above the larger of its maximum and its Kelly fraction; null if there is none. */
 function saleOfExcess(
   position: AdvisedPosition,
   bids: readonly BookLevel[],
@@ -123,7 +123,7 @@ function saleOfExcess(
   return excess > 0 ? sellWithRules(position, bids, fee, Math.min(excess, offered)) : null;
 }
 
-/** Sells contracts, rounded down to the contract step; null under the smallest order. */
+/** Sells contracts, rounded down to the contract step; null below the smallest order. */
 function sellWithRules(rules: SizeRules, bids: readonly BookLevel[], fee: TakerFee, contracts: number): Sale | null {
   const rounded = floorToContractStep(rules, contracts);
   return rounded >= smallestOrder(rules) ? sell(bids, fee, rounded) : null;

@@ -1,40 +1,42 @@
 import type { Exclusion, Literal, Variables } from "./logical-constraints.ts";
 
-/** Maximum number of assignments of one block, and of steps to enumerate them. */
+/** Maximum number of assignments of one component, and of steps to enumerate them. */
 const ASSIGNMENTS_MAX = 4_096;
 const STEPS_MAX = 200_000;
 const SWEEPS_MAX = 500;
 /**
- * Marginals that do not converge in this many sweeps contradict the constraints. Each further sweep makes a smaller
- * correction, so that the fit converges to a compromise.
+ * If the marginals have not converged after this number of sweeps, they contradict the constraints. Each further sweep
+ * makes a smaller correction, so that the fit converges to a compromise.
  */
 const FULL_SWEEPS = 250;
 const FIT_TOLERANCE = 1e-12;
 
-/** Variables that constraints connect, with their possible answers. */
+/** A connected component of the constraint graph, with its feasible assignments. */
 export interface Block {
   /** The most important variable first: the representative. */
   readonly variables: readonly number[];
-  /** Possible answers, in the order of `variables`; those where the representative is true come first. */
+  /**
+   * Feasible values of the variables, in the order of `variables`. Assignments in which the representative is true come
+   * first.
+   */
   readonly assignments: readonly (readonly boolean[])[];
   /** Probabilities of the assignments; they sum to 1. */
   readonly probabilities: readonly number[];
 }
 
 /**
- * Divides variables into blocks that no constraint connects, and enumerates the assignments of each block that satisfy
- * its constraints.
+ * Splits the constraint graph into connected components, and enumerates the feasible assignments of each component.
  *
  * The probability of an assignment starts as the product of its marginals. Iterative proportional fitting then restores
  * the marginals. The marginal of the representative is fitted last, so it is exact even if the marginals contradict the
  * constraints. In that case, the other marginals are a compromise that does not depend on their order.
  *
- * If a block has more than 4,096 assignments, or one of its variables could have only one answer, the constraints of
- * its least important variable are dropped.
+ * If a component has more than 4,096 assignments, or a variable has the same value in all of them, the constraints of
+ * the least important variable are dropped.
  *
  * @param marginals  probability of true, by variable, in (0, 1)
- * @param similarity  correlation of two variables; orders the assignments that have the same answer of the
- *   representative
+ * @param similarity  correlation of two variables; orders the assignments in which the representative has the same
+ *   value
  */
 export function buildBlocks(
   { count, exclusions, clauses }: Pick<Variables, "count" | "exclusions" | "clauses">,
@@ -69,9 +71,7 @@ interface Constraints {
   readonly clauses: readonly (readonly Literal[])[];
 }
 
-/**
- * Returns the variables that constraints connect with this one, in ascending order. A lower number is more important.
- */
+/** Returns the variables in the component of a variable, in ascending order. A lower number is more important. */
 function connectedTo(variable: number, { exclusions, clauses }: Constraints): number[] {
   const found = new Set([variable]);
   const groups = [...exclusions.map(({ a, b }) => [a, b]), ...clauses];
@@ -84,15 +84,12 @@ function connectedTo(variable: number, { exclusions, clauses }: Constraints): nu
   return [...found].sort((a, b) => a - b);
 }
 
-/**
- * Returns the assignments that satisfy the constraints; null if there are too many, or if a variable has the same
- * answer in all.
- */
+/** Returns the feasible assignments; null if there are too many, or if a variable has the same value in all of them. */
 function enumerate(variables: readonly number[], { exclusions, clauses }: Constraints): boolean[][] | null {
   if (variables.length === 1 && exclusions.length + clauses.length === 0) return [[true], [false]];
   const positions = new Map(variables.map((variable, position) => [variable, position]));
   const positionOf = ({ variable }: Literal): number => positions.get(variable) ?? -1;
-  // Each exclusion is checked when the later one of its two variables gets its answer.
+  // An exclusion is checked when the later of its two variables is assigned.
   const checks: { readonly other: number; readonly otherValue: boolean; readonly value: boolean }[][] = variables.map(
     () => [],
   );
@@ -130,7 +127,7 @@ function enumerate(variables: readonly number[], { exclusions, clauses }: Constr
   return isOpen ? assignments : null;
 }
 
-/** Orders assignments by the representative, then by the answers that move together with it. */
+/** Orders assignments by the representative, then by the sum of the true variables' correlations with it. */
 function sortAssignments(
   variables: readonly number[],
   assignments: readonly boolean[][],

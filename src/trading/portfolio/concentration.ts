@@ -1,12 +1,12 @@
 /** Concentration of stakes by question and event. */
 
-/** A stake on the answer of a question. */
+/** A stake on YES or NO of a question. */
 export interface QuestionStake {
-  /** Markets with the same or opposite answers are one question; null for a settled market. */
+  /** Markets that always resolve alike or opposite share a question; null for a settled market. */
   readonly question: number | null;
-  /** Whether the stake pays if the question is answered YES. */
+  /** Whether the stake pays if the question resolves YES. */
   readonly paysOnYes: boolean;
-  /** What was paid, in USD, at least 0. */
+  /** Cost of the stake in USD, at least 0. */
   readonly stakeUsd: number;
   /** Contracts that pay $1 each, at least 0. */
   readonly contracts: number;
@@ -15,8 +15,9 @@ export interface QuestionStake {
 
 /**
  * Herfindahl index of the amounts at risk by event: the sum of the squared shares, from 1/n for n equal events to 1; 0
- * without an amount. The amount at risk of a question is what its worse answer loses: the stakes minus the contracts
- * that then pay. Stakes on both answers of a question therefore cancel out. Events that share a question are one event.
+ * without an amount. The amount at risk in a question is the loss in its worse outcome: the stakes minus the payout of
+ * the contracts that then win. Stakes on YES and NO of a question therefore offset each other. Events that share a
+ * question count as one event.
  *
  * @see Herfindahl (1950), "Concentration in the steel industry"
  */

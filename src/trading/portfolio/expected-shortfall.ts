@@ -1,4 +1,4 @@
-/** The tail loss is the mean loss over this share of outcomes, the worst ones. */
+/** Share of the worst outcomes whose mean loss is the tail loss. */
 const TAIL_SHARE = 0.05;
 const STEPS = 60;
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
@@ -17,7 +17,7 @@ export function lossDistribution(losses: Float64Array, weights: Float64Array): L
 }
 
 /**
- * Mean loss of the worst 5% of the outcomes (conditional value at risk). The outcome at the boundary counts in part.
+ * Mean loss of the worst 5% of the outcomes (conditional value at risk). The outcome at the boundary counts partially.
  *
  * @returns  negative if even these outcomes are a profit
  * @see Rockafellar & Uryasev (2000), "Optimization of conditional value-at-risk"
@@ -36,7 +36,7 @@ export function expectedShortfall({ losses, weights, order }: LossDistribution):
 
 /** A contract that could be added to the portfolio. */
 export interface HedgeOffer {
-  /** 1 by outcome if the contract pays, else 0. */
+  /** By outcome: 1 if the contract pays, else 0. */
   readonly wins: Uint8Array;
   /** Price and fee per contract, in (0, 1). */
   readonly cost: number;

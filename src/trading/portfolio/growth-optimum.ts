@@ -43,7 +43,7 @@ export function growthOptimum(problem: GrowthProblem, max: number): number {
   return stake;
 }
 
-/** First and second derivative of the expected logarithm. -Infinity where an outcome leaves no wealth. */
+/** First and second derivative of the expected logarithm of wealth; -Infinity if an outcome leaves no wealth. */
 function slopeAt({ wealth, gain, weights }: GrowthProblem, stake: number): { slope: number; curvature: number } {
   let slope = 0;
   let curvature = 0;

@@ -1,4 +1,4 @@
-/** Sizes a trade next to held positions, from the joint outcomes of all markets. Pure. */
+/** Sizes a trade for a portfolio, from the joint outcomes of all markets. Pure functions. */
 export {
   advisePosition,
   type OppositeOffer,

@@ -1,6 +1,6 @@
 /** A pair is not fitted if the errors of all its cells are below this. */
 const PAIR_TOLERANCE = 1e-3;
-/** The raking ends when the error of every cell is at most this. */
+/** The fitting ends when the error of every cell is at most this. */
 const WORST_TOLERANCE = 1.5e-3;
 /** Maximum number of sweeps over all pairs. */
 const SWEEPS_MAX = 24;
@@ -16,8 +16,8 @@ export interface PairTarget {
 /**
  * Changes the weights of a sample until pairs of binary variables have given joint probabilities, with the smallest
  * change in relative entropy: iterative proportional fitting of the four cells of each pair. Without it, some joint
- * probabilities of 435 pairs are wrong by about 0.01 in a quasi-random sample of a few thousand points. To reduce that
- * to 0.001 by a larger sample, it would need 100 times as many points.
+ * probabilities of 435 pairs have an error of about 0.01 in a quasi-random sample of a few thousand points. An error of
+ * 0.001 would require a sample 100 times as large.
  *
  * @param bits  0 or 1 by variable and point
  * @param weights  above 0; changed in place, their sum becomes 1
@@ -74,7 +74,7 @@ function sumCells(x: Float64Array, y: Float64Array, weights: Float64Array): Cell
   return [both, sumX - both, sumY - both, total - sumX - sumY + both];
 }
 
-/** A cell with a smaller weight is empty: its weight is only a rounding error, and it is not scaled. */
+/** A cell with a smaller weight counts as empty and is not scaled: its weight is a floating-point error. */
 const CELL_MIN = 1e-9;
 
 function scaleCells(x: Float64Array, y: Float64Array, weights: Float64Array, wanted: Cells, sums: Cells): void {

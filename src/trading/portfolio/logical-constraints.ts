@@ -1,35 +1,35 @@
 import type { LogicalConstraint } from "./model.ts";
 
-/** An answer of a variable. */
+/** A variable and a value that it can have. */
 export interface Literal {
   readonly variable: number;
   readonly value: boolean;
 }
 
-/** Two answers that exclude each other. */
+/** Two literals that cannot both be true. */
 export interface Exclusion {
   readonly a: Literal;
   readonly b: Literal;
 }
 
-/** Markets with the same or opposite answers are one variable. */
+/** Boolean variables for markets. Markets that always resolve alike or opposite share a variable. */
 export interface Variables {
   readonly count: number;
-  /** The variable of each market, and whether YES of the market means that the variable is true. */
+  /** By market: its variable, and the value of the variable if the market resolves YES. */
   readonly literals: readonly Literal[];
-  /** The most important market of each variable. The variable is true if this market is YES. */
+  /** The most important market of each variable. The variable is true if this market resolves YES. */
   readonly primaries: readonly number[];
   readonly exclusions: readonly Exclusion[];
-  /** In every outcome, at least one answer of each list is true. */
+  /** In every outcome, at least one literal of each clause is true. */
   readonly clauses: readonly (readonly Literal[])[];
   /** Number of constraints that contradict earlier constraints. */
   readonly droppedConstraints: number;
 }
 
 /**
- * Collapses markets with the same or opposite answers into variables (union-find with parity), and expresses the other
- * constraints in terms of variables. A pair that is exclusive and exhaustive is opposite. A constraint that contradicts
- * an earlier constraint is dropped.
+ * Merges markets that always resolve alike or opposite into one variable (union-find with parity), and expresses the
+ * other constraints in terms of variables. A pair that is exclusive and exhaustive is opposite. A constraint that
+ * contradicts an earlier constraint is dropped.
  *
  * @param importances  by market; the most important one is the primary of its variable
  * @throws RangeError when a constraint names an unknown market
@@ -85,7 +85,7 @@ export const negate = ({ variable, value }: Literal): Literal => ({ variable, va
 export const isSame = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
 
 /**
- * Converts an exhaustive constraint of two markets that are also exclusive: exactly one of them is YES, so they are
+ * Converts an exhaustive constraint of two markets that are also exclusive: exactly one resolves YES, so they are
  * opposite.
  */
 function asOpposite(constraint: LogicalConstraint, constraints: readonly LogicalConstraint[]): LogicalConstraint {
@@ -97,7 +97,7 @@ function asOpposite(constraint: LogicalConstraint, constraints: readonly Logical
   return isExclusive ? { kind: "opposite", a, b } : constraint;
 }
 
-/** Groups of members whose answer is the same as that of their root, or the opposite. */
+/** Union-find with parity: each member has the same value as its root, or the opposite value. */
 class ParityGroups {
   readonly #parents: number[];
   /** Whether a member is the opposite of its parent. */
@@ -118,7 +118,7 @@ class ParityGroups {
     return { root, parity };
   }
 
-  /** Returns false if the two already have the other relation. */
+  /** Returns false if the two members already have the contrary relation. */
   join(a: number, b: number, isOpposite: boolean): boolean {
     const [x, y] = [this.find(a), this.find(b)];
     const parity = (x.parity !== y.parity) !== isOpposite;

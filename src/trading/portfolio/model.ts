@@ -4,22 +4,22 @@ import type { Side } from "../../domain/price.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
 import type { Fill, SizingOptions } from "../model.ts";
 
-/** A logical constraint between the YES answers of markets, which are named by their index. */
+/** A logical constraint on the outcomes of markets, which are identified by their index. */
 export type LogicalConstraint =
-  /** Both have the same answer, or opposite ones. */
+  /** Both resolve alike, or one resolves YES and the other NO. */
   | { readonly kind: "same" | "opposite"; readonly a: number; readonly b: number }
-  /** At most one is answered YES. */
+  /** At most one resolves YES. */
   | { readonly kind: "exclusive"; readonly a: number; readonly b: number }
-  /** If a is answered YES, so is b. */
+  /** If a resolves YES, b resolves YES. */
   | { readonly kind: "implies"; readonly a: number; readonly b: number }
-  /** At least one is answered YES. */
+  /** At least one resolves YES. */
   | { readonly kind: "exhaustive"; readonly markets: readonly number[] };
 
-/** A market whose answer is unknown. */
+/** A market that is not settled. */
 export interface UncertainMarket {
   /** Probability of YES, in [0, 1]. */
   readonly probability: number;
-  /** If constraints must be dropped, those of the market with the lowest importance go first. */
+  /** If constraints must be dropped, those of the least important market are dropped first. */
   readonly importance: number;
 }
 
@@ -33,7 +33,7 @@ export interface HeldPosition {
   readonly entryPrice: number;
   /** Payout of one contract of the side if the market is settled, in [0, 1]; else null. */
   readonly settledValue: number | null;
-  /** Positions and candidates of one event have the same key. */
+  /** Identifies the event. Positions and candidates of one event have the same key. */
   readonly eventKey: string;
 }
 
@@ -42,7 +42,7 @@ export interface CandidateTrade {
   readonly side: Side;
   /** Variance of the estimated probability, at least 0. */
   readonly variance: number;
-  /** Share of the bankroll without the portfolio, in (0, 1]. */
+  /** Share of the bankroll if no other positions are held, in (0, 1]. */
   readonly baseShare: number;
   /** Offers of the side up to the target price, best first; at least one. */
   readonly offers: readonly BookLevel[];
@@ -60,11 +60,11 @@ export interface HedgeCandidate {
   readonly side: Side;
   /** Price and fee per contract, in (0, 1). */
   readonly cost: number;
-  /** USD needed to buy all contracts that are offered at this cost; null if the size of the offer is unknown. */
+  /** Cost in USD of all contracts offered at this cost; null if the size of the offer is unknown. */
   readonly offeredUsd: number | null;
 }
 
-/** Input of the sizing. Plain data, because it is computed on a worker thread. */
+/** Input of `sizePosition`. Plain data, because a worker thread receives it. */
 export interface PortfolioTask {
   /** The candidate's market first. */
   readonly markets: readonly UncertainMarket[];
@@ -79,12 +79,12 @@ export interface PortfolioTask {
 }
 
 /**
- * Limit of the adjusted size.
+ * What limits the adjusted size.
  *
  * - growth: a larger stake would lower the expected growth of the portfolio.
  * - position_max: the largest share of the bankroll, together with stakes on outcomes that exclude the candidate.
  * - cash: the part of the bankroll that is not in positions.
- * - book: the offers up to the target price.
+ * - book: the contracts offered up to the target price.
  * - none: the portfolio does not change the size.
  * - no_trade: the signal recommends no trade.
  * - min_order: the stake buys less than the smallest order of the venue.
@@ -109,7 +109,7 @@ export interface PortfolioSize {
   readonly concentrationDelta: number;
   /** Mean loss of the worst 5% of the outcomes after the trade, in USD; negative if it is a profit. */
   readonly expectedShortfallUsd: number;
-  /** At most three, the largest reduction per dollar first. */
+  /** At most three hedges, the largest reduction per dollar first. */
   readonly hedges: readonly { readonly index: number; readonly stakeUsd: number; readonly reductionUsd: number }[];
   /** Number of constraints that were dropped, because they contradict other constraints or need too many outcomes. */
   readonly droppedConstraints: number;

@@ -13,35 +13,35 @@ import type { LogicalConstraint, UncertainMarket } from "./model.ts";
  * Probabilities closer to 0 or 1 than this are moved to this distance, because their normal quantiles would be extreme.
  */
 const PROBABILITY_MIN = 1e-6;
-/** The answers YES and NO of the first market each get at least this share of the points. */
+/** Minimum share of the points in which the first market resolves YES, and the same minimum for NO. */
 const POINT_SHARE_MIN = 0.05;
 
-/** Weighted joint answers of all markets. */
+/** Weighted joint outcomes of all markets. */
 export interface Outcomes {
   /** Probabilities of the outcomes, above 0; they sum to 1. */
   readonly weights: Float64Array;
-  /** By market and outcome: 1 if the market is answered YES, else 0. */
+  /** By market and outcome: 1 if the market resolves YES, else 0. */
   readonly answers: readonly Uint8Array[];
   readonly variables: Variables;
   readonly droppedConstraints: number;
 }
 
 /**
- * Joint outcomes of markets: 4,096 quasi-random points with weights, without random numbers.
+ * Samples joint outcomes of markets: 4,096 weighted points of a deterministic quasi-random lattice.
  *
- * Markets that logical constraints connect form a block. All consistent answers of a block are enumerated, so the
- * constraints hold in every outcome. The representative of a block is the first market if the block contains it, else
- * its most important market.
+ * Markets that logical constraints connect form a component. All feasible assignments of a component are enumerated, so
+ * the constraints hold in every outcome. The representative of a component is the first market if the component
+ * contains it, else its most important market.
  *
- * A Gaussian copula joins the blocks. Each block has one normal variable, which selects its answers. Answers with YES
- * for the representative come first. The correlation of two blocks is the correlation of their representatives, shrunk
- * to a positive definite matrix.
+ * A Gaussian copula joins the components. Each component has one normal variable, which selects its assignment.
+ * Assignments with YES for the representative come first. The correlation of two components is the correlation of their
+ * representatives, shrunk to a positive definite matrix.
  *
- * The weights reproduce the probability of the first market within 1e-12, and those of pairs of representatives within
- * about 1e-3.
+ * The weights reproduce the probability of the first market within 1e-12, and the joint probabilities of pairs of
+ * representatives within about 1e-3.
  *
- * @param markets  at least one; at most 64 blocks
- * @throws RangeError when a constraint or a pair names an unknown market, or there are too many blocks
+ * @param markets  at least one market; at most 64 components
+ * @throws RangeError when a constraint or a pair names an unknown market, or there are too many components
  */
 export function jointOutcomes(
   markets: readonly UncertainMarket[],
@@ -95,7 +95,7 @@ export function jointOutcomes(
   return { weights, answers, variables, droppedConstraints: variables.droppedConstraints + droppedConstraints };
 }
 
-/** Scales the weights so that the outcomes with the bit 1 have this probability. */
+/** Scales the weights so that the outcomes whose bit is 1 have this probability in total. */
 export function setMarginal(weights: Float64Array, bits: ArrayLike<number>, probability: number): void {
   let [yes, no] = [0, 0];
   for (let point = 0; point < weights.length; point++)
@@ -106,7 +106,7 @@ export function setMarginal(weights: Float64Array, bits: ArrayLike<number>, prob
     weights[point] = (weights[point] as number) * (bits[point] === 1 ? scaleYes : scaleNo);
 }
 
-/** Draws the assignment of each block by point. */
+/** Draws an assignment of each component for each point. */
 function sample(
   blocks: readonly Block[],
   factor: readonly Float64Array[],
@@ -136,7 +136,7 @@ function sample(
   for (let point = 0; point < QMC_LATTICE_POINTS; point++) {
     const rank = firstRanks[point] as number;
     weights[point] = levelWeights[rank] as number;
-    // The rank decides the answer of the first market, so its probability is exact.
+    // The rank decides whether the first market resolves YES, so its probability is exact.
     const index = first?.[point] ?? 0;
     if (first !== undefined)
       first[point] = rank < yesPoints ? Math.min(index, yesCount - 1) : Math.max(index, yesCount);
@@ -154,7 +154,10 @@ function uniformQuantiles(): Float64Array {
   return cachedQuantiles;
 }
 
-/** Returns the level in (0, 1) and the weight of each rank of the first block. Each answer gets a minimum of points. */
+/**
+ * Returns the level in (0, 1) and the weight of each rank of the first component. YES and NO each get a minimum number
+ * of points.
+ */
 function stratify(block: Block | undefined) {
   const yesCount = yesCountOf(block);
   const probability = sumOf(block?.probabilities.slice(0, yesCount) ?? []);
@@ -205,8 +208,8 @@ const yesCountOf = (block: Block | undefined): number =>
 const keyOf = (a: number, b: number): string => (a < b ? `${a},${b}` : `${b},${a}`);
 
 /**
- * Returns the correlations of pairs of variables: that of their primary markets if known, else that of other markets of
- * the variables. The sign changes if YES of exactly one of the two markets means that its variable is false.
+ * Returns the correlations of pairs of variables: of their primary markets if known, else of other markets of the
+ * variables. The sign is reversed if YES of exactly one of the two markets makes its variable false.
  */
 function correlationsOf({ literals, primaries }: Variables, correlations: readonly PairCorrelation[]) {
   const found = new Map<string, PairCorrelation>();

@@ -12,21 +12,21 @@ import type { CandidateTrade, HeldPosition, PortfolioSize, PortfolioTask, SizeLi
 import { jointOutcomes, type Outcomes, setMarginal } from "./outcomes.ts";
 
 const HEDGES_MAX = 3;
-/** A hedge must lower the tail loss by at least this. */
+/** Minimum reduction of the tail loss by a hedge. */
 const HEDGE_REDUCTION_USD_MIN = 0.01;
 const WALK_STEPS = 20;
 
 /**
- * Sizes a trade next to held positions. The stake maximises the expected logarithm of the wealth of the whole
- * portfolio.
+ * Sizes a trade for a portfolio. The stake maximises the expected logarithm of the wealth of the whole portfolio.
  *
- * - The bankroll is the whole capital, including the cost of the positions.
+ * - The bankroll is the total capital, including the cost of the positions.
  * - The applied Kelly share and the shrinkage s for estimation error replace the candidate's probability p by the
  *   shaded probability p' = c + kellyShare · s · (p - c), for the cost c. A single bet then gets exactly kellyShare · s
  *   · (p - c) / (1 - c).
  * - The stake is at most the cash, which is the bankroll minus the cost of the positions.
- * - The stake plus the stakes on the same answer and on answers that exclude it is at most `positionMax`.
- * - A size above the base size is bought from the offers up to the target price, at their average cost.
+ * - `positionMax` limits the total of the stake, the stakes on the same outcome, and the stakes on outcomes that
+ *   exclude it.
+ * - A size above the base size has the average cost of buying it from the offers up to the target price.
  *
  * Tail loss, correlations and hedges are computed from the same outcomes, after the trade.
  *
@@ -82,7 +82,7 @@ export function sizePosition(task: PortfolioTask): PortfolioSize {
   };
 }
 
-/** Stake as a share of the bankroll, what limits it, the cost per contract, and the order. */
+/** Stake as a share of the bankroll, its limit, the cost per contract, and the order. */
 type Sized = Pick<PortfolioSize, "share" | "limit" | "cost" | "fill">;
 type Stake = { readonly share: number; readonly limit: SizeLimit; readonly cost: number };
 
@@ -104,7 +104,7 @@ function solve(
   const answers = outcomes.answers[0] ?? new Uint8Array();
   const optimumAt = (cost: number): number => {
     const weights = outcomes.weights.slice();
-    // The shaded probability depends on the cost. The outcomes of each answer keep their relative weights.
+    // The shaded probability depends on the cost. The outcomes within YES, and within NO, keep their relative weights.
     setMarginal(weights, answers, sidePrice(candidate.side, carefulProbability(task, candidate, cost)));
     const gain = Float64Array.from(wins, (win) => (win === 1 ? 1 / cost - 1 : -1));
     return growthOptimum({ wealth, gain, weights }, max);
@@ -127,7 +127,7 @@ function solve(
   return { share: stake.share, limit: stake.limit, cost: stake.cost, fill };
 }
 
-/** Returns the largest stake that is still optimal at the average cost of buying it from the book, by bisection. */
+/** Returns the largest stake that is optimal at its own average cost, by bisection. */
 function walkFurther(
   candidate: CandidateTrade,
   bankroll: number,
@@ -150,7 +150,7 @@ function walkFurther(
   return { share, limit: limitOf(share), cost: costAt(share) };
 }
 
-/** Returns the average price and fee per contract of the offers that an amount buys, best first. */
+/** Returns the average cost per contract, fee included, of buying the best offers for an amount. */
 const averageCost = ({ offers, takerFee }: CandidateTrade, amountUsd: number): number =>
   buyForUsd(offers, takerFee, amountUsd).averageCost;
 
@@ -182,14 +182,14 @@ function wealthOf(outcomes: Outcomes, positions: readonly HeldPosition[], bankro
   return wealth;
 }
 
-/** Returns the answer that pays a contract of this side. */
+/** Returns the literal that is true if a contract of this side pays. */
 function answerOf({ variables }: Outcomes, market: number, side: Side): Literal {
   const literal = variables.literals[market];
   if (literal === undefined) throw new RangeError(`there is no market ${market}`);
   return side === "yes" ? literal : negate(literal);
 }
 
-/** Returns the USD held on the candidate's answer, and on other answers that exclude it without being its opposite. */
+/** Returns the USD held on the candidate's outcome, and on outcomes of other variables that exclude it. */
 function stakeTogether(outcomes: Outcomes, candidate: CandidateTrade, positions: readonly HeldPosition[]): number {
   const own = answerOf(outcomes, 0, candidate.side);
   const isTogether = (other: Literal): boolean =>

@@ -72,7 +72,9 @@ export class StreamClient {
     return writableLength <= UNSENT_BYTES_MAX;
   }
 
-  /** Whether the oldest unsent byte is too old and the client acknowledges nothing. @param now  monotonic milliseconds */
+  /**
+   * Whether the oldest unsent byte is too old and the client acknowledges nothing. @param now  monotonic milliseconds
+   */
   isStalled(now: number): boolean {
     const { writableLength } = this.#socket;
     if (writableLength === 0 || this.#unsent === null) this.#unsent = null;
@@ -81,7 +83,10 @@ export class StreamClient {
     return this.#unsent !== null && now - Math.max(this.#unsent.at, this.#acknowledgedAt()) > UNSENT_MS_MAX;
   }
 
-  /** Whether the stream of a caller without an API key has lasted for its maximum duration. @param now  monotonic milliseconds */
+  /**
+   * Whether the stream of a caller without an API key has lasted for its maximum duration. @param now  monotonic
+   * milliseconds
+   */
   isOverdue(now: number): boolean {
     return this.request.key === null && now - this.#startedAt >= KEYLESS_MS_MAX;
   }

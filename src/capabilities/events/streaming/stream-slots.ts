@@ -31,7 +31,8 @@ export function createStreamSlots(limits: StreamLimits) {
     /**
      * Counts a stream. Returns a function that removes it; idempotent.
      *
-     * @throws AppError `rate_limited` above the limit of the caller or the address, `overloaded` above that of the process
+     * @throws AppError `rate_limited` above the limit of the caller or the address, `overloaded` above that of the
+     *   process
      */
     take(caller: string, address: string): () => void {
       const block = addressBlock(address);

@@ -69,8 +69,8 @@ function priceOf({ bid, ask }: TopOfBook, side: Side): number | null {
 }
 
 /**
- * Compares the best prices of two markets. Returns null if the relation is not a match, if a price is unknown, if a book is
- * crossed, or if no combination of contracts is offered.
+ * Compares the best prices of two markets. Returns null if the relation is not a match, if a price is unknown, if a
+ * book is crossed, or if no combination of contracts is offered.
  */
 export function comparePrices(relation: MatchRelation, a: TopOfBook, b: TopOfBook): PairSpread | null {
   if (relation !== "identical" && relation !== "inverse") return null;
@@ -124,8 +124,8 @@ export function quotesOfBook(market: BoardMarket, book: OrderBook): MarketQuotes
 }
 
 /**
- * Computes the opportunity of a pair from the quotes of its markets. Returns null if a market cannot be traded, if a book
- * is stale or crossed, or if no combination of contracts is offered.
+ * Computes the opportunity of a pair from the quotes of its markets. Returns null if a market cannot be traded, if a
+ * book is stale or crossed, or if no combination of contracts is offered.
  *
  * @param now  Unix milliseconds
  */

@@ -14,8 +14,8 @@ import { hasSamePrices } from "./pair-list.ts";
 const EVENTS_PER_SLICE = 100;
 
 /**
- * The price differences within the events of all trading venues. A change of an event or of one of its markets marks the
- * event; the marked events are computed before the next read, in slices.
+ * The price differences within the events of all trading venues. A change of an event or of one of its markets marks
+ * the event; the marked events are computed before the next read, in slices.
  */
 export class EventList implements MarketObserver {
   readonly #board: MarketBoard;

@@ -13,8 +13,8 @@ export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" |
 type Tradable = { readonly market: BoardMarket; readonly top: TopOfBook };
 
 /**
- * Finds trades within one event whose best prices leave a difference. The markets of an exclusive event form a set, those of
- * another event perhaps ladders.
+ * Finds trades within one event whose best prices leave a difference. The markets of an exclusive event form a set,
+ * those of another event perhaps ladders.
  *
  * @param markets  all markets of the event, also those that cannot be traded
  */
@@ -25,14 +25,18 @@ export function findSetCandidates(event: BoardEvent, markets: readonly BoardMark
   });
   if (tradable.length < 2 || hasUnlistedMarket(event, markets)) return [];
   if (!event.listing.mutuallyExclusive) return findLadderCandidates(event, tradable);
-  // After a partial payout or a refund the other outcomes may be settled in the same way, and then a NO contract pays less.
+  // After a partial payout or a refund the other outcomes may be settled in the same way, and then a NO contract pays
+  // less.
   if (markets.some(({ listing }) => listing.outcome?.kind === "partial" || listing.outcome?.kind === "void")) return [];
   const canTradeYes = (market: BoardMarket) => tradable.some((candidate) => candidate.market === market);
   const isComplete = findSetGap(event.listing, markets, canTradeYes) === null;
   return [...(isComplete ? buyYes(event, tradable) : []), ...buyNo(event, tradable)];
 }
 
-/** Whether the event has fewer markets than are open on the board. One of them has closed, so its last quote is no offer. */
+/**
+ * Whether the event has fewer markets than are open on the board. One of them has closed, so its last quote is no
+ * offer.
+ */
 const hasUnlistedMarket = ({ listing: { children } }: BoardEvent, markets: readonly BoardMarket[]): boolean =>
   children !== null &&
   markets.filter(({ listing: { status } }) => status === "active" || status === "pending").length > children.read;

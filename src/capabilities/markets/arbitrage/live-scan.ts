@@ -7,7 +7,10 @@ import type { MarketDependencies } from "../ports.ts";
 import type { RefreshFailure } from "./model.ts";
 import type { ComparedPair } from "./pair-list.ts";
 
-/** Time after which a scan ends with the books that it has read. A caller that waits for the running scan waits twice as long. */
+/**
+ * Time after which a scan ends with the books that it has read. A caller that waits for the running scan waits twice as
+ * long.
+ */
 export const SCAN_MS_MAX = 9_500;
 /** Pairs whose books a scan reads. */
 const CANDIDATES_MAX = 200;
@@ -39,8 +42,9 @@ interface Scan {
 }
 
 /**
- * Reads the books of the best candidates, one scan at a time. A caller shares the running scan if it covers what the caller
- * selects. Otherwise the caller shares the next scan, which covers the selections of all callers that wait for it.
+ * Reads the books of the best candidates, one scan at a time. A caller shares the running scan if it covers what the
+ * caller selects. Otherwise the caller shares the next scan, which covers the selections of all callers that wait for
+ * it.
  */
 export class LiveScan {
   readonly #ports: LiveScanDependencies;

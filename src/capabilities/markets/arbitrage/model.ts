@@ -20,8 +20,8 @@ export interface QuotedLevel {
 }
 
 /**
- * Why a book was not read. venue_busy: the service had sent as many requests as the venue permits. deadline: the scan ended
- * before. candidate_limit: the scan had too many candidates.
+ * Why a book was not read. venue_busy: the service had sent as many requests as the venue permits. deadline: the scan
+ * ended before. candidate_limit: the scan had too many candidates.
  */
 export const REFRESH_FAILURES = ["venue_unavailable", "venue_busy", "deadline", "candidate_limit"] as const;
 export type RefreshFailure = (typeof REFRESH_FAILURES)[number];

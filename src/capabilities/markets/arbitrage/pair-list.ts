@@ -31,7 +31,8 @@ export interface ComparedPair {
 }
 
 /**
- * The price differences of all matched pairs. A change of a market or of a pair updates only the pairs that it belongs to.
+ * The price differences of all matched pairs. A change of a market or of a pair updates only the pairs that it belongs
+ * to.
  */
 export class PairList implements MarketObserver, PairObserver {
   readonly #board: MarketBoard;

@@ -93,8 +93,8 @@ export function createArbitrageService({ board, clock, pairs, venues, readBook, 
     },
 
     /**
-     * Reads the books of both legs of every candidate first, the best ones first, for at most 10 seconds. A leg whose book
-     * was not read has the quotes of the board and says why.
+     * Reads the books of both legs of every candidate first, the best ones first, for at most 10 seconds. A leg whose
+     * book was not read has the quotes of the board and says why.
      */
     async scan(filter: OpportunityFilter): Promise<OpportunityList<CrossVenueOpportunity>> {
       const books = await liveScan.scan({ minSpread: filter.minSpread, venue: filter.venue });

@@ -107,9 +107,9 @@ export function isPlausible(
 const NET_SHARE_MIN = 1e-9;
 
 /**
- * Nets the plausible trades of an agent: a YES and a NO contract together pay 1 in any case, so they express no opinion.
- * The view is that of the side with more contracts; its USD are those of the remaining contracts, halved for each
- * half-life of the trades' mean age.
+ * Nets the plausible trades of an agent: a YES and a NO contract together pay 1 in any case, so they express no
+ * opinion. The view is that of the side with more contracts; its USD are those of the remaining contracts, halved for
+ * each half-life of the trades' mean age.
  *
  * @returns  null if nothing remains
  */
@@ -130,7 +130,10 @@ export function netView(
   };
 }
 
-/** Computes the consensus of a market from the reports of each of its agents. The weight of a view halves in half a period. */
+/**
+ * Computes the consensus of a market from the reports of each of its agents. The weight of a view halves in half a
+ * period.
+ */
 export function computeConsensus(agents: readonly AgentReports[], periodMs: number): Consensus {
   const sum = (read: (agent: AgentReports) => number) => agents.reduce((total, agent) => total + read(agent), 0);
   const yesUsd = sum((agent) => agent.yesUsd);
@@ -154,9 +157,9 @@ const TRADES_MIN = 5;
 const AGENTS_MIN = 3;
 
 /**
- * Classifies the difference of the consensus and the model probability: below 0.03 `crowd_agrees`, below 0.08 `neutral`,
- * below 0.20 `crowd_disagrees`, else `strong_divergence`. `insufficient_data` if there are fewer than 5 trades, fewer
- * than 3 agents, or no difference because one of the probabilities is unknown.
+ * Classifies the difference of the consensus and the model probability: below 0.03 `crowd_agrees`, below 0.08
+ * `neutral`, below 0.20 `crowd_disagrees`, else `strong_divergence`. `insufficient_data` if there are fewer than 5
+ * trades, fewer than 3 agents, or no difference because one of the probabilities is unknown.
  *
  * @param divergence  in [-1, 1]; null if unknown
  */

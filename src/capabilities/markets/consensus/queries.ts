@@ -109,8 +109,8 @@ export function selectAgentReports(
 }
 
 /**
- * Selects the newest reports of a customer, newest first. Reports at prices below the smallest price of any venue are left
- * out, because their number of contracts would overflow.
+ * Selects the newest reports of a customer, newest first. Reports at prices below the smallest price of any venue are
+ * left out, because their number of contracts would overflow.
  */
 export function selectReportsOf(
   database: Pick<Database, "query">,
@@ -148,8 +148,8 @@ const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 100;
 
 /**
- * Deletes reports that are too old for the record of their customer, and those of deleted customers that are too old for
- * any consensus. The number of accepted reports of a market includes them. Idempotent.
+ * Deletes reports that are too old for the record of their customer, and those of deleted customers that are too old
+ * for any consensus. The number of accepted reports of a market includes them. Idempotent.
  *
  * @param now  Unix milliseconds
  * @param shouldStop  ends the run after the current batch

@@ -6,9 +6,9 @@ import { CLUSTER_CORRELATION_MIN, type CorrelationTask, HORIZONS, WARNING_CORREL
 import { buffersOf, type CorrelationReport, createPairTable, type ReportedPair, roundCoefficient } from "./report.ts";
 
 /**
- * Computes the correlations of all pairs of markets. Relationships, clusters, warnings and `minCorrelation` follow from the
- * rounded coefficients, so that they agree with what the response shows. The order of the strongest pairs follows from the
- * exact ones.
+ * Computes the correlations of all pairs of markets. Relationships, clusters, warnings and `minCorrelation` follow from
+ * the rounded coefficients, so that they agree with what the response shows. The order of the strongest pairs follows
+ * from the exact ones.
  */
 export function computeReport(task: CorrelationTask): CorrelationReport {
   const { marketIds, platform, period, grid, series, generatedAt } = task;

@@ -20,7 +20,9 @@ const readChoice = (choice: {
   limit: choice.limit ?? null,
 });
 
-/** POST /v1/correlation and GET /v1/events/{slug}/correlation. @param venues  ids of the venues that clients can query */
+/**
+ * POST /v1/correlation and GET /v1/events/{slug}/correlation. @param venues  ids of the venues that clients can query
+ */
 export function correlationRoutes(app: FastifyInstance, service: CorrelationService, venues: readonly string[]): void {
   const schemas = createCorrelationSchemas(venues);
   const options = { access: "key", tag: "Analytics", metering: METERING.DEEP } as const;

@@ -127,9 +127,9 @@ export function createCorrelationService(ports: CorrelationDependencies) {
     },
 
     /**
-     * Correlations of the changes of the log-odds of up to 50 markets over 30 days, as in `correlatePair`; `dataPoints` is the
-     * number of independent moves. History that the store lacks and
-     * the venues do not send within half a second is left out.
+     * Correlations of the changes of the log-odds of up to 50 markets over 30 days, as in `correlatePair`; `dataPoints`
+     * is the number of independent moves. History that the store lacks and the venues do not send within half a second
+     * is left out.
      *
      * @returns  all pairs of indexes of `markets`
      * @throws AppError `store_unavailable`
@@ -146,8 +146,8 @@ export function createCorrelationService(ports: CorrelationDependencies) {
     },
 
     /**
-     * Returns the correlations of an event's markets as `correlateMarkets` does. Of more than 500 markets, those with the
-     * largest volume are compared.
+     * Returns the correlations of an event's markets as `correlateMarkets` does. Of more than 500 markets, those with
+     * the largest volume are compared.
      *
      * @throws AppError `event_not_found`, `overloaded`, `store_unavailable`
      */
@@ -172,7 +172,9 @@ async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGen
   }
 }
 
-/** Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown. */
+/**
+ * Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown.
+ */
 function findMatches(markets: readonly BoardMarket[], pairsOf: MarketDependencies["pairsOf"]): MatchedPair[] {
   const indexes = new Map(markets.map(({ listing }, index) => [marketIdOf(listing), index]));
   return markets.flatMap(({ listing }, own) =>

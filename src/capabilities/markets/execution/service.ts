@@ -119,7 +119,9 @@ function readPrices(book: OrderBook | null): Pick<ExecutionFigures, "bid" | "ask
   return { bid, ask, spread: spreadOf(bid, ask) };
 }
 
-/** Returns ask minus bid on the price grid, so that equal spreads are equal numbers; null without both or if crossed. */
+/**
+ * Returns ask minus bid on the price grid, so that equal spreads are equal numbers; null without both or if crossed.
+ */
 function spreadOf(bid: number | null, ask: number | null): number | null {
   if (bid === null || ask === null || isCrossed(bid, ask)) return null;
   return fromMicros(toMicros(ask) - toMicros(bid));
@@ -131,8 +133,8 @@ function scoreLiquidity(spread: number | null, volume24hUsd: number | null): num
 }
 
 /**
- * Returns the larger slippage of two market orders of this value: one buys YES from the asks, one buys NO from the bids.
- * Null if a side cannot fill its order.
+ * Returns the larger slippage of two market orders of this value: one buys YES from the asks, one buys NO from the
+ * bids. Null if a side cannot fill its order.
  */
 function estimateSlippage({ bids, asks }: OrderBook, sizeUsd: number): number | null {
   const slippages = [slippagePercent(asks, sizeUsd), slippagePercent(complementLevels(bids), sizeUsd)];

@@ -98,8 +98,9 @@ let olderCache: JsonCache = new WeakMap();
 let newerCount = 0;
 
 /**
- * Encodes the Market object as JSON, cached until the market, its event, its links or its estimate change (these objects are
- * immutable). The cache is bounded: otherwise a client that pages through 300,000 markets would fill 250 MB.
+ * Encodes the Market object as JSON, cached until the market, its event, its links or its estimate change (these
+ * objects are immutable). The cache is bounded: otherwise a client that pages through 300,000 markets would fill 250
+ * MB.
  */
 export function encodeMarket(market: BoardMarket, event: BoardEvent | null, lookups: MarketLookups): Buffer {
   const alsoOn = lookups.alsoOnOf(market);

@@ -23,8 +23,8 @@ const TOP_MOVER_COUNT = 10;
 const KNOWN_SHARE_MIN = 0.5;
 
 /**
- * Computes the sentiment over all active markets. Until the history of half of them is loaded, the index, the regime and
- * the trends are null, and there are no top movers: the few known changes would say nothing about all markets.
+ * Computes the sentiment over all active markets. Until the history of half of them is loaded, the index, the regime
+ * and the trends are null, and there are no top movers: the few known changes would say nothing about all markets.
  *
  * fear_greed_index = 100 * (sum of volume * rise) / (sum of volume * |change|) over 24-hour changes of YES prices.
  */

@@ -1,4 +1,6 @@
-/** Markets and events that several venues list: follows the board, matches on a thread, and stores operators' decisions. */
+/**
+ * Markets and events that several venues list: follows the board, matches on a thread, and stores operators' decisions.
+ */
 export {
   createMatchDecisions,
   DECISIONS_MAX,

@@ -2,7 +2,10 @@ import { MatchIndex, type MatchUpdate } from "../../../matching/index.ts";
 import type { StateThreadModule } from "../../../ports/state-thread.ts";
 import type { MatchRequest } from "./model.ts";
 
-/** Runs on a thread of its own: keeps the index of all markets, applies changes to it and returns the changes of its pairs. */
+/**
+ * Runs on a thread of its own: keeps the index of all markets, applies changes to it and returns the changes of its
+ * pairs.
+ */
 export const createHandler: StateThreadModule<MatchRequest, MatchUpdate>["createHandler"] = () => {
   const index = new MatchIndex();
   return ({ removed, markets, rules, overrides, limit }) => {

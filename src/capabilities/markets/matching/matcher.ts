@@ -29,8 +29,8 @@ export interface MatcherOptions {
 }
 
 /**
- * Keeps the pairs up to date: sends the changes of the board to the thread that matches, one request at a time, and stores
- * the pairs that it returns. A thread that fails is replaced, and the new one gets the whole board again.
+ * Keeps the pairs up to date: sends the changes of the board to the thread that matches, one request at a time, and
+ * stores the pairs that it returns. A thread that fails is replaced, and the new one gets the whole board again.
  */
 export class Matcher {
   readonly pairs = new PairTable();

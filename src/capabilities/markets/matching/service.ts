@@ -44,8 +44,8 @@ export type Matching = ReturnType<typeof createMatching>;
 export type MatchedPairs = Pick<Matching, "pairs" | "observe">;
 
 /**
- * Finds the markets of the board that ask the same question at different venues. Create it before the board is filled: it
- * follows every change of the board.
+ * Finds the markets of the board that ask the same question at different venues. Create it before the board is filled:
+ * it follows every change of the board.
  */
 export function createMatching(ports: MatchingDependencies) {
   const { board, database, bus, clock, log } = ports;
@@ -130,8 +130,8 @@ export function createMatching(ports: MatchingDependencies) {
     alsoOnOf: (market: BoardMarket) => links.find(market),
 
     /**
-     * Pools the prices of the same market at other venues, which are inverted for an inverse pair. Null if no matched market
-     * has a price.
+     * Pools the prices of the same market at other venues, which are inverted for an inverse pair. Null if no matched
+     * market has a price.
      */
     referencePriceOf(market: BoardMarket) {
       const quotes = listEqualMarkets(market).flatMap(({ market: { yesPrice, activity }, isInverse, isPlayMoney }) => {

@@ -36,12 +36,13 @@ interface Candidate extends QuestionMatch {
 }
 
 /**
- * Finds the open market that answers a question in free text. All words, months, years, numbers, directions and negations
- * of the text must be in the market. Markets that are matched as identical ask one question: the one with the largest
- * 24-hour volume is used.
+ * Finds the open market that answers a question in free text. All words, months, years, numbers, directions and
+ * negations of the text must be in the market. Markets that are matched as identical ask one question: the one with the
+ * largest 24-hour volume is used.
  *
  * @param except  a market that is no answer
- * @throws AppError `market_not_found`; `ambiguous_query` with the candidates if several questions fit within 0.05 of score
+ * @throws AppError `market_not_found`; `ambiguous_query` with the candidates if several questions fit within 0.05 of
+ *   score
  */
 export function findByQuestion(
   { board, pairsOf, now }: QuestionSearchDependencies,

@@ -15,8 +15,9 @@ interface QuestionLinkerDependencies extends Pick<MarketDependencies, "database"
 }
 
 /**
- * Stores once a minute which analysed markets belong to the same question: those of one event, and those that are matched
- * at different venues. A link stays when its markets are settled, so a question is never counted twice afterwards.
+ * Stores once a minute which analysed markets belong to the same question: those of one event, and those that are
+ * matched at different venues. A link stays when its markets are settled, so a question is never counted twice
+ * afterwards.
  */
 export function createQuestionLinker({ database, board, clock, log, matching }: QuestionLinkerDependencies) {
   const jobs = new BackgroundJobs(clock, log);

@@ -20,7 +20,10 @@ export function eventNodeOf(listing: Pick<MarketListing, "venue" | "eventId">): 
   return slug === null ? null : eventNode(slug);
 }
 
-/** Assigns nodes to questions: the connected components of the links (union-find). The order of the links does not matter. */
+/**
+ * Assigns nodes to questions: the connected components of the links (union-find). The order of the links does not
+ * matter.
+ */
 export class QuestionIndex {
   readonly #parents = new Map<string, string>();
 

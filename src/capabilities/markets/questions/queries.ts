@@ -32,7 +32,10 @@ export async function insertLinks(
   );
 }
 
-/** Stores the link of a market with its event, as the store lists it. Call it in the transaction that settles the market. */
+/**
+ * Stores the link of a market with its event, as the store lists it. Call it in the transaction that settles the
+ * market.
+ */
 export async function insertEventLink(transaction: Transaction, { venue, marketId }: MarketId): Promise<void> {
   const [row] = await transaction.query<{ eventId: string | null }>(
     `select event_id as "eventId" from markets where venue = $1 and market_id = $2`,

@@ -16,13 +16,14 @@ export interface Dependence {
 /**
  * Probabilities of a question if a hypothesis is true, and if it is false.
  *
- * What a logical dependence decides is exactly 0 or 1, also if p and q contradict the dependence. The rest keeps
- * q × ifYes + (1 - q) × ifNo = p, as far as the result stays in [0, 1]: for all p and q that do not contradict the
+ * What a logical dependence decides is exactly 0 or 1, also if p and q contradict the dependence. The rest keeps q ×
+ * ifYes + (1 - q) × ifNo = p, as far as the result stays in [0, 1]: for all p and q that do not contradict the
  * dependence. A correlation gives the probability of both through a Gaussian copula.
  *
  * @param p  probability of the question, in [0, 1]
  * @param q  probability of the hypothesis, in [0, 1]
- * @returns  nulls if nothing is known about the dependence; null for a condition of probability 0 that logic does not decide
+ * @returns  nulls if nothing is known about the dependence; null for a condition of probability 0 that logic does not
+ *   decide
  * @example conditionOn({ dependence: "same", correlation: null }, 0.41, 0.25); // { ifYes: 1, ifNo: 0 }
  */
 export function conditionOn({ dependence, correlation }: Dependence, p: number, q: number): ConditionalProbability {
@@ -48,8 +49,8 @@ const shareOf = (part: number, condition: number): number | null =>
   condition === 0 ? null : clamp(part / condition, 0, 1);
 
 /**
- * Correlation of the answers, as variables that are 1 for YES and 0 for NO: (P(both) - p q) / sqrt(p (1 - p) q (1 - q)).
- * It is 1 for the same question and -1 for the opposite one, also if p and q contradict this.
+ * Correlation of the answers, as variables that are 1 for YES and 0 for NO: (P(both) - p q) / sqrt(p (1 - p) q (1 -
+ * q)). It is 1 for the same question and -1 for the opposite one, also if p and q contradict this.
  *
  * @returns  in [-1, 1]; null if nothing is known about the dependence or one of the answers is certain
  */

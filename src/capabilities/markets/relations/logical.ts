@@ -40,8 +40,9 @@ export function findLogicalRelation(
 }
 
 /**
- * Returns all logical constraints between markets, which are identified by their index. If exactly one market of an event must
- * resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive` constraint of these markets.
+ * Returns all logical constraints between markets, which are identified by their index. If exactly one market of an
+ * event must resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive`
+ * constraint of these markets.
  */
 export function findLogicalConstraints(markets: readonly BoardMarket[], ports: LogicDependencies): LogicalConstraint[] {
   const ladders: Ladders = new Map();

@@ -46,8 +46,8 @@ export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
       .map(({ market }) => market);
 
   /**
-   * Returns liquid markets that are related to the given ones: matched markets of other venues, markets of the same event,
-   * and markets with similar words. The given markets are left out.
+   * Returns liquid markets that are related to the given ones: matched markets of other venues, markets of the same
+   * event, and markets with similar words. The given markets are left out.
    *
    * @param markets  the most important one first. Related markets are taken from each in turn
    * @returns  at most ten
@@ -96,7 +96,8 @@ export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
     findRelated,
 
     /**
-     * Returns liquid markets whose answer depends on the answer of this market, by logic or by the moves of their prices.
+     * Returns liquid markets whose answer depends on the answer of this market, by logic or by the moves of their
+     * prices.
      *
      * @returns  at most ten: logical dependences, then the largest correlations. Uncorrelated markets are left out
      * @throws AppError `store_unavailable`

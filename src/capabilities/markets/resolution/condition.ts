@@ -2,8 +2,8 @@ import type { Side } from "../../../domain/price.ts";
 import type { Span } from "../../../text/text-dates.ts";
 
 /**
- * occurs: YES pays if something happens. persists: YES pays if something does not happen, or a state continues. null: the
- * wording leaves it open.
+ * occurs: YES pays if something happens. persists: YES pays if something does not happen, or a state continues. null:
+ * the wording leaves it open.
  */
 export type Polarity = "occurs" | "persists" | null;
 

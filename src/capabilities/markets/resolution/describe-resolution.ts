@@ -54,8 +54,8 @@ function computeTimes(listing: MarketListing, { deadlineAt }: RulesReading, now:
 
 /**
  * Daily change of the YES price if nothing happens, in cents: negative if YES pays for something that must happen by a
- * deadline, positive if YES pays for something that must not. An event at a known time does not decay: 0. Null if the market is
- * not open, or its deadline, its price or what YES pays for is unknown.
+ * deadline, positive if YES pays for something that must not. An event at a known time does not decay: 0. Null if the
+ * market is not open, or its deadline, its price or what YES pays for is unknown.
  */
 function estimateTheta({ listing, yesPrice }: ResolvableMarket, reading: RulesReading, now: number): number | null {
   if (listing.status !== "active") return null;

@@ -18,9 +18,10 @@ const MACRO_HORIZON_MS = 45 * DAY_MS;
 const SAME_OCCURRENCE_MS = 12 * DAY_MS;
 
 /**
- * Lists the dates that matter for a market: the venue's, those of its title and rules, and those of the recurring schedule
- * it is about; for the price of a financial asset also the next macroeconomic releases. Future dates come first, the
- * nearest first, then at most three past ones, the latest first; at most 12. Dates at the same instant are one.
+ * Lists the dates that matter for a market: the venue's, those of its title and rules, and those of the recurring
+ * schedule it is about; for the price of a financial asset also the next macroeconomic releases. Future dates come
+ * first, the nearest first, then at most three past ones, the latest first; at most 12. Dates at the same instant are
+ * one.
  *
  * @param resolvesAt  when the market is expected to resolve, Unix milliseconds; null if unknown
  */
@@ -48,7 +49,9 @@ export function listKeyDates(
   return [...future, ...past.slice(0, PAST_DATES_MAX)].slice(0, KEY_DATES_MAX);
 }
 
-/** Joins the dates that begin at the same instant: "Date in the rules (trading closes)". The first label stays first. */
+/**
+ * Joins the dates that begin at the same instant: "Date in the rules (trading closes)". The first label stays first.
+ */
 function mergeSameInstants(dates: readonly KeyDate[]): KeyDate[] {
   return [...Map.groupBy(dates, ({ at }) => at)].map(([at, same]) => {
     const [first = "", ...others] = new Set(same.map(({ label }) => label));

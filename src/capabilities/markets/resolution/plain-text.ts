@@ -11,8 +11,8 @@ const SENTENCES_MAX = 200;
 const INVISIBLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 /**
- * Returns a venue's text as plain text of at most `TEXT_LENGTH_MAX` characters: without tags, link targets and invisible
- * characters, with single spaces, and with one line break between paragraphs.
+ * Returns a venue's text as plain text of at most `TEXT_LENGTH_MAX` characters: without tags, link targets and
+ * invisible characters, with single spaces, and with one line break between paragraphs.
  */
 export function toPlainText(text: string): string {
   return (
@@ -43,8 +43,8 @@ function endsWithAbbreviation(text: string, stop: number): boolean {
 }
 
 /**
- * Splits plain text into sentences, at most 200. A sentence ends at `.`, `!` or `?`, with closing quotes, before a space and
- * a capital letter, digit or quote, and at each line break.
+ * Splits plain text into sentences, at most 200. A sentence ends at `.`, `!` or `?`, with closing quotes, before a
+ * space and a capital letter, digit or quote, and at each line break.
  */
 export function splitSentences(text: string): readonly Span[] {
   const spans: Span[] = [];

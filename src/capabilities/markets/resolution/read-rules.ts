@@ -65,8 +65,8 @@ const isPeriod = ({ relation }: RulesDate) => relation === "within" || relation 
 const isObservation = ({ relation }: RulesDate) => relation === "on" || relation === "scheduled";
 
 /**
- * Finds the dates of a text, except months and years that are only named ("after 2026", "before the December 2026 meeting",
- * "all data for June").
+ * Finds the dates of a text, except months and years that are only named ("after 2026", "before the December 2026
+ * meeting", "all data for June").
  */
 function findRulesDates(
   text: string,
@@ -86,8 +86,8 @@ function findRulesDates(
 }
 
 /**
- * Reads the title and the rules of a market. They are a venue's or a stranger's texts: they are bounded and only searched
- * for known wordings, and what they do not clearly say is null or `unknown`.
+ * Reads the title and the rules of a market. They are a venue's or a stranger's texts: they are bounded and only
+ * searched for known wordings, and what they do not clearly say is null or `unknown`.
  *
  * @param eventTitle  title of the market's event; null if it has none
  * @param now  Unix milliseconds; used only for dates without a year if the time of listing is unknown

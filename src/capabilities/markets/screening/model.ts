@@ -16,7 +16,9 @@ export const ACTIONS = ["analyze", "watch", "skip"] as const;
 export type Trend = (typeof TRENDS)[number];
 export type Action = (typeof ACTIONS)[number];
 
-/** What a screen selects. A threshold of null selects everything; a market whose figure is unknown fails a threshold. */
+/**
+ * What a screen selects. A threshold of null selects everything; a market whose figure is unknown fails a threshold.
+ */
 export interface ScreenThresholds {
   /** USD. */
   readonly minVolume24h: number | null;

@@ -15,8 +15,8 @@ export function spreadOf({ quote: { bid, ask } }: BoardMarket): number | null {
 }
 
 /**
- * The figures that a screen compares, in one typed array each, by board row; NaN for unknown figures. They are updated on
- * each change of a market, including the parts of the score that do not depend on the time, so that a screen of the
+ * The figures that a screen compares, in one typed array each, by board row; NaN for unknown figures. They are updated
+ * on each change of a market, including the parts of the score that do not depend on the time, so that a screen of the
  * whole board reads 300,000 rows in a few milliseconds and creates no objects.
  */
 export class ScoreColumns implements MarketObserver {
@@ -49,8 +49,8 @@ export class ScoreColumns implements MarketObserver {
   }
 
   /**
-   * Selects the rows with the highest scores among those that pass the thresholds. Most rows of a large board are decided by
-   * one comparison: even with the best time part they would not reach the scores that are already selected.
+   * Selects the rows with the highest scores among those that pass the thresholds. Most rows of a large board are
+   * decided by one comparison: even with the best time part they would not reach the scores that are already selected.
    *
    * @param rows  board rows
    * @param now  Unix milliseconds

@@ -32,7 +32,9 @@ interface ScreenedEstimate extends MarketEstimate {
 
 export type ScreeningService = ReturnType<typeof createScreeningService>;
 
-/** Screens the active markets of the board. Create it before the board is filled: it follows every change of the board. */
+/**
+ * Screens the active markets of the board. Create it before the board is filled: it follows every change of the board.
+ */
 export function createScreeningService({ board, clock, findLastHour, estimateOf }: ScreeningDependencies) {
   const columns = new ScoreColumns();
   board.observe(columns);

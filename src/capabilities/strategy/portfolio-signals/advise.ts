@@ -64,7 +64,8 @@ export async function advisePositions(
   return positions.map((position, index) => {
     const found = held[index];
     if (found === undefined) throw new Error(`the market ${position.venue}/${position.marketId} was not looked up`);
-    // Prices may have moved since the look-up. The estimate and the price are those of the bids that the advice compares.
+    // Prices may have moved since the look-up. The estimate and the price are those of the bids that the advice
+    // compares.
     const listed = ports.board.find(position.venue, position.marketId) ?? found;
     const book = bookOf(listed);
     const market = book?.source === "book" ? quoteBook(listed, book, now) : listed;
@@ -173,7 +174,10 @@ function oppositesOf(
   });
 }
 
-/** Returns the cheapest opposite of which an order can be sent: on the steps of its market, and not below its smallest order. */
+/**
+ * Returns the cheapest opposite of which an order can be sent: on the steps of its market, and not below its smallest
+ * order.
+ */
 function cheapestOpposite(
   opposites: ReturnType<typeof oppositesOf>,
   bookOf: (market: BoardMarket) => KnownBook | null,

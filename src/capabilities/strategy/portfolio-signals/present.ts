@@ -3,7 +3,9 @@ import type { PortfolioSize, SizeLimit } from "../../../trading/index.ts";
 import { hedgePriceOf } from "../signals/index.ts";
 import type { PortfolioSignal } from "./model.ts";
 
-/** Smallest tail loss after the trade, as a share of the bankroll, at which the risk is medium, and at which it is high. */
+/**
+ * Smallest tail loss after the trade, as a share of the bankroll, at which the risk is medium, and at which it is high.
+ */
 const MEDIUM_RISK_MIN = 0.1;
 const HIGH_RISK_MIN = 0.25;
 

@@ -25,14 +25,13 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
   };
   return {
     /**
-     * Buys the whole order from the order book and stores the trade, which is durable when this resolves. The contracts are
-     * rounded down to the step of the market. An order with the idempotency key of an earlier equal one returns the earlier
-     * trade.
+     * Buys the whole order from the order book and stores the trade, which is durable when this resolves. The contracts
+     * are rounded down to the step of the market. An order with the idempotency key of an earlier equal one returns the
+     * earlier trade.
      *
-     * @throws AppError `market_not_found`; `not_executable` if the whole order cannot be bought, or if it is less than the
-     *   smallest order, whose size and cost the message names; `trade_limit_reached`;
-     *   `unauthorized` if the customer was deleted; InvalidRequestError if the idempotency key belongs to a different order;
-     *   VenueError
+     * @throws AppError `market_not_found`; `not_executable` if the whole order cannot be bought, or if it is less than
+     *   the smallest order, whose size and cost the message names; `trade_limit_reached`; `unauthorized` if the
+     *   customer was deleted; InvalidRequestError if the idempotency key belongs to a different order; VenueError
      */
     async enter(customerId: string, order: PaperOrder, idempotencyKey: string | null): Promise<PaperTrade> {
       const findEarlier = async (reader: Parameters<typeof selectPaperTradeByKey>[0]) =>

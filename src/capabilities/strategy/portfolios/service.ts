@@ -55,7 +55,9 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
     }));
   };
 
-  /** Returns the stored settlements of the markets. For a market without one, returns its result on the board, if any. */
+  /**
+   * Returns the stored settlements of the markets. For a market without one, returns its result on the board, if any.
+   */
   const readSettlements = async (markets: readonly MarketId[], now: number): Promise<Settlement[]> => {
     const stored = await selectSettlements(database, markets);
     const storedMarkets = new Set(stored.map(marketIdOf));
@@ -82,7 +84,10 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
     return { lots, isTruncated: newestFirst.length > limit };
   };
 
-  /** Returns the stored price of each market at the midnights while it had open lots, and the current prices of open lots. */
+  /**
+   * Returns the stored price of each market at the midnights while it had open lots, and the current prices of open
+   * lots.
+   */
   const readMarks = async (lots: readonly Lot[], now: number): Promise<Mark[]> => {
     const current = openPositions(lots).flatMap(({ venue, marketId }): Mark[] => {
       const yesPrice = board.find(venue, marketId)?.yesPrice ?? null;
@@ -107,7 +112,9 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
   };
 
   return {
-    /** Returns the daily profit of the trades that a customer has reported, without fees, because reports contain none. */
+    /**
+     * Returns the daily profit of the trades that a customer has reported, without fees, because reports contain none.
+     */
     async livePerformance(customerId: string) {
       const now = clock.now();
       const { lots, isTruncated } = await readLots(customerId, "live", now);
@@ -151,8 +158,8 @@ const newestClosed = (lots: readonly Lot[]): ClosedLot[] =>
     .slice(0, CLOSED_MAX);
 
 /**
- * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The sum of all
- * ranges is limited to `MARKET_DAYS_MAX`. Above it, the markets with the latest midnights keep theirs.
+ * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The sum of
+ * all ranges is limited to `MARKET_DAYS_MAX`. Above it, the markets with the latest midnights keep theirs.
  */
 function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
   const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();

@@ -17,8 +17,8 @@ const REASONS: Readonly<Record<LogicalRelation, string>> = {
 };
 
 /**
- * Describes the trade in a related market whose payout is most negatively correlated with that of a signal. Its price is
- * that of `hedgePriceOf`.
+ * Describes the trade in a related market whose payout is most negatively correlated with that of a signal. Its price
+ * is that of `hedgePriceOf`.
  *
  * @param related  liquid markets that depend on the signal's market
  * @param probabilityOf  estimated probability of YES of a market, else its price; null if unknown

@@ -57,8 +57,8 @@ export function createSignalsService(ports: SignalDependencies) {
   const stopped = new AbortController();
 
   /**
-   * Reads the current book, which a stream tracks or which was requested within the last seconds. The estimate and the price
-   * are those of this book.
+   * Reads the current book, which a stream tracks or which was requested within the last seconds. The estimate and the
+   * price are those of this book.
    */
   const readInputs = async (
     market: BoardMarket,
@@ -131,8 +131,8 @@ export function createSignalsService(ports: SignalDependencies) {
     },
 
     /**
-     * Returns a signal, or the run that it needs. If a trade is recommended for the bankroll of the shadow book, the trade is
-     * in the shadow book when this resolves.
+     * Returns a signal, or the run that it needs. If a trade is recommended for the bankroll of the shadow book, the
+     * trade is in the shadow book when this resolves.
      *
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
@@ -150,8 +150,8 @@ export function createSignalsService(ports: SignalDependencies) {
     },
 
     /**
-     * Enters the signal of a completed analysis into the shadow book if the analysis recommends a trade. It is called for
-     * every analysis, so the track record does not depend on which signals customers request.
+     * Enters the signal of a completed analysis into the shadow book if the analysis recommends a trade. It is called
+     * for every analysis, so the track record does not depend on which signals customers request.
      */
     async record(market: BoardMarket, stored: StoredAnalysis): Promise<void> {
       if (stored.result.analysis.recommendation === "NO_TRADE") return;

@@ -19,7 +19,10 @@ import { lockBook } from "./trade-queries.ts";
 
 /** Delay between the end of a day and its closing, in which the last entries and ticks of the day are stored. */
 const CLOSE_DELAY_MS = 2 * 60_000;
-/** If no price is stored, the current price of the board is used as the mark, at most this long after the time of the mark. */
+/**
+ * If no price is stored, the current price of the board is used as the mark, at most this long after the time of the
+ * mark.
+ */
 const BOARD_PRICE_AGE_MS_MAX = 10 * 60_000;
 const MARKETS_PER_PAGE = 500;
 /** Marks of settled markets are deleted after this number of days. */
@@ -91,7 +94,10 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
       const now = Math.round(clock.now());
       if ((await writeMarks(utcDate(now), now)) > 0) await updateMarkedAt(database, now);
     },
-    /** Deletes the marks from more than 400 days ago of markets that were settled more than 400 days ago. Returns how many. */
+    /**
+     * Deletes the marks from more than 400 days ago of markets that were settled more than 400 days ago. Returns how
+     * many.
+     */
     async deleteOldMarks(): Promise<number> {
       const { lastClosedDay } = await selectProgress(database);
       if (lastClosedDay === null) return 0;

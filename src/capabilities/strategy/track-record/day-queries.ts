@@ -199,8 +199,8 @@ export async function selectVersion(database: Database): Promise<string> {
 }
 
 /**
- * Deletes up to `limit` marks from before a day, of markets that were settled before that day. Returns how many. It scans
- * all marks, 70 ms for 700,000 of them, because an index by day would save less than half of that once a day.
+ * Deletes up to `limit` marks from before a day, of markets that were settled before that day. Returns how many. It
+ * scans all marks, 70 ms for 700,000 of them, because an index by day would save less than half of that once a day.
  */
 export async function deleteMarks(database: Database, beforeDate: string, limit: number): Promise<number> {
   const rows = await database.query(

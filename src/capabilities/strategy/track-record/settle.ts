@@ -141,8 +141,8 @@ async function settleMarket(transaction: Transaction, id: MarketId, now: number)
 }
 
 /**
- * Returns the time at which a settlement is recorded: now, but not before a trade or a settlement of the market, and not
- * in a sealed day, even if the clocks of the nodes differ.
+ * Returns the time at which a settlement is recorded: now, but not before a trade or a settlement of the market, and
+ * not in a sealed day, even if the clocks of the nodes differ.
  */
 function recordTime({ recordedAt, lastEntryAt }: SettlementState, sealedDay: string | null, now: number): number {
   const openSince = sealedDay === null ? 0 : startOfNextDay(sealedDay);

@@ -43,7 +43,9 @@ export async function selectResolvedTotals(database: Pick<Database, "query"> | T
   return toTotals(row);
 }
 
-/** Selects the markets of the resolved trades. `isScheduled`: whether they have a resolved trade that nobody requested. */
+/**
+ * Selects the markets of the resolved trades. `isScheduled`: whether they have a resolved trade that nobody requested.
+ */
 export function selectResolvedMarkets(
   database: Pick<Database, "query">,
 ): Promise<(MarketId & { readonly isScheduled: boolean })[]> {

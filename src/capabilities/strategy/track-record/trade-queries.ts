@@ -29,8 +29,8 @@ export async function lockBook(transaction: Transaction): Promise<string | null>
 const IS_ANALYSIS_REQUESTED = "exists (select from analysis_runs where analysis_id = $1 and customer_id is not null)";
 
 /**
- * Inserts a trade. Returns false if its analysis already has a trade of this side, and if the market is settled or accepts
- * no orders. A close time in the past does not count: venues publish approximate ones.
+ * Inserts a trade. Returns false if its analysis already has a trade of this side, and if the market is settled or
+ * accepts no orders. A close time in the past does not count: venues publish approximate ones.
  *
  * A trade is marked as requested if a caller asked for the signal or its analysis. If the service would have entered it
  * without a request, it is not.

@@ -43,9 +43,9 @@ export const verifyShadowBook = (database: Database, now: number): Promise<Verif
   verifyBook(database, marksKeptSince(now), now);
 
 /**
- * Recomputes the whole shadow book from its trades, marks and settlements, one page of trades at a time. Compares it with
- * the stored results, totals and closed days, and with the published totals of the days that are not closed, the current
- * one included. Amounts must be equal to 1e-6 USD.
+ * Recomputes the whole shadow book from its trades, marks and settlements, one page of trades at a time. Compares it
+ * with the stored results, totals and closed days, and with the published totals of the days that are not closed, the
+ * current one included. Amounts must be equal to 1e-6 USD.
  *
  * @param marksSince  first day with complete marks. For earlier days, only the sum is compared
  * @param now  Unix milliseconds
