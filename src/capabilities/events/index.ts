@@ -1,4 +1,4 @@
-/** Alerts about prices and trades, and the channels on which customers receive events. */
+/** Alerts about prices and trades, and the channels that deliver events to customers. */
 import type { FastifyInstance } from "fastify";
 import type { SecretBox } from "../../ports/secret-box.ts";
 import type { CheckWebhookUrl, WebhookOut } from "../../ports/webhook-out.ts";
@@ -21,25 +21,25 @@ export interface EventsPorts extends AreaPorts {
   /** Encrypts the secrets of webhooks. */
   readonly secretBox: SecretBox;
   readonly checkWebhookUrl: CheckWebhookUrl;
-  /** Limits above which price shifts and trades cause alerts. If omitted, the defaults apply. */
+  /** Limits above which price shifts and trades cause alerts; defaults if omitted. */
   readonly alertLimits?: AlertLimits;
 }
 
 export interface EventsArea extends Omit<AreaJobs, "stop"> {
-  /** Sources of metrics; null on a node without the channel. */
+  /** Sources of metrics; null if the node does not run the channel. */
   readonly figures: {
     alerts(): AlertFigures;
     streams(): StreamFigures | null;
     webhooks(): WebhookFigures | null;
   };
   registerRoutes(http: FastifyInstance): void;
-  /** Ends streams and deliveries. */
+  /** Ends streams and webhook deliveries. */
   stopChannels(): Promise<void>;
-  /** Stores the last alerts. Call it after the end of ingest, whose last observations may be alerts. */
+  /** Stores the last alerts. Call it after ingest has ended, because its last observations may cause alerts. */
   stopAlerts(): Promise<void>;
 }
 
-/** Creates the detectors of alerts. Nodes with the API serve streams, and nodes that run maintenance send webhooks. */
+/** Creates the alert detectors. Nodes with the API serve streams, and nodes that run maintenance send webhooks. */
 export function createEventsArea(
   ports: EventsPorts,
   { ingest, eventLog, nodeId }: Pick<Pipeline, "ingest" | "eventLog"> & { readonly nodeId: string },

@@ -20,19 +20,19 @@ import { createResolutionService, resolutionRoutes } from "./resolution/index.ts
 import { createScreeningService, screeningRoutes } from "./screening/index.ts";
 
 export interface MarketsPorts extends AreaPorts {
-  /** Pairs of markets that ask the same question; by default those that matching finds. */
+  /** Pairs of markets that ask the same question; by default the pairs from matching. */
   readonly matchedPairs?: MatchedPairs;
 }
 
 interface MarketsSources extends Pick<Pipeline, "board" | "ingest"> {
   readonly matching: Matching;
-  /** Our estimate of a market at its current price; null if there is none. */
+  /** Our estimate for a market at its current price; null if there is none. */
   readonly estimateOf: Parameters<typeof createScreeningService>[0]["estimateOf"];
-  /** Presents the latest analysis of a market; null if there is none that has not expired. */
+  /** Returns the API object of a market's latest unexpired analysis; null if there is none. */
   readonly presentAnalysisOf: (market: BoardMarket) => Promise<Record<string, unknown> | null>;
 }
 
-/** Registers the routes of markets. Returns the services that other areas use. */
+/** Registers the market routes. Returns the services that other areas use. */
 export function registerMarketRoutes(
   http: FastifyInstance,
   ports: MarketsPorts,

@@ -11,7 +11,7 @@ export interface MarketEstimate {
   readonly at: number;
 }
 
-/** Dependencies of the services of markets and signals. Each service picks those that it uses. */
+/** Dependencies of the market and signal services. Each service uses a subset. */
 export interface MarketDependencies extends Pick<AreaPorts, "database" | "clock" | "log">, Pick<Pipeline, "board"> {
   /** Ids of the venues that clients can query. */
   readonly venues: readonly VenueId[];
@@ -19,11 +19,11 @@ export interface MarketDependencies extends Pick<AreaPorts, "database" | "clock"
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
   /** Returns the current order book, or null if the market has none. Throws VenueError. */
   readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
-  /** Returns the order book that is known without a request; null if none is. */
+  /** Returns the order book in memory, without a request to the venue; null if there is none. */
   readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
   /** Returns the pairs of a market with markets of other venues. */
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
-  /** Correlations of the log-odds moves of all pairs of markets, without waiting long for missing history. */
+  /** Correlations of the log-odds moves of all pairs of markets. Waits at most half a second for missing history. */
   readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
   /** Our estimate of a market at its current price; null if there is none. */
   readonly estimateOf: (market: BoardMarket) => MarketEstimate | null;

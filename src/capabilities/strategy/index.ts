@@ -1,3 +1,3 @@
-/** Signals, also beside a portfolio, portfolios, and the public track record. */
+/** Signals, portfolio signals, portfolios, and the public track record. */
 export { registerStrategyRoutes } from "./routes.ts";
 export { createTrading, type Trading } from "./trading.ts";

@@ -21,7 +21,7 @@ interface StrategySources extends Pick<Pipeline, "board" | "ingest"> {
   readonly markets: MarketsService;
 }
 
-/** Registers the routes of customers' own trades, of the track record and of signals. */
+/** Registers the routes of customers' trades, the track record and signals. */
 export function registerStrategyRoutes(http: FastifyInstance, ports: AreaPorts, sources: StrategySources): void {
   registerPortfolioRoutes(http, ports, sources);
   registerSignalRoutes(http, ports, sources);

@@ -10,8 +10,8 @@ import { createShadowBook, createShadowPerformance } from "./track-record/index.
 export type Trading = ReturnType<typeof createTrading>;
 
 /**
- * Creates the signals and their track record. This node creates a signal for each analysis that it completes. Nodes
- * that run maintenance update the shadow book. Nodes with the API serve its performance.
+ * Creates the signals and their track record. Each node records a signal for every analysis that it completes. Nodes
+ * that run maintenance update the shadow book; nodes with the API serve its performance.
  */
 export function createTrading(
   ports: AreaPorts,

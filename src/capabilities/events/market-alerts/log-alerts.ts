@@ -20,15 +20,18 @@ import type { WhaleCandidate, WhaleDetector } from "./whale-detector.ts";
 const TITLE_LENGTH_MAX = 1_000;
 /** Maximum number of price shifts of a market in a clock hour. */
 const SHIFTS_PER_HOUR_MAX = 10;
-/** Time for which hourly closes are read. With a half-life of 48 hours, earlier hours would have 9% of the weight. */
+/** Period of hourly closing prices. With a half-life of 48 hours, earlier hours would have only 9% of the weight. */
 const CLOSES_MS = 168 * HOUR_MS;
 const HALF_LIFE_HOURS = 48;
-/** Price shifts per batch: a batch reads up to 168 closes and 30 keys for each, the keys twice if there is an alert. */
+/**
+ * Maximum number of price shifts per batch. For each, a batch reads up to 168 closing prices and 30 keys, the keys
+ * twice if there is an alert.
+ */
 const SHIFTS_PER_BATCH_MAX = 50;
 const TRADE_SIZES_MS = 7 * DAY_MS;
-/** Maximum number of trades of a market whose sizes are read, the newest first. */
+/** Maximum number of trades per market whose sizes are read, newest first. */
 const TRADE_SIZES_MAX = 20_000;
-/** Large trades per batch. Each can read the sizes of a market, which takes some tens of milliseconds. */
+/** Maximum number of large trades per batch. Reading the trade sizes for one can take tens of milliseconds. */
 const WHALES_PER_BATCH_MAX = 20;
 /** Advisory lock of the transactions that log price shifts. */
 const SHIFTS_LOCK_ID = "4713380642198337521";
@@ -40,7 +43,7 @@ interface ClassifiedShift {
 }
 
 /**
- * Compares the first candidates with the stored hourly moves of their markets, and logs the price shifts.
+ * Compares the first queued candidates with the stored hourly moves of their markets, and logs the price shifts.
  *
  * @returns number of new events
  * @throws AppError `store_unavailable`; the candidates then stay queued
@@ -65,7 +68,7 @@ export async function logPriceShifts(
     return 0;
   }
   // Another node may have logged the same moves since the read. If it logged them in another clock hour, the keys
-  // differ, so the log would not reject ours.
+  // differ, so the log would not reject duplicates.
   const { added, final } = await database.transaction(async (transaction) => {
     await transaction.query(`select pg_advisory_xact_lock(${SHIFTS_LOCK_ID})`);
     const repeated = await classifyAll(transaction);
@@ -98,7 +101,7 @@ async function readShifts(
   );
 }
 
-/** @param shifts  the market's logged shifts of this clock hour and the ones before and after, oldest first */
+/** @param shifts  the market's logged shifts in this clock hour, the previous and the next one, oldest first */
 export function classifyShift(
   candidate: ShiftCandidate,
   closes: readonly HourlyClose[],
@@ -107,7 +110,7 @@ export function classifyShift(
 ): ClassifiedShift {
   const { latest } = candidate;
   const lastShift = shifts.at(-1) ?? null;
-  // The hour of the move is left out, because the move itself would raise the standard deviation.
+  // The hour of the move is excluded, because the move itself would raise the standard deviation.
   const before = closes.filter(({ at }) => at <= latest.at - HOUR_MS);
   const sigma = hourlySigma(before, HALF_LIFE_HOURS, minHours);
   const known = { sigma, lastShift, event: null };
@@ -124,7 +127,8 @@ export function classifyShift(
 }
 
 /**
- * Compares the first candidates with the trades and the volume of their markets, and logs the exceptionally large ones.
+ * Compares the first queued candidates with the trades and the volume of their markets, and logs the exceptionally
+ * large trades.
  *
  * @returns number of new events
  * @throws AppError `store_unavailable`; the candidates then stay queued
@@ -178,12 +182,14 @@ async function sizesOf(
   return detector.setSizes(market, amounts, { until, now: clock.now() });
 }
 
-/** Returns the key of a market's n-th price shift in a clock hour, n from 0. It is the same on every node. */
+/** Returns the key of a market's n-th price shift in a clock hour, with n from 0. The key is the same on every node. */
 function shiftKey({ listing: { venue, marketId } }: BoardMarket, hour: number, number: number): string {
   return `price_shift/${hour}/${number}/${venue}/${marketId}`;
 }
 
-/** Returns the keys of all possible price shifts of a market in the clock hours around `at`: before, same and after. */
+/**
+ * Returns the keys of all possible price shifts of a market in the clock hour of `at`, the previous and the next hour.
+ */
 function recentShiftKeys(market: BoardMarket, at: number): string[] {
   const hour = Math.floor(at / HOUR_MS);
   return [hour - 1, hour, hour + 1].flatMap((each) =>
@@ -228,7 +234,7 @@ export function createWhaleEvent(
   { percentile, share }: { readonly percentile: number | null; readonly share: number | null },
 ): NewEvent {
   const { venue, marketId } = market.listing;
-  // A venue's trade id can have any length and any characters.
+  // Hashes the trade id, because a venue's id can have any length and any characters.
   const trade = createHash("sha256")
     .update(trades[0]?.tradeId ?? "")
     .digest("base64url");

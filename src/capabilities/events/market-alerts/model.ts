@@ -12,5 +12,5 @@ export const DEFAULT_ALERT_LIMITS: AlertLimits = {
   whale: { minUsd: 5_000, percentile: 99.5, volumeShare: 0.1, shareMinUsd: 1_000 },
 };
 
-/** Maximum number of queued candidates; further ones are dropped. */
+/** Maximum number of queued candidates; further candidates are dropped. */
 export const CANDIDATES_MAX = 5_000;

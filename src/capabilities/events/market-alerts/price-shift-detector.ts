@@ -10,10 +10,13 @@ import {
 import { type PricePoint, PriceWindow } from "../../../quant/alerts/price-window.ts";
 import { CANDIDATES_MAX } from "./model.ts";
 
-/** Limit of markets whose price changed in the last hour. Further markets are not watched until others are removed. */
+/**
+ * Maximum number of watched markets (markets with a price change in the last hour). Further markets are not watched
+ * until others are removed.
+ */
 const WATCHED_MARKETS_MAX = 100_000;
 
-/** A move of a price that a second observation confirmed. */
+/** A price move that a second observation has confirmed. */
 export interface ShiftCandidate {
   readonly market: BoardMarket;
   readonly old: PricePoint;
@@ -23,7 +26,7 @@ export interface ShiftCandidate {
 /** State of a market whose price changed in the last hour. */
 interface Watched {
   readonly window: PriceWindow;
-  /** First observation of a move that a second one has not confirmed yet; null if there is none. */
+  /** First observation of a move that has not been confirmed yet; null if there is none. */
   pending: { readonly at: number; readonly isUp: boolean } | null;
   /** Whether a confirmed move of the market is queued in `#candidates`. */
   isQueued: boolean;
@@ -33,9 +36,9 @@ interface Watched {
 }
 
 /**
- * Watches the prices of the markets that change, and collects moves that are large in price units. Two observations
- * must show a move, because a single one can be an error of the venue. Only then is the standard deviation read from
- * the store, so small moves need no read.
+ * Watches the prices of changing markets, and collects moves that are large in price units. A second observation must
+ * confirm a move, because a single observation can be an error of the venue. The standard deviation is read from the
+ * store only for confirmed moves.
  */
 export class PriceShiftDetector {
   readonly #limits: PriceShiftLimits;
@@ -58,18 +61,18 @@ export class PriceShiftDetector {
     return this.#candidates.length;
   }
 
-  /** Number of price changes and moves that were dropped because of a limit. */
+  /** Number of price changes and moves that a limit dropped. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Forgets the markets of a venue. */
+  /** Removes the markets of a venue. */
   forget(venue: VenueId): void {
     this.#size -= this.#watched.get(venue)?.size ?? 0;
     this.#watched.delete(venue);
   }
 
-  /** Forgets the markets whose price did not change in the last hour. */
+  /** Removes the markets whose price did not change in the last hour. */
   prune(now: number): void {
     for (const markets of this.#watched.values()) {
       for (const [marketId, { window, lastShift, isQueued }] of markets) {
@@ -83,7 +86,7 @@ export class PriceShiftDetector {
   /**
    * Adds an observation of an active market's price.
    *
-   * @param previous  the market before; null if it is new
+   * @param previous  the market before the update; null if it is new
    * @param at  time of the price, Unix milliseconds
    * @returns whether a second observation must confirm the price
    */
@@ -92,7 +95,7 @@ export class PriceShiftDetector {
     const watched = this.#watch(market);
     if (yesPrice === null || watched === null) return false;
     const { window } = watched;
-    // An unconfirmed price may be wrong, so no later move is measured from it.
+    // An unconfirmed price may be wrong, so later moves are not measured from it.
     if (previous !== null && watched.pending === null) addPrevious(window, previous, at);
     const old = this.#oldPrice(watched, yesPrice, at);
     if (watched.isQueued || old === null || !this.#isLarge(watched, old, yesPrice, at)) {
@@ -113,13 +116,13 @@ export class PriceShiftDetector {
     return false;
   }
 
-  /** Returns the first candidates, at most `limit`. They stay queued until `settle`. */
+  /** Returns the first candidates, at most `limit`. `settle` removes them from the queue. */
   peek(limit: number): readonly ShiftCandidate[] {
     return this.#candidates.slice(0, limit);
   }
 
   /**
-   * Removes the first candidates, and stores what was read about their markets.
+   * Removes the first candidates from the queue, and stores the results for their markets.
    *
    * @param results  for each candidate: the market's standard deviation in log-odds and its last alert; null if unknown
    */
@@ -150,7 +153,10 @@ export class PriceShiftDetector {
     return watched;
   }
 
-  /** Returns the price from which a move is measured: within an hour of an alert the new price of that alert. */
+  /**
+   * Returns the price from which a move is measured: the new price of the last alert within an hour, else the price in
+   * the window that is furthest away.
+   */
   #oldPrice({ window, lastShift }: Watched, yesPrice: number, at: number): PricePoint | null {
     return originOf(lastShift, at) ?? window.furthestFrom(yesPrice, at);
   }

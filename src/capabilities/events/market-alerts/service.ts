@@ -12,7 +12,7 @@ import type { AlertLimits } from "./model.ts";
 import { PriceShiftDetector } from "./price-shift-detector.ts";
 import { WhaleDetector } from "./whale-detector.ts";
 
-/** Time in which candidates are collected into one batch. */
+/** Time for which candidates are collected into one batch. */
 const COLLECT_MS = 50;
 const RETRY_MS = 1_000;
 const PRUNE_EVERY_MS = 5 * 60_000;
@@ -109,7 +109,7 @@ export function createMarketAlerts(options: MarketAlertsOptions) {
       pruning.start();
       schedule(COLLECT_MS);
     },
-    /** Logs the queued alerts with one attempt, and ends. */
+    /** Tries once to log the queued alerts, and ends. */
     async stop(): Promise<void> {
       isStopped = true;
       cancelRun();

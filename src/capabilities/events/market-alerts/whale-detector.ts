@@ -6,23 +6,29 @@ import { HOUR_MS } from "../../../lib/durations.ts";
 import { largestBurst, TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
 import { CANDIDATES_MAX } from "./model.ts";
 
-/** Limit of markets whose trade sizes are in memory, about 5 kB each; the least recently used are removed first. */
+/**
+ * Maximum number of markets whose trade sizes are in memory, about 5 kB each. The least recently used market is removed
+ * first.
+ */
 const SIZED_MARKETS_MAX = 1_000;
-/** The sizes are read again after this time, so that those of trades older than a week are removed. */
+/** Maximum age of trade sizes in memory. They are then read again, to remove trades older than a week. */
 const SIZES_AGE_MS_MAX = 6 * HOUR_MS;
-/** One taker's trades are added up if their times differ by at most this. */
+/** Maximum time between trades of one taker that are added up. */
 const BURST_MS = 60_000;
 /**
- * How long a trade is kept after it arrived. Trade lists are read about once a minute. Trades are kept longer, so that
- * one taker's trades are added up across two reads.
+ * Time for which a trade is kept after its arrival. Longer than the interval of reading trade lists, which is about a
+ * minute, so that one taker's trades are added up across two reads.
  */
 const KEPT_MS = 3 * 60_000;
-/** Limit of kept trades, about 0.5 kB each. The oldest are removed first. */
+/** Maximum number of kept trades, about 0.5 kB each. The oldest trade is removed first. */
 const TRADES_MAX = 20_000;
-/** Limit of markets whose live volume is kept, about 0.2 kB each; those with the oldest trade are removed first. */
+/**
+ * Maximum number of markets whose live volume is kept, about 0.2 kB each. The market with the oldest last trade is
+ * removed first.
+ */
 const VOLUMES_MAX = 10_000;
 
-/** A trade, or one taker's trades on one side of a market within a minute, large enough for one of the rules. */
+/** A large trade, or a large sum of one taker's trades on one side of a market within a minute. */
 export interface WhaleCandidate {
   readonly key: string;
   readonly market: BoardMarket;
@@ -34,7 +40,7 @@ export interface WhaleCandidate {
   readonly executedAt: number;
   /** The side that the taker bought; null if unknown. */
   readonly side: "yes" | "no" | null;
-  /** Average price of that side per contract, in (0, 1); of YES if the side is unknown. */
+  /** Average price per contract of this side, in (0, 1); the YES price if the side is unknown. */
   readonly price: number;
   /** Sum of price times size, USD. */
   readonly usd: number;
@@ -46,7 +52,7 @@ interface StoredSizes {
   readonly sizes: TradeSizes;
   /** Unix milliseconds. */
   readonly readAt: number;
-  /** Unix milliseconds. Earlier trades were read from the store; later ones are counted as they arrive. */
+  /** Unix milliseconds. Earlier trades were read from the store; later trades are counted on arrival. */
   readonly until: number;
 }
 
@@ -59,15 +65,17 @@ export class WhaleDetector {
   readonly #limits: WhaleLimits;
   readonly #requestTakers: (market: BoardMarket) => void;
   readonly #amountMin: number;
-  /** By market, the least recently used first. */
+  /** By market, least recently used first. */
   readonly #sizes = new Map<string, StoredSizes>();
   readonly #volume = new LiveVolume();
   readonly #recent = new RecentTrades((trade) => this.#count(trade));
-  /** By group, or by trade if the taker is unknown, so that a sum that grows waits once. */
+  /** By group, or by trade if the taker is unknown, so that a growing sum is queued once. */
   readonly #candidates = new Map<string, WhaleCandidate>();
   #dropped = 0;
 
-  /** @param requestTakers  called if trades of unknown takers would be large if one taker had made all of them */
+  /**
+   * @param requestTakers  called if trades of unknown takers would be large together if one taker had made all of them
+   */
   constructor(limits: WhaleLimits, requestTakers: (market: BoardMarket) => void) {
     this.#limits = limits;
     this.#requestTakers = requestTakers;
@@ -79,17 +87,17 @@ export class WhaleDetector {
     return this.#sizes.size;
   }
 
-  /** Number of trades of the last minutes in memory. */
+  /** Number of kept trades. */
   get recentCount(): number {
     return this.#recent.size;
   }
 
-  /** Number of takers, by market and side, who made these trades. */
+  /** Number of groups of kept trades, by market, side and taker. */
   get groupCount(): number {
     return this.#recent.groupCount;
   }
 
-  /** Number of candidates that wait. */
+  /** Number of queued candidates. */
   get candidateCount(): number {
     return this.#candidates.size;
   }
@@ -99,13 +107,13 @@ export class WhaleDetector {
     return this.#dropped;
   }
 
-  /** Forgets the trade sizes of a venue's markets. */
+  /** Removes the trade sizes of a venue's markets. */
   forget(venue: VenueId): void {
     for (const key of this.#sizes.keys()) if (key.startsWith(`${venue}\n`)) this.#sizes.delete(key);
   }
 
   /**
-   * @param isRepeated  whether the trade was added before, without these fills or this taker
+   * @param isRepeated  whether the trade was added before, with a smaller size or without its taker
    * @param now  Unix milliseconds
    */
   add(market: BoardMarket, trade: Trade, isRepeated: boolean, now: number): void {
@@ -126,7 +134,10 @@ export class WhaleDetector {
     return [...this.#candidates.values().take(limit)];
   }
 
-  /** Removes candidates, unless they grew meanwhile. The trades of announced candidates are not announced again. */
+  /**
+   * Removes candidates from the queue, unless their sum has grown meanwhile. Trades of announced candidates are not
+   * announced again.
+   */
   settle(candidates: readonly WhaleCandidate[], announced: ReadonlySet<WhaleCandidate>): void {
     for (const candidate of candidates) {
       if (this.#candidates.get(candidate.key) === candidate) this.#candidates.delete(candidate.key);
@@ -136,7 +147,7 @@ export class WhaleDetector {
     }
   }
 
-  /** Returns the sizes of the market's trades; null if unknown, or if they can contain the candidate's own trades. */
+  /** Returns the sizes of the market's trades; null if unknown, or if they may contain the candidate's own trades. */
   findSizes({ market, startedAt }: Pick<WhaleCandidate, "market" | "startedAt">, now: number): TradeSizes | null {
     const key = marketKeyOf(market);
     const stored = this.#sizes.get(key);
@@ -164,15 +175,15 @@ export class WhaleDetector {
     return sizes;
   }
 
-  /** Counts a trade's size once the trade is no longer kept. Until then, a candidate could be compared with itself. */
+  /** Counts the size of a trade that is no longer kept. Counting it earlier would compare a candidate with itself. */
   #count({ group, executedAt, usd }: RecentTrade): void {
     const stored = this.#sizes.get(marketKeyOf(group.market));
     if (stored !== undefined && executedAt >= stored.until) stored.sizes.add(usd);
   }
 
   /**
-   * Queues the largest sum of the trades within a minute that have the taker and the side of this trade; of this trade
-   * alone if its taker is unknown. A sum that is too small for both rules leaves the queue.
+   * Queues the largest sum of trades within a minute by this trade's taker and side, or this trade alone if its taker
+   * is unknown. Removes the candidate from the queue if the sum is too small for both rules.
    */
   #collect(trade: RecentTrade): void {
     const { group } = trade;
@@ -181,7 +192,7 @@ export class WhaleDetector {
     const usd = sumOf(trades, "usd");
     const key = group.hasTaker ? group.key : trade.key;
     const [first] = trades;
-    // While a candidate waits for the store, its trades can be removed from the group.
+    // While a candidate is queued, its trades can be removed from the group.
     const queued = this.#candidates.get(key);
     if (queued !== undefined && queued.usd > usd && !queued.trades.some(({ isAnnounced }) => isAnnounced)) return;
     if (first === undefined || usd < this.#amountMin) {
@@ -210,8 +221,8 @@ export class WhaleDetector {
   }
 
   /**
-   * Whether the trade and others of its group would be large together by the rules, without the percentile, which needs
-   * the store. False for the trade alone, which is classified without its taker.
+   * Whether the trade and other trades of its group could be large together. Uses the rules without the percentile,
+   * which requires a read. False for a single trade, which is classified even without its taker.
    */
   #couldBeLarge({ executedAt, group: { market, trades } }: RecentTrade): boolean {
     const near = trades.filter((other) => !other.isAnnounced && Math.abs(other.executedAt - executedAt) <= BURST_MS);
@@ -341,20 +352,20 @@ function insertByTime(trades: RecentTrade[], trade: RecentTrade): void {
 interface TradedSince {
   /** The 24-hour volume that the venue published, USD; null if unknown. */
   readonly volume24hUsd: number | null;
-  /** USD of the trades since it changed. */
+  /** USD of the trades since this volume was published. */
   usd: number;
 }
 
-/** The 24-hour volume of markets between two publications of the venue, which can be half an hour apart. */
+/** Estimates the 24-hour volume of markets between two publications of the venue, which can be half an hour apart. */
 export class LiveVolume {
-  /** By market, the oldest last trade first. */
+  /** By market, in the order of the last trade, oldest first. */
   readonly #markets = new Map<string, TradedSince>();
 
   get size(): number {
     return this.#markets.size;
   }
 
-  /** @param usd  amount of a new trade, or of the further fills of a known one, USD */
+  /** @param usd  amount of a new trade, or of further fills of a known trade, USD */
   add(market: BoardMarket, usd: number): void {
     const key = marketKeyOf(market);
     const { volume24hUsd } = market.activity;
@@ -367,8 +378,8 @@ export class LiveVolume {
   }
 
   /**
-   * Returns the volume that the venue published last plus the trades since, without `usd` of them; null if unknown. It
-   * is not below the published volume.
+   * Returns the last published volume plus the later trades minus `usd`, at least the published volume; null if
+   * unknown.
    */
   before(market: BoardMarket, usd: number): number | null {
     const { volume24hUsd } = market.activity;

@@ -5,15 +5,15 @@ import { collectChunk, type FanOut } from "./fan-out.ts";
 import { bitOf, encodeFrame, encodeReset, type StreamFilter } from "./frame.ts";
 import type { StreamClient } from "./stream-client.ts";
 
-/** Maximum number of concurrent reads of the log for clients that resume. */
+/** Maximum number of concurrent reads of the event log for resuming clients. */
 const READS_MAX = 4;
 const EVENTS_PER_READ = 64;
 const RETRY_DELAY_MS = 1_000;
 
 /**
- * Returns a function that sends a client all events after its position. Events that are older than those in memory are
- * read from the log, the others come from memory. Each step starts when the kernel has accepted the bytes of the
- * previous step, so no events are buffered and no log is read for a client that does not read.
+ * Returns a function that sends a client all events after its position. Events that are no longer in memory are read
+ * from the log. Each step starts when the kernel has accepted the bytes of the previous step, so that a slow client
+ * causes neither buffering nor reads.
  */
 export function createCatchUp({
   log,
@@ -67,7 +67,7 @@ export function createCatchUp({
     }
   };
 
-  /** The client may have received its last event from a process that is ahead of this one. */
+  /** The client may have received its last event from a process that is ahead of this process. */
   const checkPosition = async (client: StreamClient): Promise<void> => {
     const latestId = await log.latestId();
     if ((client.position ?? 0) > latestId) sendReset(client, fanOut.through);

@@ -27,14 +27,14 @@ const SCHEMA_NAMES: Readonly<Record<EventType, string>> = {
   market_resolved: "MarketResolvedEvent",
 };
 
-/** The event that a stream sends if events were missed. */
+/** The event that a stream sends after missed events. */
 const ResetEvent = Type.Object(
   { id: Type.String({ description: "The stream continues after this id." }), type: oneOf(["reset"]) },
   { [SCHEMA_NAME]: "ResetEvent", description: "Events were missed because they are no longer retained." },
 );
 
 export interface EventSchemas {
-  /** Schema of each event, and a sentence that says when it occurs. */
+  /** Schema of each event, and a sentence about when the event occurs. */
   readonly events: Readonly<Record<EventType, { readonly summary: string; readonly schema: TObject }>>;
   /** Any event of a stream, including `reset`. */
   readonly streamEvent: TSchema;

@@ -3,11 +3,11 @@ import type { Clock } from "../../../ports/clock.ts";
 import { encodeFrame, encodeReset, type Frame, matches, type StreamFilter } from "./frame.ts";
 import type { StreamClient } from "./stream-client.ts";
 
-/** Limit of the bytes of the newest events in memory. */
+/** Maximum total bytes of the newest events in memory. */
 const FRAME_BYTES_MAX = 8 * 1024 * 1024;
-/** Size of a write of older events. The next one waits until the kernel has accepted it. */
+/** Maximum bytes of a write of older events. The next write waits until the kernel has accepted the bytes. */
 const CHUNK_BYTES_MAX = 32 * 1024;
-/** Number of clients that are written to between two yields to the event loop. */
+/** Number of clients that get events between two yields to the event loop. */
 const CLIENTS_PER_SLICE = 256;
 
 /** Sends each event to the clients that selected it, and older events from memory. */
@@ -18,8 +18,8 @@ export class FanOut {
   readonly #newest: NewestEvents<Frame>;
 
   /**
-   * @param options.eventsMax  newest events in memory
-   * @param options.disconnect  disconnects a client that does not keep up
+   * @param options.eventsMax  maximum number of events in memory
+   * @param options.disconnect  disconnects a client that is too slow
    */
   constructor(options: {
     readonly clock: Clock;
@@ -35,7 +35,7 @@ export class FanOut {
     });
   }
 
-  /** Id of the last event that was read from the log. */
+  /** Id of the last event read from the log. */
   get through(): number {
     return this.#newest.through;
   }
@@ -45,12 +45,12 @@ export class FanOut {
     return this.#newest.floor;
   }
 
-  /** Sets the position after which events are read. Must be called before the first batch. */
+  /** Sets the start position in the event log. Must be called before the first batch. */
   begin(position: number): void {
     this.#newest.reset(position);
   }
 
-  /** Stores a batch for clients that resume, without sending it. */
+  /** Stores a batch for resuming clients, without sending it. */
   store(events: readonly LoggedEvent[], through: number): readonly Frame[] {
     const frames = events.map(encodeFrame);
     this.#newest.add(frames, through);
@@ -90,9 +90,9 @@ export class FanOut {
   }
 
   /**
-   * Sends stored events after the client's position, at most `CHUNK_BYTES_MAX`, and adds the client to the live ones if
-   * no more are stored. The position must be at least `floor`. The function is synchronous, so no event can arrive
-   * meanwhile.
+   * Sends stored events after the client's position, at most `CHUNK_BYTES_MAX`. Adds the client to the live clients if
+   * there are no further stored events. The position must be at least `floor`. The function is synchronous, so no event
+   * can arrive meanwhile.
    *
    * @param onSent  called when the kernel has accepted the events, unless the client is live
    */
@@ -110,7 +110,7 @@ export class FanOut {
     this.#live.add(client);
   }
 
-  /** Writes bytes, after which the client is at `position`. Disconnects the client if too many bytes are unsent. */
+  /** Writes bytes and advances the client to `position`. Disconnects the client if too many bytes are unsent. */
   write(client: StreamClient, bytes: Buffer, position: number, onSent?: () => void): void {
     client.position = position;
     if (bytes.length > 0 && !client.write(bytes, this.#clock.monotonic(), onSent)) this.#disconnect(client);
@@ -140,9 +140,9 @@ const joinFrames = (frames: readonly Frame[]): Buffer =>
 /** The first frames that match a filter, as one write. */
 interface Chunk {
   readonly bytes: Buffer;
-  /** Id of the last frame that is in the chunk or does not match. */
+  /** Id of the last frame that is either in the chunk or does not match. */
   readonly through: number;
-  /** Whether the chunk contains all frames that match. */
+  /** Whether the chunk contains all matching frames. */
   readonly isComplete: boolean;
 }
 
@@ -165,7 +165,7 @@ export function collectChunk(filter: StreamFilter, frames: Iterable<Frame>): Chu
 
 /** The live clients, indexed by their filters. A live client has received all events so far. */
 class SubscriptionIndex {
-  /** Clients without a market filter, by their set of event types. There are few different sets. */
+  /** Clients without a market filter, by their set of event types; the number of distinct sets is small. */
   readonly #byTypes = new Map<number, Set<StreamClient>>();
   /** Clients with a market filter, by the name of each of their markets. */
   readonly #byMarket = new Map<string, Set<StreamClient>>();
@@ -190,7 +190,7 @@ class SubscriptionIndex {
     }
   }
 
-  /** Yields all clients. A client that selected several markets is yielded once for each. */
+  /** Yields all clients. A client that selected several markets is yielded once per market. */
   *clients(): Generator<StreamClient, void, void> {
     for (const clients of this.#byTypes.values()) yield* clients;
     for (const clients of this.#byMarket.values()) yield* clients;

@@ -1,6 +1,6 @@
 import { EVENT_TYPES, type EventType, formatEvent, type LoggedEvent } from "../../../event-log/index.ts";
 
-/** The events that a stream receives. */
+/** Selection of the events of a stream. */
 export interface StreamFilter {
   /** Set of event types as bits, see `bitOf`. */
   readonly types: number;
@@ -46,7 +46,7 @@ export function encodeFrame(event: LoggedEvent): Frame {
 export const encodeReset = (position: number): Buffer =>
   Buffer.from(`id: ${position}\nevent: reset\ndata: {"id":"${position}","type":"reset"}\n\n`);
 
-/** Encodes the reconnection time of a server that stops. @param retryMs  milliseconds */
+/** Encodes the reconnection time that a stopping server requests. @param retryMs  milliseconds */
 export const encodeRetry = (retryMs: number): Buffer => Buffer.from(`retry: ${Math.round(retryMs)}\n\n`);
 
 export function matches({ types, markets }: StreamFilter, { typeBit, market }: Frame): boolean {

@@ -13,7 +13,7 @@ import { checkKeys, type ReadPlans } from "./key-check.ts";
 import { OpenClients, StreamClient, type StreamRequest } from "./stream-client.ts";
 import { createStreamSlots, STREAM_LIMITS, type StreamLimits } from "./stream-slots.ts";
 
-/** Newest events in memory, from which most clients resume. */
+/** Maximum number of events in memory, from which most clients resume. */
 const EVENTS_IN_MEMORY_MAX = 10_000;
 const TICK_MS = 1_000;
 /** Number of ticks between two heartbeats to a client. Each tick sends a heartbeat to one group of clients. */
@@ -22,9 +22,11 @@ const KEY_CHECK_INTERVAL_MS = 30_000;
 const EVENTS_PER_BATCH = 100;
 const EVENTS_PER_FIRST_READ = 1_000;
 const RETRY_DELAY_MS = 1_000;
-/** A stopping server closes connections that have not accepted their last bytes after this time. */
+/** Time after which a stopping server closes connections that have not accepted their last bytes. */
 const END_MS_MAX = 2_000;
-/** A stopping server requests a random reconnection time in this range, so that clients do not return all at once. */
+/**
+ * Range of the random reconnection time that a stopping server requests, so that clients do not reconnect all at once.
+ */
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_RANGE = 4_000;
 
@@ -38,13 +40,13 @@ export interface StreamingOptions {
   readonly random: Random;
   readonly logger: Log;
   readonly limits?: Partial<StreamLimits>;
-  /** Newest events in memory, from which clients resume without a read of the log. */
+  /** Maximum number of events in memory, from which clients resume without a read of the event log. */
   readonly eventsInMemoryMax?: number;
 }
 
 export interface StreamFigures {
   readonly open: number;
-  /** Number of clients that were disconnected because they did not keep up, by reason. */
+  /** Number of clients that were disconnected because they were too slow, by reason. */
   readonly disconnected: { readonly unsent_bytes: number; readonly stalled: number };
   /** Milliseconds from the last read of events until they were written to all clients; null before the first event. */
   readonly fanOutMs: number | null;
@@ -52,14 +54,17 @@ export interface StreamFigures {
 
 export type Streaming = ReturnType<typeof createStreaming>;
 
-/** Streams the event log to clients. One reader of the log serves all of them. */
+/** Streams the event log to clients. A single reader of the log serves all clients. */
 export function createStreaming(options: StreamingOptions) {
   const { log, bus, clock, random, logger, eventsInMemoryMax = EVENTS_IN_MEMORY_MAX } = options;
   const slots = createStreamSlots({ ...STREAM_LIMITS, ...options.limits });
   const clients = new OpenClients(HEARTBEAT_TICKS);
-  /** Whether the first read of the log has ended. Clients that connect before wait for it. */
+  /** Whether the first read of the log has ended. Clients that connect earlier wait for its end. */
   let isReady = false;
-  /** Newest event id when the first read began; null before. A client that connects during the read starts there. */
+  /**
+   * Newest event id at the start of the first read; null before. A client that connects during the read starts after
+   * this id.
+   */
   let firstId: number | null = null;
   let isEnding = false;
   let tick = 0;
@@ -150,8 +155,8 @@ export function createStreaming(options: StreamingOptions) {
     },
 
     /**
-     * Counts a stream, and returns its body. `close` must be called when the connection closes, even if `start` was
-     * not.
+     * Counts a stream and returns its body. `close` must be called when the connection closes, even without a call of
+     * `start`.
      *
      * @throws AppError `rate_limited` or `overloaded` above a limit of open streams, `draining` while the server stops
      */

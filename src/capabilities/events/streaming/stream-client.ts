@@ -3,17 +3,20 @@ import type { Plan } from "../../../domain/plan.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { StreamFilter } from "./frame.ts";
 
-/** A client is disconnected above this number of unsent bytes. */
+/** Maximum number of unsent bytes; a client with more is disconnected. */
 const UNSENT_BYTES_MAX = 64 * 1024;
-/** A client is disconnected if its oldest unsent byte is older than this and it acknowledged nothing for this time. */
+/**
+ * A client is disconnected if its oldest unsent byte is older than this and the client has acknowledged nothing for
+ * this time.
+ */
 const UNSENT_MS_MAX = 20_000;
 
-/** Maximum duration of a stream without an API key. Its caller pays once per connection, so it must end. */
+/** Maximum duration of a stream without an API key. The caller pays once per connection, so the connection must end. */
 const KEYLESS_MS_MAX = HOUR_MS;
 
 /** A request for a stream. */
 export interface StreamRequest {
-  /** Counts against the limit per key: the id of the API key, or of a caller without one. */
+  /** Id for the limit per key: the id of the API key, or of a caller without a key. */
   readonly caller: string;
   /** The key to check again while the stream is open; null for callers without an API key. */
   readonly key: { readonly keyId: string; readonly plan: Plan } | null;
@@ -24,19 +27,22 @@ export interface StreamRequest {
   readonly lastEventId: number | null;
 }
 
-/** One open stream. Writes to its connection, and detects a client that does not keep up. */
+/** One open stream. Writes to its connection, and detects a client that is too slow. */
 export class StreamClient {
   readonly request: StreamRequest;
   /** Monotonic milliseconds. */
   readonly #startedAt: number;
   readonly #socket: Socket;
   readonly #acknowledgedAt: () => number;
-  /** Last event id that was written or that the filter has skipped; null until the stream has a position. */
+  /** Id of the last event that was written or skipped by the filter; null until the stream has a position. */
   position: number | null;
-  /** Whether the log has assigned an id that is at least `position`. */
+  /** Whether the event log has reached `position`. */
   isPositionKnown = false;
   #queuedBytes = 0;
-  /** The oldest unsent byte is before `offset` and was queued by `at` (monotonic ms). Null if all bytes are sent. */
+  /**
+   * Bound on the oldest unsent byte: it is before `offset` and was queued at `at` or earlier (monotonic ms). Null if
+   * all bytes are sent.
+   */
   #unsent: { readonly offset: number; readonly at: number } | null = null;
 
   /**
@@ -59,8 +65,8 @@ export class StreamClient {
    * Writes bytes.
    *
    * @param now  monotonic milliseconds
-   * @param onSent  called when the kernel has accepted the bytes; not called if the connection closes before
-   * @returns whether the client keeps up; if not, the caller must disconnect it
+   * @param onSent  called when the kernel has accepted the bytes; not called if the connection closes first
+   * @returns whether the client is fast enough; if not, the caller must disconnect it
    */
   write(bytes: Buffer, now: number, onSent?: () => void): boolean {
     if (!this.#socket.writable) return true;
@@ -91,7 +97,7 @@ export class StreamClient {
     return this.request.key === null && now - this.#startedAt >= KEYLESS_MS_MAX;
   }
 
-  /** Closes the connection after the unsent bytes. */
+  /** Closes the connection after sending the unsent bytes. */
   end(): void {
     this.#socket.destroySoon();
   }
@@ -101,7 +107,7 @@ export class StreamClient {
   }
 }
 
-/** The open streams, in groups that get their heartbeat at different ticks, so that one tick does not write to all. */
+/** The open streams, in groups with heartbeats at different ticks, so that no tick writes to all streams. */
 export class OpenClients {
   readonly #groups: readonly Set<StreamClient>[];
   #nextGroup = 0;

@@ -1,7 +1,7 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
 import { addressBlock } from "../../../lib/ip-prefix.ts";
 
-/** Maximum number of open streams of one key, of one address block, and of the process. */
+/** Maximum number of open streams per key, per IP prefix, and in the process. */
 export interface StreamLimits {
   readonly perKey: number;
   readonly perAddress: number;
@@ -12,7 +12,7 @@ export const STREAM_LIMITS: StreamLimits = { perKey: 5, perAddress: 20, total: 1
 
 const RETRY_AFTER_MS = 5_000;
 
-/** Counts the open streams of each caller, of each address block and of the process. */
+/** Counts the open streams per caller, per IP prefix, and in the process. */
 export function createStreamSlots(limits: StreamLimits) {
   const byCaller = new Map<string, number>();
   const byAddress = new Map<string, number>();
@@ -31,7 +31,7 @@ export function createStreamSlots(limits: StreamLimits) {
     /**
      * Counts a stream. Returns a function that removes it; idempotent.
      *
-     * @throws AppError `rate_limited` above the limit of the caller or the address, `overloaded` above that of the
+     * @throws AppError `rate_limited` above the limit of the caller or the address, `overloaded` above the limit of the
      *   process
      */
     take(caller: string, address: string): () => void {

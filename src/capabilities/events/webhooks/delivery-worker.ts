@@ -32,13 +32,15 @@ import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
 
 const RETRIES_PER_READ = 50;
 /**
- * If a read returned all due retries, the next one begins at least this long after they were sent. The retries that
- * become due meanwhile are read together.
+ * Minimum time between sending all due retries and the next read. Retries that become due meanwhile are read together.
  */
 const RETRIES_PAUSE_MS = 200;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
-/** Wait of a message that the connector did not send. It varies by half, so that no worker is always late. */
+/**
+ * Delay before repeating a message that the connector could not send. The delay varies by half, so that no worker is
+ * always last.
+ */
 const UNAVAILABLE_RETRY_MS = 500;
 
 /** Result of an attempt to send a message. Only `attempted` messages were sent. */
@@ -59,8 +61,8 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
   readonly ownershipChecks: Pick<OwnershipChecks, "request">;
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
   /**
-   * Attempts to receivers whose last attempt failed, or was answered slowly, have slots of their own, so that they do
-   * not delay the others. Attempts to healthy receivers that run for a second get `late` slots. Customers take turns.
+   * Attempts to failing and to slow receivers have their own slots, so that they do not delay healthy receivers.
+   * Attempts to healthy receivers that run for a second get `late` slots. Slots are shared fairly between customers.
    */
   readonly slots: {
     readonly healthy: FairSemaphore;
@@ -78,9 +80,9 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
 }
 
 /**
- * Delivers to one webhook. Each event is attempted once in the order of the log; failed ones are stored and retried
- * beside that. The worker ends when it is stopped, or when the webhook was changed, deleted or disabled, or belongs to
- * another node. After a change, the dispatcher opens a new worker.
+ * Delivers events to one webhook. Each event is attempted once, in the order of the log. Failed deliveries are stored
+ * and retried concurrently. The worker ends when it is stopped, when the webhook is changed, deleted or disabled, or
+ * when another node holds the webhook. After a change, the dispatcher opens a new worker.
  */
 export class DeliveryWorker {
   readonly #ports: DeliveryWorkerPorts;
@@ -104,7 +106,7 @@ export class DeliveryWorker {
   readonly #turn = new AsyncEvent();
   readonly #events = new AsyncEvent();
   readonly #retries = new AsyncEvent();
-  /** Resolves when no attempt is running and none will begin. */
+  /** Resolves when no attempt is running and no further attempt will begin. */
   readonly ended: Promise<void>;
 
   constructor(ports: DeliveryWorkerPorts, target: Target) {
@@ -131,7 +133,7 @@ export class DeliveryWorker {
     return this.#isEnding;
   }
 
-  /** Call it when new events are in memory. */
+  /** Must be called when new events are in memory. */
   wake(): void {
     this.#events.set();
   }
@@ -170,14 +172,14 @@ export class DeliveryWorker {
       if (this.#isEnding || this.#pausedUntil > clock.now()) return 0;
       this.#start(event);
     }
-    // The events after the last one are of other types, unless the customer has changed the types.
+    // The remaining events are of other types, unless the customer has changed the types.
     if (through > this.#position.read && !(await this.#isOwned())) return 0;
     this.#position.skipTo(through);
     this.#settle();
     return isComplete ? null : 0;
   }
 
-  /** Waits until the next event may be sent. After a failure, there is no order to keep. */
+  /** Waits until the next event may be sent. After a failure, the order is not preserved. */
   async #waitForTurn(): Promise<void> {
     const { clock } = this.#ports;
     while (!this.#isEnding) {
@@ -198,7 +200,7 @@ export class DeliveryWorker {
     this.#firstAttempts += 1;
     this.#isPreviousSent = false;
     const setSent = (isSent: boolean) => {
-      // A later event was started, and its state counts.
+      // Ignored if a later event has been started.
       if (!this.#position.isLast(entry)) return;
       this.#isPreviousSent = isSent;
       this.#sentAt = this.#ports.clock.monotonic();
@@ -214,13 +216,13 @@ export class DeliveryWorker {
     this.#running.add(running);
   }
 
-  /** Stores the position before the first event that is not done. */
+  /** Stores the position before the first unfinished event. */
   #settle(): void {
     const through = this.#position.takeUnsaved();
     if (through !== null) this.#ports.results.advance(this.#target.webhookId, through, this.#target.revision);
   }
 
-  /** Reads the next events from memory, or from the log if the webhook's position is before those in memory. */
+  /** Reads the next events from memory, or from the log if the webhook's position is before the events in memory. */
   async #readEvents(): Promise<{
     readonly events: readonly RecentEvent[];
     readonly through: number;
@@ -244,7 +246,7 @@ export class DeliveryWorker {
     const dueInMs = Math.max(this.#nextRetryAt ?? 0, this.#pausedUntil) - clock.now();
     const waitMs = this.#nextRetryAt === null ? null : Math.max(pauseMs, dueInMs);
     if (waitMs === null || waitMs > 0) return waitMs;
-    // A retry that is planned from here on may be missing in the page.
+    // A retry that is scheduled from here on may be missing in the page.
     this.#nextRetryAt = null;
     // Otherwise a retry whose result is not written would be read again.
     await results.flushed();
@@ -281,12 +283,13 @@ export class DeliveryWorker {
     for (;;) {
       const result = await this.#sendInSlot(message, setSent);
       if (result === "paused") {
-        // In steps, so that a worker that ends does not wait for the whole delay.
+        // Sleeps in steps, so that an ending worker does not wait for the whole delay.
         await clock.sleep(Math.min(UNAVAILABLE_RETRY_MS, Math.max(0, this.#pausedUntil - clock.now())));
         continue;
       }
       if (result !== "unavailable") return result === "attempted";
-      // The receiver did not cause this, so it does not count as an attempt. Other workers use the slot meanwhile.
+      // The receiver did not cause this failure, so it does not count as an attempt. Other workers can use the slot
+      // meanwhile.
       setSent(false);
       count("postponed");
       await clock.sleep(UNAVAILABLE_RETRY_MS * (0.5 + random.uniform()));
@@ -298,7 +301,10 @@ export class DeliveryWorker {
     return this.#latency.isSlow ? "slow" : "healthy";
   }
 
-  /** Sends in a slot. An attempt to a healthy receiver that runs for a second moves to a late slot, if one is free. */
+  /**
+   * Sends a message in a slot. An attempt to a healthy receiver that runs for a second moves to a late slot if one is
+   * free.
+   */
   async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
@@ -328,7 +334,7 @@ export class DeliveryWorker {
 
   async #send(message: Message, options: Pick<WebhookRequest, "health" | "onStart">): Promise<AttemptResult> {
     const { clock } = this.#ports;
-    // A Retry-After may have arrived during the read or the wait for a slot. A retry is read again after the delay.
+    // A Retry-After may have arrived during the read or the wait for a slot. The retry is read again after the delay.
     if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_owned" : "paused";
     if (!(await this.#isOwned())) return "not_owned";
     const { answer, timing } = await this.#post(message, clock.now(), options);
@@ -339,7 +345,7 @@ export class DeliveryWorker {
     return "attempted";
   }
 
-  /** Whether the webhook is unchanged, so that an attempt may begin now. Otherwise the worker ends. */
+  /** Returns whether the webhook is unchanged, so that an attempt may begin. Otherwise the worker ends. */
   async #isOwned(): Promise<boolean> {
     const { clock, ownershipChecks } = this.#ports;
     const { webhookId, revision } = this.#target;

@@ -31,33 +31,36 @@ import { createOwnershipChecks } from "./ownership-checks.ts";
 import { RecentEvents, toRecentEvent } from "./recent-events.ts";
 import { createResultWriter, type ResultWriter } from "./result-writer.ts";
 
-/** Time after which the webhooks of a killed node are taken over. */
+/** Time after which other nodes take over the webhooks of a killed node. */
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
 const WAITING_COUNT_MS = 30_000;
 const shareOf = (slots: number) => ({ slots, perKey: Math.ceil(slots / 2) });
 const FOLLOW_BATCH = 200;
-/** Time after which a task that failed runs again. */
+/** Time after which a failed task runs again. */
 const TASK_RETRY_MS = 1_000;
-/** Time for attempts to end at shutdown. Another node repeats those that have not ended. */
+/** Maximum time for running attempts at shutdown. Another node repeats attempts that have not ended. */
 const STOP_MS_MAX = 2_000;
 
 export interface DispatcherOptions extends DeliveryPorts {
   readonly database: Database;
   readonly eventLog: Pick<EventLog, "readAfter" | "latestId">;
   readonly bus: Pick<Bus, "publish" | "subscribe">;
-  /** Unique for each start of each process. */
+  /** Unique per start of a process. */
   readonly nodeId: string;
-  /** Delays before the retries; those of the API by default. */
+  /** Delays before the retries; `RETRY_DELAYS_MS` by default. */
   readonly retryDelaysMs?: readonly number[];
 }
 
 export interface WebhookFigures {
-  /** Attempts of this process by result. Those that the connector did not send are `postponed`. */
+  /** Attempts of this process by result. `postponed`: the connector could not send the message. */
   readonly attempts: { readonly delivered: number; readonly failed: number; readonly postponed: number };
   /** Webhooks that this process delivers. */
   readonly webhooks: number;
-  /** Deliveries of these webhooks that wait for a retry, at most a minute ago; null before the first count. */
+  /**
+   * Number of deliveries of these webhooks that wait for a retry, counted at most a minute ago; null before the first
+   * count.
+   */
   readonly waiting: number | null;
 }
 
@@ -72,7 +75,9 @@ export class Dispatcher {
   readonly #follower: PeriodicJob;
   readonly #renewal: PeriodicJob;
   readonly #jobs: readonly PeriodicJob[];
-  /** Webhooks whose secret cannot be opened. Every renewal claims them again, and only the first failure is logged. */
+  /**
+   * Webhooks whose secret cannot be decrypted. Every renewal claims them again, but only the first failure is logged.
+   */
   readonly #unreadable = new Set<string>();
   #waiting: number | null = null;
   #unsubscribe: () => void = () => {};
@@ -191,10 +196,16 @@ export class Dispatcher {
     for (const worker of active.slice(0, Math.max(0, surplus))) worker.end();
   }
 
-  /** A worker that is ending may wait for an answer for seconds. It does not count towards the share of the node. */
+  /**
+   * Returns the workers that count towards the share of the node. An ending worker does not count, because it may wait
+   * seconds for a response.
+   */
   #activeWorkers = (): DeliveryWorker[] => [...this.#workers.values()].filter(({ isEnding }) => !isEnding);
 
-  /** Without events of its types, a worker does not notice that its webhook was changed, deleted or disabled. */
+  /**
+   * Ends outdated workers. Without events of its types, a worker does not detect that its webhook was changed, deleted
+   * or disabled.
+   */
   async #endOutdated(): Promise<void> {
     const { database, nodeId } = this.#options;
     const revisions = await selectDeliverable(database, nodeId, [...this.#workers.keys()]);
@@ -218,7 +229,7 @@ export class Dispatcher {
     }
   }
 
-  /** Releases a webhook, so that any node can claim it. If this fails, this node claims it again. */
+  /** Releases a webhook, so that any node can claim it. If the release fails, this node claims the webhook again. */
   async #release(webhookId: string): Promise<void> {
     const { database, nodeId, bus, log } = this.#options;
     try {

@@ -1,14 +1,14 @@
-/** The position is stored at the latest after this many ids of other types, which a restart reads again. */
+/** Maximum number of skipped ids before the position is stored. A restart reads these ids again. */
 const UNSAVED_IDS_MAX = 1_000;
 
-/** A started event. */
+/** An event whose first attempt has started. */
 export interface StartedEvent {
   readonly id: number;
-  /** Whether the event was attempted and its result is kept. */
+  /** Whether the event was attempted and its result was passed to the result writer. */
   isDone: boolean;
 }
 
-/** Position of a worker in the event log. The stored position is before the first event that is not done. */
+/** Position of a worker in the event log. The stored position is before the first unfinished event. */
 export class LogPosition {
   #read: number;
   #saved: number;
@@ -20,12 +20,12 @@ export class LogPosition {
     this.#saved = position;
   }
 
-  /** Id of the last event that was started or skipped. */
+  /** Id of the last started or skipped event. */
   get read(): number {
     return this.#read;
   }
 
-  /** Number of events since the first one that is not done. */
+  /** Number of events from the first unfinished event on. */
   get unsettled(): number {
     return this.#unsettled.length;
   }
@@ -37,7 +37,7 @@ export class LogPosition {
     return event;
   }
 
-  /** Whether the event was started last. */
+  /** Whether this is the last started event. */
   isLast(event: StartedEvent): boolean {
     return this.#unsettled.at(-1) === event;
   }

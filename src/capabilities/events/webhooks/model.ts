@@ -15,7 +15,7 @@ export type Webhook = {
   readonly createdAt: number;
 };
 
-/** Failed attempts without a success in between. */
+/** Consecutive failed attempts. */
 export type FailureStreak = {
   readonly count: number;
   /** Time of the first failure in Unix milliseconds; null without failures. */
@@ -24,16 +24,16 @@ export type FailureStreak = {
   readonly lastAt: number | null;
 };
 
-/** The stored secrets of a webhook, sealed with its id as owner. */
+/** The encrypted secrets of a webhook, bound to its id. */
 export type SealedSecrets = {
   readonly sealedSecret: string;
   /** Null if the secret was never replaced. */
   readonly sealedPreviousSecret: string | null;
-  /** Unix milliseconds until which the previous secret also signs. */
+  /** Unix milliseconds until which deliveries are also signed with the previous secret. */
   readonly previousSecretUntil: number | null;
 };
 
-/** A webhook as the node that delivers to it reads it. */
+/** A webhook with the data for its delivery. */
 export interface Target extends SealedSecrets {
   readonly webhookId: string;
   readonly customerId: string;
@@ -41,18 +41,18 @@ export interface Target extends SealedSecrets {
   readonly events: readonly EventType[];
   readonly revision: number;
   readonly streak: FailureStreak;
-  /** All events up to this id were attempted once, or are of other types. */
+  /** All events up to this id were attempted or are of other types. */
   readonly position: number;
 }
 
 export type DeliveryStatus = "delivered" | "retrying" | "failed" | "canceled";
 
-/** An event that is sent to a webhook. */
+/** An event to send to a webhook. */
 export type Message = {
   readonly eventId: number;
   readonly eventType: EventType;
   readonly body: string;
-  /** Attempts so far. */
+  /** Number of attempts so far. */
   readonly attempts: number;
   /** Unix milliseconds; null before the first attempt. */
   readonly firstAttemptAt: number | null;
@@ -68,7 +68,7 @@ export type Delivery = {
   readonly lastAttemptAt: number;
   readonly responseStatus: number | null;
   readonly responseHead: string | null;
-  /** Why the last attempt got no response; null if it got one. */
+  /** Why the last attempt got no response; null if it got a response. */
   readonly failure: DeliveryFailure | null;
   readonly latencyMs: number;
   /** Unix milliseconds; null unless the status is `retrying`. */

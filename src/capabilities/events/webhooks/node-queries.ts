@@ -7,7 +7,7 @@ import type { Delivery, FailureStreak, Message, Target } from "./model.ts";
 const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 200;
 
-/** Condition: the plan of the customer includes webhooks, and the account is not canceled. */
+/** SQL condition: the plan of the customer includes webhooks, and the account is not canceled. */
 const IS_ENTITLED = `exists (select from customers where customers.customer_id = webhooks.customer_id
   and plan <> 'free' and status <> 'canceled')`;
 
@@ -38,8 +38,8 @@ export async function selectShare(database: Database): Promise<number> {
 /**
  * Takes webhooks without a live holder, up to the share of this node.
  *
- * @param held  ids of the webhooks that the node has and has not released
- * @param activeCount  how many of them may still begin attempts
+ * @param held  ids of the webhooks that the node holds
+ * @param activeCount  number of held webhooks that may still begin attempts
  */
 export async function claimWebhooks(
   database: Database,
@@ -61,7 +61,7 @@ export async function claimWebhooks(
   return rows.map(({ count, since, lastAt, ...target }) => ({ ...target, streak: { count, since, lastAt } }));
 }
 
-/** Gives webhooks up, so that any node can claim them. Cancels the retries of disabled ones. */
+/** Releases webhooks, so that any node can claim them. Cancels the retries of disabled webhooks. */
 export async function releaseWebhooks(
   database: Database,
   nodeId: string,
@@ -81,7 +81,7 @@ export async function deleteNode(database: Database, nodeId: string): Promise<vo
   await database.query("delete from webhook_nodes where node_id = $1", [nodeId]);
 }
 
-/** Returns the revisions of those webhooks to which this node may deliver now. */
+/** Returns the revisions of the given webhooks to which this node may deliver now. */
 export async function selectDeliverable(
   database: Database,
   nodeId: string,
@@ -95,10 +95,10 @@ export async function selectDeliverable(
   return new Map(rows.map(({ webhookId, revision }) => [webhookId, revision]));
 }
 
-/** A delivery that waits for a retry. The body is null if it is not due. */
+/** A delivery that waits for a retry. The body is null if the retry is not due. */
 type WaitingRow = Omit<Message, "body"> & { readonly body: string | null; readonly nextAttemptAt: number };
 
-/** Selects the retries of a webhook that are due, and the time of the first one that is not. */
+/** Selects the due retries of a webhook, and the time of the next retry. */
 export async function selectRetries(
   database: Database,
   webhookId: string,
@@ -117,7 +117,7 @@ export async function selectRetries(
   return { due, nextAt: rows.find(({ body }) => body === null)?.nextAttemptAt ?? null };
 }
 
-/** What attempts have changed of a webhook. */
+/** Changed state of a webhook after attempts. */
 export interface WebhookState {
   readonly webhookId: string;
   readonly revision: number;
@@ -135,7 +135,7 @@ export interface DeliveryState extends Delivery {
 
 /**
  * Writes the results of attempts, if this node still holds the webhook. Failures are not counted if the customer has
- * changed the webhook since. At most one result per webhook and event, and one state per webhook.
+ * changed the webhook since. The input has at most one result per webhook and event, and one state per webhook.
  */
 const WRITE_RESULTS = `
 with state as (
@@ -198,7 +198,7 @@ export async function countWaiting(database: Database, nodeId: string): Promise<
   return row?.count ?? 0;
 }
 
-/** Deletes ended deliveries whose first attempt is older than `before`. Returns how many. */
+/** Deletes ended deliveries whose first attempt is older than `before`. Returns the number of deleted deliveries. */
 export function deleteOldDeliveries(database: Database, before: number): Promise<number> {
   return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
     const [row] = await database.query<{ count: number }>(

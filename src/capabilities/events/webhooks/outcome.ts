@@ -3,7 +3,9 @@ import type { Random } from "../../../ports/random.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
 import type { Delivery, FailureStreak, Message } from "./model.ts";
 
-/** A delay is lengthened by up to this share, so that deliveries that failed together are not repeated together. */
+/**
+ * Maximum random extension of a delay, as a share, so that deliveries that failed together are not retried together.
+ */
 const JITTER = 0.1;
 const GONE = 410;
 
@@ -12,7 +14,10 @@ export interface Outcome {
   readonly delivery: Delivery;
   readonly streak: FailureStreak;
   readonly disables: boolean;
-  /** End of the pause that the receiver requests, Unix milliseconds, at most an hour ahead; null without a request. */
+  /**
+   * End of the pause requested by the receiver, Unix milliseconds, at most an hour in the future; null without a
+   * request.
+   */
   readonly pausedUntil: number | null;
 }
 
@@ -20,7 +25,8 @@ export const isDelivered = (answer: WebhookAnswer): boolean =>
   answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
 
 /**
- * Returns the state of a delivery and its webhook after an attempt. `startedAt` and `endedAt` are Unix milliseconds.
+ * Returns the state of the delivery and of its webhook after an attempt. `startedAt` and `endedAt` are Unix
+ * milliseconds.
  */
 export function classifyAttempt(
   message: Message,

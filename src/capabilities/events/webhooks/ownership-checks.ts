@@ -1,7 +1,7 @@
 import { OWNERSHIP_CHECK_MS } from "../../../domain/webhook-limits.ts";
 import type { Clock } from "../../../ports/clock.ts";
 
-/** Returns the revisions of those webhooks to which this node may deliver now. */
+/** Returns the revisions of the given webhooks to which this node may deliver now. */
 export type ReadDeliverable = (webhookIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 /** Permission to begin attempts until `until`, in monotonic milliseconds. */
@@ -12,7 +12,7 @@ export interface OwnershipCheck {
 
 export type OwnershipChecks = ReturnType<typeof createOwnershipChecks>;
 
-/** Checks in the store whether webhooks may be delivered to. Requests during a query share the next one. */
+/** Checks in the store whether this node may deliver to webhooks. Requests during a query share the next query. */
 export function createOwnershipChecks({ clock, read }: { readonly clock: Clock; readonly read: ReadDeliverable }) {
   let next: { readonly ids: Set<string>; readonly answer: Promise<ReadonlyMap<string, OwnershipCheck>> } | null = null;
   let current: Promise<unknown> = Promise.resolve();
@@ -30,7 +30,7 @@ export function createOwnershipChecks({ clock, read }: { readonly clock: Clock; 
   };
 
   return {
-    /** Returns null if the webhook was deleted or disabled, or belongs to another node now. */
+    /** Returns null if the webhook was deleted or disabled, or if another node holds it. */
     async request(webhookId: string): Promise<OwnershipCheck | null> {
       next ??= schedule();
       next.ids.add(webhookId);

@@ -5,8 +5,8 @@ import { isDelivered } from "./outcome.ts";
 import type { ChangedWebhook, TestResult } from "./service.ts";
 
 /**
- * Problem of an attempt without a response. A name that does not resolve, an address that is not public and a refused
- * connection have the same text, because the difference would reveal which addresses are in use.
+ * Text for an attempt without a response. An unresolved name, a private address and a refused connection have the same
+ * text, because a difference would reveal which internal addresses are in use.
  */
 const PROBLEMS: Readonly<Record<DeliveryFailure, string>> = {
   forbidden_address: "No connection: the name, its public address, the port or the certificate does not work",
@@ -28,7 +28,7 @@ export function presentWebhook(webhook: Webhook) {
   };
 }
 
-/** Creates the ChangedWebhook object of the API: with the secret only if the service has just made one. */
+/** Creates the ChangedWebhook object of the API. It contains the secret only if the service has just generated it. */
 export const presentChangedWebhook = ({ newSecret, ...webhook }: ChangedWebhook) => ({
   ...presentWebhook(webhook),
   ...(newSecret === null ? {} : { secret: newSecret }),

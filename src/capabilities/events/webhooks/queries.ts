@@ -6,7 +6,7 @@ import type { Delivery, SealedSecrets, Webhook } from "./model.ts";
 const COLUMNS = `webhooks.webhook_id as "webhookId", webhooks.url, webhooks.events, webhooks.enabled,
   webhooks.failure_count as "failureCount", ${toMillisSql("webhooks.created_at")} as "createdAt"`;
 
-/** Events after this id are delivered. An event that commits later has a higher id. */
+/** The newest event id. A new webhook gets the events after it; an event that commits later has a higher id. */
 const LATEST_EVENT = "(select coalesce(max(last_id), 0) from event_log_head)";
 
 export async function countWebhooks(transaction: Transaction, customerId: string): Promise<number> {
@@ -45,7 +45,7 @@ export async function deleteWebhook(transaction: Transaction, customerId: string
     "delete from webhooks where webhook_id = $1 and customer_id = $2 returning 1 as deleted",
     [webhookId, customerId],
   );
-  // In this order, because results are written only while the webhook exists.
+  // Deletes in this order, because results are written only while the webhook exists.
   if (rows.length > 0) await transaction.query("delete from webhook_deliveries where webhook_id = $1", [webhookId]);
   return rows.length > 0;
 }
@@ -63,15 +63,15 @@ export async function deleteWebhooksOf(transaction: Transaction, customerId: str
 }
 
 export interface WebhookChange {
-  /** Null leaves a field as it is. */
+  /** Null leaves a field unchanged. */
   readonly enabled: boolean | null;
   readonly events: readonly EventType[] | null;
   readonly sealedSecret: string | null;
-  /** Unix milliseconds until which the replaced secret also signs. */
+  /** Unix milliseconds until which deliveries are also signed with the replaced secret. */
   readonly previousSecretUntil: number;
 }
 
-/** Changes a webhook. A webhook that is enabled again begins with the next event and without failures. */
+/** Changes a webhook. A re-enabled webhook starts with the next event and without a failure streak. */
 export async function updateWebhook(
   transaction: Transaction,
   customerId: string,
@@ -99,7 +99,7 @@ export async function updateWebhook(
   );
   if (row === undefined) return null;
   const { isRestarted, ...webhook } = row;
-  // A node that was killed after it had disabled the webhook has not canceled the retries.
+  // A node that was killed after disabling the webhook may not have canceled the retries.
   if (isRestarted || !webhook.enabled) await cancelRetries(transaction, webhookId);
   return webhook;
 }
@@ -141,7 +141,9 @@ export async function reserveTest(
   return last === undefined ? null : { waitMs: last.at + intervalMs - now };
 }
 
-/** Cancels all retries, and skips all events until `throughId`. Returns the number of canceled retries. */
+/**
+ * Cancels the retries of all webhooks, and skips all events up to `throughId`. Returns the number of canceled retries.
+ */
 export async function cancelWaitingDeliveries(transaction: Transaction, throughId: number): Promise<number> {
   await transaction.query("update webhooks set position = $1, holder = null where position < $1", [throughId]);
   const [row] = await transaction.query<{ count: number }>(

@@ -1,20 +1,20 @@
 import { SLOW_MS } from "../../../domain/webhook-limits.ts";
 
-/** Measures how fast a receiver answers. */
+/** Measures the response time of a receiver. */
 export class ReceiverLatency {
   /**
-   * Average duration of the requests in milliseconds, without their waits for a slot of the host. The last attempt
-   * counts half, the one before a quarter, and so on. Null before the first attempt has ended.
+   * Exponentially weighted average duration of the requests in milliseconds, without waits for a slot of the host. The
+   * last attempt has weight 1/2, the previous one 1/4, and so on. Null before the first attempt has ended.
    */
   #averageMs: number | null = null;
-  /** Running attempts that have run for more than a second. */
+  /** Number of running attempts that started more than a second ago. */
   #lateAttempts = 0;
 
   get isSlow(): boolean {
     return (this.#averageMs ?? 0) > SLOW_MS || this.#lateAttempts > 0;
   }
 
-  /** Whether no attempt has ended or run for `SLOW_MS` yet. */
+  /** Whether no attempt has ended yet or run for `SLOW_MS`. */
   get isUnknown(): boolean {
     return this.#averageMs === null && this.#lateAttempts === 0;
   }

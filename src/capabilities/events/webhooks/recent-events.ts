@@ -20,7 +20,7 @@ export class RecentEvents extends NewestEvents<RecentEvent> {
     super({ countMax: RECENT_EVENTS_MAX, sizeMax: RECENT_CHARACTERS_MAX, sizeOf: ({ body }) => body.length });
   }
 
-  /** Returns at most `limit` events of these types after `position`, and the last id that was looked at. */
+  /** Returns at most `limit` events of these types after `position`, and the id of the last examined event. */
   find(
     position: number,
     types: readonly EventType[],

@@ -3,9 +3,9 @@ import type { Log } from "../../../ports/log.ts";
 import type { FailureStreak } from "./model.ts";
 import type { DeliveryState, WebhookState } from "./node-queries.ts";
 
-/** Results are collected for this time, so that one statement writes many. */
+/** Time for which results are collected, so that one statement writes many results. */
 const COLLECT_MS = 20;
-/** Shortest time between two statements, so that results use little time of the store. */
+/** Minimum time between two statements, to limit the load on the store. */
 const WRITE_INTERVAL_MS = 100;
 const RETRY_MS = 1_000;
 
@@ -21,7 +21,7 @@ const createBatch = (): Batch => ({ states: new Map(), deliveries: new Map(), wa
 
 export type ResultWriter = ReturnType<typeof createResultWriter>;
 
-/** Collects the results of attempts and writes them in batches. Batches that could not be written are written again. */
+/** Collects the results of attempts and writes them in batches. Failed batches are written again. */
 export function createResultWriter({
   clock,
   log,
@@ -76,7 +76,7 @@ export function createResultWriter({
     }
   };
 
-  /** Newer results of the same delivery and webhook replace those that could not be written. */
+  /** Puts a failed batch back. Newer results of the same delivery or webhook take precedence. */
   const restore = ({ states, deliveries, waiting }: Batch): void => {
     const newer = batch;
     for (const [id, state] of newer.states) states.set(id, merge(states.get(id), state));
@@ -87,7 +87,7 @@ export function createResultWriter({
   const pause = (ms: number) => new Promise<void>((resolve) => clock.setTimeout(resolve, ms));
 
   return {
-    /** Number of results that no statement contains yet. */
+    /** Number of results that are not yet in a statement. */
     get size(): number {
       return batch.deliveries.size;
     },
@@ -104,7 +104,7 @@ export function createResultWriter({
     advance(webhookId: string, position: number, revision: number): void {
       setState({ webhookId, revision, position, streak: null, disables: false });
     },
-    /** Resolves when all results that were added before are written. */
+    /** Resolves when all results added so far are written. */
     async flushed(): Promise<void> {
       if (!isWriting) return;
       await new Promise<void>((resolve) => batch.waiting.push(resolve));

@@ -16,7 +16,7 @@ import {
 } from "./schema.ts";
 import type { WebhookService } from "./service.ts";
 
-/** Webhooks belong to an account, which callers who pay per request do not have. So the call has no price. */
+/** No price, because webhooks belong to an account, which pay-per-request callers do not have. */
 const REGISTRATION_METERING: Metering = { ...METERING.DEEP, priceTier: null, needsAccount: true };
 const TEST_METERING: Metering = { ...METERING.ACCOUNT, minimumPlan: "pro" };
 const DELIVERIES_DEFAULT = 50;
@@ -26,7 +26,10 @@ export interface WebhookRoutesOptions {
   readonly publicUrl: string | null;
 }
 
-/** The routes below /v1/webhooks. Customers whose plan no longer includes webhooks can still see and delete theirs. */
+/**
+ * The routes below /v1/webhooks. Customers whose plan no longer includes webhooks can still read and delete their
+ * webhooks.
+ */
 export function webhookRoutes(app: FastifyInstance, { service, publicUrl }: WebhookRoutesOptions): void {
   const options = { access: "key", tag: "Streaming" } as const;
   const missing = ["webhook_not_found", "store_unavailable"] as const;
@@ -126,7 +129,7 @@ function deliveryRoutes(app: FastifyInstance, { service, publicUrl }: WebhookRou
       const { limit = DELIVERIES_DEFAULT, cursor } = query;
       const listing = { webhookId };
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeEventId(cursor, listing);
-      // One more than the limit shows whether there is a next page.
+      // Reads one more than the limit, to detect whether there is a next page.
       const deliveries = await service.deliveries(principal.customerId, webhookId, { before, limit: limit + 1 });
       const page = deliveries.slice(0, limit);
       const last = page.at(-1);

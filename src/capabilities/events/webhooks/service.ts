@@ -43,20 +43,20 @@ export interface WebhooksPorts {
 export interface Registration {
   readonly url: string;
   readonly events: readonly EventType[];
-  /** Null makes a secret, which is returned once. */
+  /** If null, the service generates a secret and returns it once. */
   readonly secret: string | null;
 }
 
 export interface Change {
-  /** Undefined leaves a field as it is. */
+  /** Undefined leaves a field unchanged. */
   readonly enabled?: boolean;
   readonly events?: readonly EventType[];
   readonly secret?: string;
-  /** Makes a new secret, which is returned once. */
+  /** Generates a new secret, which is returned once. */
   readonly rollSecret?: boolean;
 }
 
-/** A webhook, with its secret if the service has just made one. */
+/** A webhook, with its secret if the service has just generated it. */
 export type ChangedWebhook = Webhook & { readonly newSecret: string | null };
 
 export interface TestResult {
@@ -67,10 +67,13 @@ export interface TestResult {
 
 export type WebhookService = ReturnType<typeof createWebhookService>;
 
-/** Registers and changes the webhooks of customers. Unknown webhooks and those of others throw `webhook_not_found`. */
+/**
+ * Registers and changes the webhooks of customers. A webhook that is unknown or belongs to another customer throws
+ * `webhook_not_found`.
+ */
 export function createWebhookService({ database, bus, clock, random, out, seal, checkUrl }: WebhooksPorts) {
   const makeSecret = () => formatSecret(random.bytes(SECRET_BYTES));
-  /** Waits until all nodes act by the change. */
+  /** Waits until the change is effective on all nodes. */
   const takeEffect = async (): Promise<void> => {
     bus.publish(WEBHOOKS_TOPIC);
     await clock.sleep(OWNERSHIP_CHECK_MS);
@@ -86,7 +89,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       const sealedSecret = seal.seal(secret ?? newSecret ?? "", webhookId);
       const webhook = { webhookId, url: checked.url, events: [...new Set(events)], createdAt: clock.now() };
       await database.transaction(async (transaction) => {
-        // Registrations of a customer are stored one after the other, and a deletion of the customer waits for them.
+        // The lock serialises the registrations of a customer. A deletion of the customer waits for it.
         if (!(await lockCustomerRow(transaction, customerId)))
           throw new AppError("unauthorized", "Invalid or expired API key");
         if ((await countWebhooks(transaction, customerId)) >= WEBHOOKS_PER_CUSTOMER_MAX)
@@ -110,8 +113,8 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
     },
 
     /**
-     * A replaced secret still signs for 24 hours. If the change disables the webhook, no attempt begins after this
-     * resolves.
+     * After a change of the secret, deliveries are also signed with the replaced secret for 24 hours. If the change
+     * disables the webhook, no attempt begins after this resolves.
      *
      * @throws InvalidRequestError if the change has a secret and `rollSecret`
      */
@@ -139,7 +142,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       return { ...webhook, newSecret };
     },
 
-    /** Sends a signed test event now, also to a disabled webhook. @throws AppError `rate_limited` */
+    /** Sends a signed test event immediately, even to a disabled webhook. @throws AppError `rate_limited` */
     async test(customerId: string, webhookId: string): Promise<TestResult> {
       const now = clock.now();
       const target = await reserveTest(database, customerId, webhookId, { now, intervalMs: TEST_INTERVAL_MS });
@@ -158,7 +161,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       return { answer, latencyMs: timing === null ? null : Math.round(timing.durationMs) };
     },
 
-    /** Attempted deliveries, newest event first. @param page.before  events with lower ids */
+    /** Returns attempted deliveries, newest event first. @param page.before  events with lower ids */
     async deliveries(
       customerId: string,
       webhookId: string,

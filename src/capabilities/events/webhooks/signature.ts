@@ -7,8 +7,8 @@ const KEY_BYTES_MIN = 24;
 const KEY_BYTES_MAX = 64;
 
 /**
- * Returns the key of a secret: the decoded bytes of `whsec_` and base64 of 24 to 64 bytes, as Standard Webhooks says,
- * or the UTF-8 bytes of any other text.
+ * Returns the key of a secret: the decoded bytes of `whsec_` and base64 of 24 to 64 bytes, as specified by Standard
+ * Webhooks, or the UTF-8 bytes of any other text.
  */
 export function keyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : null;
@@ -19,16 +19,16 @@ export function keyOf(secret: string): Buffer {
 
 export const formatSecret = (bytes: Uint8Array): string => `${PREFIX}${Buffer.from(bytes).toString("base64")}`;
 
-/** The secrets that sign the deliveries of a webhook. */
+/** The secrets with which deliveries of a webhook are signed. */
 export interface Secrets {
   readonly current: string;
-  /** The replaced secret, which also signs until `until` in Unix milliseconds. */
+  /** The replaced secret, which is also used until `until` (Unix milliseconds). */
   readonly previous: { readonly secret: string; readonly until: number } | null;
 }
 
 /**
- * Opens the secrets of a webhook. A replaced secret that cannot be opened does not sign, so that a new secret repairs a
- * webhook whose key was lost.
+ * Decrypts the secrets of a webhook. A replaced secret that cannot be decrypted is ignored, so that a new secret
+ * repairs a webhook whose key was lost.
  *
  * @throws SecretSealError if the current secret was sealed with another key or for another webhook
  */

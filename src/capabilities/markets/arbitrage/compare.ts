@@ -25,7 +25,7 @@ import {
 /** Maximum number of price levels read from each side of an order book. */
 const LEVELS_MAX = 200;
 
-/** Best prices of one market that can be traded. */
+/** Best bid and ask of a tradable market. */
 export interface TopOfBook {
   readonly bid: number | null;
   readonly ask: number | null;
@@ -33,12 +33,12 @@ export interface TopOfBook {
   readonly fee: TakerFee;
 }
 
-/** How the prices of a pair differ. */
+/** Comparison of the prices of a pair. */
 export interface PairSpread {
   /** YES prices of `a` and `b`; for the relation `inverse` 1 minus that of `b`. */
   readonly yesPrices: readonly [number, number];
   readonly spread: number;
-  /** The contracts to buy of `a` and of `b`: the more profitable of the two combinations. */
+  /** The sides to buy of `a` and `b`: the more profitable of the two combinations. */
   readonly sides: readonly [Side, Side];
   readonly netSpread: number;
 }
@@ -54,23 +54,23 @@ const COMBINATIONS: Readonly<Record<"identical" | "inverse", readonly (readonly 
   ],
 };
 
-/** Whether orders in the market are possible and their fee is known. */
+/** Whether the market accepts orders and its taker fee is known. */
 export function canTrade({ listing }: BoardMarket): boolean {
   return listing.status === "active" && !listing.paused && listing.takerFee !== null;
 }
 
-/** Returns the best prices of a market that can be traded, or null. */
+/** Returns the best bid and ask of a market; null if the market cannot be traded. */
 export const topOf = (market: BoardMarket): TopOfBook | null => topOfQuotes(quotesOf(market));
 
-/** Price of one contract of a side, or null if nobody offers it. */
+/** Best offer of a side; null without an offer. */
 function priceOf({ bid, ask }: TopOfBook, side: Side): number | null {
   if (side === "yes") return ask;
   return bid === null ? null : complement(bid);
 }
 
 /**
- * Compares the best prices of two markets. Returns null if the relation is not a match, if a price is unknown, if a
- * book is crossed, or if no combination of contracts is offered.
+ * Compares the best prices of two markets. Returns null if the relation is not a match, if a price is unknown, if an
+ * order book is crossed, or if no combination of contracts is offered.
  */
 export function comparePrices(relation: MatchRelation, a: TopOfBook, b: TopOfBook): PairSpread | null {
   if (relation !== "identical" && relation !== "inverse") return null;
@@ -110,7 +110,7 @@ export function quotesOf(market: BoardMarket, refreshFailure: RefreshFailure | n
   };
 }
 
-/** Returns the quotes of an order book. Its last price, if it has one, replaces that of the board. */
+/** Returns the quotes of an order book. The last price of the book, if known, replaces the last price of the board. */
 export function quotesOfBook(market: BoardMarket, book: OrderBook): MarketQuotes {
   const bids = book.bids.slice(0, LEVELS_MAX);
   const asks = book.asks.slice(0, LEVELS_MAX);
@@ -124,8 +124,8 @@ export function quotesOfBook(market: BoardMarket, book: OrderBook): MarketQuotes
 }
 
 /**
- * Computes the opportunity of a pair from the quotes of its markets. Returns null if a market cannot be traded, if a
- * book is stale or crossed, or if no combination of contracts is offered.
+ * Computes the opportunity of a pair from the quotes of its markets. Returns null if a market cannot be traded, if an
+ * order book is stale or crossed, or if no combination of contracts is offered.
  *
  * @param now  Unix milliseconds
  */
@@ -153,7 +153,7 @@ export function describePair(
   };
 }
 
-/** Whether the quotes were last confirmed too long ago. */
+/** Whether the last confirmation of the quotes is older than `QUOTE_AGE_MS_MAX`. */
 export const isStale = ({ at }: Pick<MarketQuotes, "at">, now: number): boolean => now - at > QUOTE_AGE_MS_MAX;
 
 export function createLeg(quotes: MarketQuotes, fee: TakerFee, side: Side): OpportunityLeg {
@@ -163,7 +163,7 @@ export function createLeg(quotes: MarketQuotes, fee: TakerFee, side: Side): Oppo
 /**
  * Computes the figures of buying one contract of each leg.
  *
- * @param payout  smallest payout in USD of one contract of each leg
+ * @param payout  guaranteed payout in USD of one contract of each leg
  */
 export function describeLegs(
   legs: readonly OpportunityLeg[],
@@ -195,7 +195,7 @@ export function describeLegs(
   };
 }
 
-/** Walks through the offers of the legs. Returns null if a size is unknown. */
+/** Computes the most profitable purchase from the offers of the legs; null if a size is unknown. */
 function walkLegs(legs: readonly OpportunityLeg[], payout: number): ArbitrageWalk | null {
   const hasSize = (level: QuotedLevel): level is BookLevel => level.size !== null;
   const known = legs.flatMap(({ offers, fee }) =>
@@ -218,7 +218,10 @@ function widestSpread(legs: readonly OpportunityLeg[]): number | null {
   return spreads.length < legs.length ? null : Math.max(...spreads);
 }
 
-/** Days until the latest settlement: the expected resolution, or the close of trading; null if one is unknown. */
+/**
+ * Days until the last leg settles, from the expected resolution time or else the closing time; null if a time is
+ * unknown.
+ */
 function daysUntilSettlement(legs: readonly OpportunityLeg[], now: number): number | null {
   const times = legs.flatMap(({ quotes: { market } }) => openResolutionTime(market.listing, now) ?? []);
   return times.length < legs.length ? null : Math.max(0, (Math.max(...times) - now) / DAY_MS);

@@ -10,18 +10,18 @@ import type { Clock } from "../../../ports/clock.ts";
 import { findSetCandidates, type SetCandidate } from "./event-sets.ts";
 import { hasSamePrices } from "./pair-list.ts";
 
-/** Events that are computed before other work gets a turn. */
+/** Number of events that are computed before yielding to the event loop. */
 const EVENTS_PER_SLICE = 100;
 
 /**
  * The price differences within the events of all trading venues. A change of an event or of one of its markets marks
- * the event; the marked events are computed before the next read, in slices.
+ * the event as changed. Changed events are recomputed before the next read, in slices.
  */
 export class EventList implements MarketObserver {
   readonly #board: MarketBoard;
   readonly #clock: Clock;
   readonly #venues: ReadonlySet<VenueId>;
-  /** The markets of the venues by row, as of their latest change of a price. */
+  /** The markets of the trading venues by row, as of their latest price change. */
   readonly #markets: (BoardMarket | undefined)[] = [];
   readonly #changedSlugs = new Set<string>();
   readonly #candidates = new Map<string, readonly SetCandidate[]>();
@@ -55,7 +55,7 @@ export class EventList implements MarketObserver {
     if (this.#venues.has(listing.venue)) this.#changedSlugs.add(slug);
   }
 
-  /** Returns the current differences. Concurrent calls share the computation of the marked events. */
+  /** Returns the current differences. Concurrent calls share one computation of the changed events. */
   async candidates(): Promise<SetCandidate[]> {
     this.#update ??= this.#computeMarked().finally(() => {
       this.#update = null;

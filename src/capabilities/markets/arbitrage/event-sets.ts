@@ -5,7 +5,7 @@ import { buyAllNo, findLadderViolations } from "../../../quant/set-arbitrage.ts"
 import { type TopOfBook, topOf } from "./compare.ts";
 import type { SetOpportunity } from "./model.ts";
 
-/** Trades in the markets of one event that pay at least `payout` per set, at a price below it before fees. */
+/** Purchases in the markets of one event that together pay at least `payout` and cost less before fees. */
 export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" | "event" | "payout"> {
   readonly legs: readonly { readonly market: BoardMarket; readonly side: Side }[];
 }
@@ -13,10 +13,10 @@ export interface SetCandidate extends Pick<SetOpportunity, "kind" | "strategy" |
 type Tradable = { readonly market: BoardMarket; readonly top: TopOfBook };
 
 /**
- * Finds trades within one event whose best prices leave a difference. The markets of an exclusive event form a set,
- * those of another event perhaps ladders.
+ * Finds purchases within one event that cost less than their guaranteed payout at the best prices, before fees. The
+ * markets of an exclusive event form a set; other events are checked for ladders.
  *
- * @param markets  all markets of the event, also those that cannot be traded
+ * @param markets  all markets of the event, including markets that cannot be traded
  */
 export function findSetCandidates(event: BoardEvent, markets: readonly BoardMarket[]): SetCandidate[] {
   const tradable = markets.flatMap((market): Tradable[] => {
@@ -25,8 +25,8 @@ export function findSetCandidates(event: BoardEvent, markets: readonly BoardMark
   });
   if (tradable.length < 2 || hasUnlistedMarket(event, markets)) return [];
   if (!event.listing.mutuallyExclusive) return findLadderCandidates(event, tradable);
-  // After a partial payout or a refund the other outcomes may be settled in the same way, and then a NO contract pays
-  // less.
+  // After a partial payout or a refund, the other outcomes may be settled in the same way, so a NO contract may pay
+  // less than 1.
   if (markets.some(({ listing }) => listing.outcome?.kind === "partial" || listing.outcome?.kind === "void")) return [];
   const canTradeYes = (market: BoardMarket) => tradable.some((candidate) => candidate.market === market);
   const isComplete = findSetGap(event.listing, markets, canTradeYes) === null;
@@ -34,8 +34,8 @@ export function findSetCandidates(event: BoardEvent, markets: readonly BoardMark
 }
 
 /**
- * Whether the event has fewer markets than are open on the board. One of them has closed, so its last quote is no
- * offer.
+ * Whether the event lists fewer markets than are open on the board. One of the markets has then closed, and its last
+ * quote is not an offer.
  */
 const hasUnlistedMarket = ({ listing: { children } }: BoardEvent, markets: readonly BoardMarket[]): boolean =>
   children !== null &&

@@ -8,18 +8,18 @@ import type { RefreshFailure } from "./model.ts";
 import type { ComparedPair } from "./pair-list.ts";
 
 /**
- * Time after which a scan ends with the books that it has read. A caller that waits for the running scan waits twice as
- * long.
+ * Maximum duration of a scan, which then ends with the books that it has read. A caller can wait for two scans: the
+ * running one and the next one.
  */
 export const SCAN_MS_MAX = 9_500;
-/** Pairs whose books a scan reads. */
+/** Maximum number of pairs whose books a scan reads. */
 const CANDIDATES_MAX = 200;
-/** Books of one venue that a scan reads at the same time. */
+/** Maximum number of concurrent reads from one venue. */
 const READS_PER_VENUE_MAX = 3;
-/** A scan asks a venue for no more books after this many failures in a row. */
+/** After this number of consecutive failures, a scan reads no more books from the venue. */
 const CONSECUTIVE_FAILURES_MAX = 4;
 
-/** The result of reading one book: the book, null if the market has none, or why it was not read. */
+/** The result of reading an order book: the book (null if the market has none), or the reason why it was not read. */
 export type BookReading = { readonly book: OrderBook | null } | { readonly failure: RefreshFailure };
 
 export interface ScanSelection {
@@ -33,7 +33,7 @@ interface LiveScanDependencies extends Pick<MarketDependencies, "clock" | "readB
   readonly findCandidates: (selection: ScanSelection) => readonly ComparedPair[];
 }
 
-/** The books that a scan has read, by `venue/marketId`. */
+/** Results of a scan's reads, by `venue/marketId`. */
 export type ScannedBooks = ReadonlyMap<string, BookReading>;
 
 interface Scan {
@@ -42,9 +42,8 @@ interface Scan {
 }
 
 /**
- * Reads the books of the best candidates, one scan at a time. A caller shares the running scan if it covers what the
- * caller selects. Otherwise the caller shares the next scan, which covers the selections of all callers that wait for
- * it.
+ * Reads the books of the best candidates, one scan at a time. A caller shares the running scan if that scan covers the
+ * caller's selection. Otherwise the caller shares the next scan, which covers the selections of all waiting callers.
  */
 export class LiveScan {
   readonly #ports: LiveScanDependencies;
@@ -102,7 +101,7 @@ export class LiveScan {
     try {
       await Promise.race([reads, isOver]);
     } finally {
-      // Reads that are still running must not change the result, and the next candidates are not read.
+      // Reads that are still running must not change the result, and no further candidates are read.
       deadline.abort();
       cancelDeadline();
     }
@@ -120,7 +119,7 @@ export class LiveScan {
         const isVenueDown = failuresInARow >= CONSECUTIVE_FAILURES_MAX;
         const reading = isVenueDown ? UNAVAILABLE : await this.#read(market);
         if (signal.aborted) return;
-        // A venue whose requests are used up may answer the next one.
+        // A rate-limited venue may still answer the next request, so this does not count as a failure.
         if (reading !== BUSY) failuresInARow = "failure" in reading ? failuresInARow + 1 : 0;
         books.set(marketIdOf(market.listing), reading);
       }

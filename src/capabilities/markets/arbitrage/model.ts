@@ -5,9 +5,12 @@ import type { VenueStatusReport } from "../../../ingest/index.ts";
 import type { MarketPair } from "../../../matching/index.ts";
 import type { ArbitrageScore, ArbitrageWalk } from "../../../quant/arbitrage.ts";
 
-/** A pair with a smaller confidence is never an opportunity. */
+/** Minimum match confidence of an opportunity. */
 export const MATCH_CONFIDENCE_MIN = 0.5;
-/** A quote that was last confirmed longer ago than this is stale. Sweeps of the largest venue take some minutes. */
+/**
+ * Maximum time since the last confirmation of a quote; an older quote is stale. A sweep of the largest venue takes
+ * several minutes.
+ */
 export const QUOTE_AGE_MS_MAX = 10 * 60_000;
 
 export const KINDS = ["cross_venue", "exclusive_set", "ladder"] as const;
@@ -20,13 +23,13 @@ export interface QuotedLevel {
 }
 
 /**
- * Why a book was not read. venue_busy: the service had sent as many requests as the venue permits. deadline: the scan
- * ended before. candidate_limit: the scan had too many candidates.
+ * Why an order book was not read. venue_busy: the venue's rate limit was used up. deadline: the scan ended first.
+ * candidate_limit: the scan had too many candidates.
  */
 export const REFRESH_FAILURES = ["venue_unavailable", "venue_busy", "deadline", "candidate_limit"] as const;
 export type RefreshFailure = (typeof REFRESH_FAILURES)[number];
 
-/** The quotes of one market that an opportunity is computed from. */
+/** The quotes of one market from which an opportunity is computed. */
 export interface MarketQuotes {
   readonly market: BoardMarket;
   /** Best price first. */
@@ -37,7 +40,7 @@ export interface MarketQuotes {
   readonly depth: "order_book" | "top_of_book";
   /** When the venue last confirmed the quotes, Unix milliseconds. */
   readonly at: number;
-  /** Set in a live scan if the book could not be read, so that the quotes are those of the list. */
+  /** Reason why a live scan could not read the order book; the quotes are then those of the board. */
   readonly refreshFailure: RefreshFailure | null;
 }
 
@@ -46,11 +49,11 @@ export interface OpportunityLeg {
   readonly quotes: MarketQuotes;
   readonly fee: TakerFee;
   readonly side: Side;
-  /** What the book offers of this side, best price first: the asks, or for NO 1 minus the bids. */
+  /** Offers of this side, best price first: the asks for YES, 1 minus the bids for NO. */
   readonly offers: readonly QuotedLevel[];
 }
 
-/** Figures that all kinds of opportunities have. */
+/** Figures of every kind of opportunity. */
 export interface OpportunityFigures {
   readonly legs: readonly OpportunityLeg[];
   /** Price difference before fees. */
@@ -61,7 +64,7 @@ export interface OpportunityFigures {
   readonly walk: ArbitrageWalk | null;
   /** Days until the later settlement, at least 0; null if one is unknown. */
   readonly daysToResolution: number | null;
-  /** A fraction; null if it is unknown or nothing can be bought. */
+  /** As a fraction (0.1 is 10%); null if unknown or nothing can be bought. */
   readonly annualizedReturn: number | null;
   readonly score: ArbitrageScore;
 }
@@ -82,7 +85,7 @@ export interface SetOpportunity extends OpportunityFigures {
   readonly kind: "exclusive_set" | "ladder";
   readonly strategy: (typeof STRATEGIES)[number];
   readonly event: BoardEvent;
-  /** Smallest payout in USD of one contract of each leg. */
+  /** Guaranteed payout in USD of one contract of each leg. */
   readonly payout: number;
 }
 
@@ -94,7 +97,7 @@ export interface OpportunityFilter {
   readonly limit: number;
 }
 
-/** The state of a venue's data, and in a live scan the number of its books that were read and that were not. */
+/** The state of a venue's data. For a live scan also the numbers of its books that were read and not read. */
 export interface VenueState {
   readonly status: VenueStatusReport["status"];
   readonly lastSuccessAt: number | null;

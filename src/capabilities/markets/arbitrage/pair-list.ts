@@ -30,21 +30,18 @@ export interface ComparedPair {
   readonly spread: PairSpread;
 }
 
-/**
- * The price differences of all matched pairs. A change of a market or of a pair updates only the pairs that it belongs
- * to.
- */
+/** The price differences of all matched pairs. A change of a market or pair updates only the affected pairs. */
 export class PairList implements MarketObserver, PairObserver {
   readonly #board: MarketBoard;
   readonly #venues: ReadonlySet<VenueId>;
   readonly #legs = new Map<string, Leg>();
-  /** The leg of a board row; null for markets without a pair. Absent until the row's market changes. */
+  /** The leg of a board row; null for a market without a pair; absent before the first change of the row's market. */
   readonly #legOfRow: (Leg | null | undefined)[] = [];
   readonly #entries = new Map<string, Entry>();
   /** The entries with a spread. */
   readonly #compared = new Set<Entry>();
 
-  /** @param venues  the trading venues; markets of other venues are never a leg */
+  /** @param venues  the trading venues; pairs with markets of other venues are ignored */
   constructor({ board, pairs, venues }: { board: MarketBoard; pairs: MatchedPairs; venues: Iterable<VenueId> }) {
     this.#board = board;
     this.#venues = new Set(venues);
@@ -53,7 +50,7 @@ export class PairList implements MarketObserver, PairObserver {
     board.observe(this);
   }
 
-  /** Number of pairs that are followed. */
+  /** Number of pairs in the list. */
   get size(): number {
     return this.#entries.size;
   }
@@ -137,7 +134,10 @@ export class PairList implements MarketObserver, PairObserver {
 
 const keyOf = ({ a, b }: { readonly a: string; readonly b: string }): string => `${a}\n${b}`;
 
-/** Whether the figures that a spread is computed from are the same. Sizes and times are read when they are needed. */
+/**
+ * Whether two states of a market have the same prices, from which the spread is computed. Sizes and times are not
+ * compared.
+ */
 export function hasSamePrices(a: BoardMarket, b: BoardMarket): boolean {
   return (
     a.quote.bid === b.quote.bid && a.quote.ask === b.quote.ask && a.yesPrice === b.yesPrice && a.listing === b.listing

@@ -22,9 +22,9 @@ import {
 } from "./model.ts";
 import { type ComparedPair, PairList } from "./pair-list.ts";
 
-/** By this much the rounding of the fees may increase the capital of two orders. */
+/** Maximum increase of the capital of two orders by fee rounding, in USD. */
 const ROUNDED_FEES_USD_MAX = 0.1;
-/** Equal scores that are computed in different ways differ by less than this. */
+/** Maximum floating-point difference between a score and its bound. */
 const ROUNDING_ERROR_MAX = 1e-9;
 
 interface ArbitrageDependencies extends Pick<MarketDependencies, "board" | "clock" | "venues" | "readBook"> {
@@ -38,8 +38,8 @@ export type VenueHealthSummary = Pick<VenueStatusReport, "status" | "lastSuccess
 export type ArbitrageService = ReturnType<typeof createArbitrageService>;
 
 /**
- * Finds opportunities in matched pairs of markets. Create it before the board is filled: it follows every change of the
- * board.
+ * Finds opportunities in matched pairs of markets. Create it before the board is filled, because it observes every
+ * change of the board.
  */
 export function createArbitrageService({ board, clock, pairs, venues, readBook, venueHealth }: ArbitrageDependencies) {
   const pairList = new PairList({ board, pairs, venues });
@@ -64,7 +64,7 @@ export function createArbitrageService({ board, clock, pairs, venues, readBook, 
         .filter(({ a, b }) => !isStale({ at: Math.min(a.updatedAt, b.updatedAt) }, now))
         .map((candidate) => ({ ...candidate, scoreMax: findScoreMax(candidate, now) }))
         .sort((a, b) => b.scoreMax - a.scoreMax || b.spread.netSpread - a.spread.netSpread);
-      // Only candidates that can be among the best are walked.
+      // Computes only candidates whose score bound reaches the best scores so far.
       let best: CrossVenueOpportunity[] = [];
       for (const { pair, a, b, scoreMax } of candidates) {
         const worst = best.length < limit ? null : best.at(-1);
@@ -93,14 +93,15 @@ export function createArbitrageService({ board, clock, pairs, venues, readBook, 
     },
 
     /**
-     * Reads the books of both legs of every candidate first, the best ones first, for at most 10 seconds. A leg whose
-     * book was not read has the quotes of the board and says why.
+     * First reads the order books of both legs of the candidates, best candidates first, for at most 10 seconds. A leg
+     * without a read book has the quotes of the board and the reason.
      */
     async scan(filter: OpportunityFilter): Promise<OpportunityList<CrossVenueOpportunity>> {
       const books = await liveScan.scan({ minSpread: filter.minSpread, venue: filter.venue });
       const now = clock.now();
       const states = readVenues(venues, venueHealth());
-      // The prices on the board may have changed since the scan began, so scanned pairs are selected by their books.
+      // The prices on the board may have changed since the scan began, so scanned pairs are filtered by their order
+      // books.
       const wasScanned = ({ a, b }: ComparedPair) =>
         books.has(marketIdOf(a.listing)) && books.has(marketIdOf(b.listing));
       const opportunities = [...pairList.compared()]
@@ -120,7 +121,7 @@ export function createArbitrageService({ board, clock, pairs, venues, readBook, 
   };
 }
 
-/** Returns a score that the pair's opportunity does not exceed, without walking through its offers. */
+/** Returns an upper bound of the score of the pair's opportunity, without computing the purchase. */
 function findScoreMax({ pair, a, b, spread: { netSpread, sides } }: ComparedPair, now: number): number {
   const sizeOf = (market: BoardMarket, side: Side) => (side === "yes" ? market.quote.askSize : market.quote.bidSize);
   const contracts = Math.min(sizeOf(a, sides[0]) ?? 0, sizeOf(b, sides[1]) ?? 0);
@@ -136,7 +137,7 @@ function findScoreMax({ pair, a, b, spread: { netSpread, sides } }: ComparedPair
   return score === 0 ? 0 : score + ROUNDING_ERROR_MAX;
 }
 
-/** Returns the quotes of the scanned book, those of the board if the book was not read, or null if there is no book. */
+/** Returns the quotes of the scanned book, or of the board if the book was not read; null if the market has no book. */
 function liveQuotesOf(market: BoardMarket, books: ScannedBooks): MarketQuotes | null {
   const reading = books.get(marketIdOf(market.listing)) ?? { failure: "candidate_limit" };
   if ("failure" in reading) return quotesOf(market, reading.failure);
@@ -199,7 +200,7 @@ const areUp = ({ a, b }: ComparedPair, states: Readonly<Record<VenueId, VenueSta
 
 const compareIds = (a: ComparedPair, b: ComparedPair): number => (a.pair.a + a.pair.b < b.pair.a + b.pair.b ? -1 : 1);
 
-/** Returns the opportunities with the highest scores; of equal scores those with the higher net spread first. */
+/** Returns the opportunities with the highest scores. Equal scores are ordered by net spread, highest first. */
 function selectBest<Opportunity extends OpportunityFigures>(
   opportunities: readonly Opportunity[],
   { minNetSpread, limit }: Pick<OpportunityFilter, "minNetSpread" | "limit">,

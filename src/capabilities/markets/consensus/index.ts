@@ -1,4 +1,4 @@
-/** Trades that agents report, and the probability of a market that they imply. */
+/** Trades reported by agents, and the probability that the trades in a market imply. */
 export { REPORT_RETENTION_MS, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
 export { REPORT_DATA, selectReportsOf } from "./queries.ts";
 export { consensusRoutes } from "./routes.ts";

@@ -15,19 +15,19 @@ export const CONSENSUS_PERIOD_MS: Readonly<Record<ConsensusPeriod, number>> = {
   "30d": 720 * HOUR_MS,
 };
 
-/** Two years: a customer's own reports are its record of trades, which is longer than any consensus. */
+/** Retention of reports: two years. They are the customer's trade history; a consensus needs only the last 30 days. */
 export const REPORT_RETENTION_MS = 731 * 24 * HOUR_MS;
 
 export const SIZE_USD_MIN = 0.01;
 export const SIZE_USD_MAX = 1_000_000;
 
-/** A trade as its agent reports it. */
+/** A trade reported by an agent. */
 export interface TradeReport extends MarketId {
   readonly side: Side;
   /** Price of the bought side, in [0, 1]. */
   readonly price: number;
   readonly sizeUsd: number;
-  /** The agent's name for the trade; empty if it has none. */
+  /** The agent's reference for the trade; empty if it has none. */
   readonly clientRef: string;
 }
 
@@ -65,7 +65,7 @@ export const DIVERGENCE_SIGNALS = [
 export interface Consensus {
   /** Mean of the implied probabilities of all reports, weighted by USD; null without reports. */
   readonly probability: number | null;
-  /** Null with fewer than 5 agents whose plausible trades leave a view (`robustConsensus`). */
+  /** Null with fewer than 5 agents that have a net position in plausible trades (`robustConsensus`). */
   readonly robustProbability: number | null;
   readonly trades: number;
   readonly agents: number;
@@ -75,11 +75,11 @@ export interface Consensus {
   readonly noVolumeUsd: number;
 }
 
-/** Tolerance around the observed prices: they move between the trade and its report. */
+/** Tolerance around the current prices, because prices can move between the trade and its report. */
 const PRICE_TOLERANCE = 0.05;
-/** Bids and asks farther from the price are no evidence of trades there. */
+/** Maximum distance of a bid or ask from the YES price within which trades at it are plausible. */
 const BOOK_REACH_MAX = 0.1;
-/** Below one micro no venue trades, and the number of contracts would overflow. */
+/** Minimum price of a trade at any venue. At a lower price, the number of contracts could overflow. */
 export const TRADED_PRICE_MIN = 1e-6;
 
 /** Probability of YES that a trade implies: its price for YES, 1 - price for NO. */
@@ -88,8 +88,8 @@ export const impliedProbability = ({ side, price }: Pick<TradeReport, "side" | "
 
 /**
  * Whether a trade at this price is credible, given the current quote of the market. The implied probability must lie
- * between bid and ask, as far as these are within 0.10 of the YES price, or at most 0.05 outside. False if no price of
- * the market is known.
+ * between bid and ask, with a tolerance of 0.05. A bid or ask more than 0.10 from the YES price is ignored. False if no
+ * price of the market is known.
  */
 export function isPlausible(
   report: Pick<TradeReport, "side" | "price">,
@@ -98,17 +98,17 @@ export function isPlausible(
   if (yesPrice === null || report.price < TRADED_PRICE_MIN) return false;
   const low = Math.max(Math.min(quote.bid ?? yesPrice, yesPrice), yesPrice - BOOK_REACH_MAX) - PRICE_TOLERANCE;
   const high = Math.min(Math.max(quote.ask ?? yesPrice, yesPrice), yesPrice + BOOK_REACH_MAX) + PRICE_TOLERANCE;
-  // In micros, because 0.4 - 0.05 is above 0.35 in binary fractions.
+  // Compared in micros, because 0.4 - 0.05 is above 0.35 in floating point.
   const probability = toMicros(impliedProbability(report));
   return probability >= toMicros(low) && probability <= toMicros(high);
 }
 
-/** A remainder below this share of the larger side is a rounding error. */
+/** A net position below this share of the larger side is a floating-point error. */
 const NET_SHARE_MIN = 1e-9;
 
 /**
- * Nets the plausible trades of an agent: a YES and a NO contract together pay 1 in any case, so they express no
- * opinion. The view is that of the side with more contracts; its USD are those of the remaining contracts, halved for
+ * Nets the plausible trades of an agent: a YES and a NO contract together always pay 1, so they imply no probability.
+ * The net position is on the side with more contracts. Its USD are the value of the remaining contracts, halved for
  * each half-life of the trades' mean age.
  *
  * @returns  null if nothing remains
@@ -131,8 +131,8 @@ export function netView(
 }
 
 /**
- * Computes the consensus of a market from the reports of each of its agents. The weight of a view halves in half a
- * period.
+ * Computes the consensus of a market from the reports of each of its agents. The half-life of an agent's weight is half
+ * of the period.
  */
 export function computeConsensus(agents: readonly AgentReports[], periodMs: number): Consensus {
   const sum = (read: (agent: AgentReports) => number) => agents.reduce((total, agent) => total + read(agent), 0);
@@ -157,7 +157,7 @@ const TRADES_MIN = 5;
 const AGENTS_MIN = 3;
 
 /**
- * Classifies the difference of the consensus and the model probability: below 0.03 `crowd_agrees`, below 0.08
+ * Classifies the difference between the consensus and the model probability: below 0.03 `crowd_agrees`, below 0.08
  * `neutral`, below 0.20 `crowd_disagrees`, else `strong_divergence`. `insufficient_data` if there are fewer than 5
  * trades, fewer than 3 agents, or no difference because one of the probabilities is unknown.
  *

@@ -24,7 +24,7 @@ export async function selectReportByKey(
   return report ?? null;
 }
 
-/** Inserts a report, unless the customer has an equal one. Returns whether it was inserted. */
+/** Inserts a report, unless the customer already has an equal report. Returns whether it was inserted. */
 export async function insertReport(
   transaction: Transaction,
   customerId: string,
@@ -45,7 +45,7 @@ export async function insertReport(
   return rows.length > 0;
 }
 
-/** Adds one to the number of reports of a market and returns it. */
+/** Increments the number of reports of a market. Returns the new number. */
 export async function countReport(
   transaction: Transaction,
   { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,
@@ -109,8 +109,8 @@ export function selectAgentReports(
 }
 
 /**
- * Selects the newest reports of a customer, newest first. Reports at prices below the smallest price of any venue are
- * left out, because their number of contracts would overflow.
+ * Selects the newest reports of a customer, newest first. Excludes reports with prices below the smallest price of any
+ * venue, because their number of contracts could overflow.
  */
 export function selectReportsOf(
   database: Pick<Database, "query">,
@@ -127,12 +127,14 @@ export function selectReportsOf(
   );
 }
 
-/** Ids of customers do not start like this. The index `trade_reports_of_deleted` contains this prefix. */
+/**
+ * Prefix of the ids of deleted agents; no customer id has it. The index `trade_reports_of_deleted` uses this prefix.
+ */
 const DELETED_AGENT_PREFIX = "deleted-";
 
 /**
- * Replaces the agent of a customer's reports by an id that belongs to nobody, and deletes the texts that the customer
- * chose. The reports still count as those of one agent.
+ * Replaces the agent id of a customer's reports by an anonymous id, and deletes the customer's texts. The reports still
+ * count as reports of one agent.
  */
 async function anonymiseReports(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query(
@@ -144,12 +146,12 @@ async function anonymiseReports(transaction: Transaction, customerId: string): P
 }
 
 const DELETE_ROWS_MAX = 5_000;
-/** Per run. The next run deletes the remaining reports. */
+/** Maximum number of batches per run. The next run deletes the remaining reports. */
 const DELETE_BATCHES_MAX = 100;
 
 /**
- * Deletes reports that are too old for the record of their customer, and those of deleted customers that are too old
- * for any consensus. The number of accepted reports of a market includes them. Idempotent.
+ * Deletes reports beyond their retention, and reports of deleted customers that are too old for a consensus. The
+ * market's number of accepted reports does not change. Idempotent.
  *
  * @param now  Unix milliseconds
  * @param shouldStop  ends the run after the current batch

@@ -4,7 +4,10 @@ import { defineRoute } from "../../../http/route.ts";
 import { createConsensusSchemas } from "./schema.ts";
 import type { ConsensusService } from "./service.ts";
 
-/** Free of charge, because reports improve the consensus for all. Anonymous payers could pose as many agents. */
+/**
+ * Free, because reports improve the consensus for all customers. Requires an account, because an anonymous payer could
+ * pretend to be many agents.
+ */
 const REPORT_METERING: Metering = { ...METERING.ACCOUNT, minimumPlan: "pro" };
 
 /**

@@ -24,14 +24,14 @@ export type ConsensusService = ReturnType<typeof createConsensusService>;
 
 /** Stores reported trades and computes the consensus of a market from them. */
 export function createConsensusService({ database, board, clock, getMarket, estimateOf }: ConsensusDependencies) {
-  /** Markets without a price are returned too: their trades may be reported. */
+  /** Also returns markets without a price, because trades in them can be reported. */
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));
 
   return {
     /**
-     * Stores a report, which is durable when this resolves. A report with the fields of an earlier one, or with the
-     * idempotency key of an earlier equal one, is not stored again.
+     * Stores a report durably. A report with the same fields as an earlier report is not stored again, with or without
+     * the idempotency key.
      *
      * @returns the number of reports of the market by all customers
      * @throws AppError `market_not_found`, or `unauthorized` if the customer was deleted; InvalidRequestError if the
@@ -84,11 +84,11 @@ export function createConsensusService({ database, board, clock, getMarket, esti
   };
 }
 
-/** Reports of this period are part of the engine's view of a market. */
+/** Period of the reports that the engine uses. */
 const VIEW_PERIOD: ConsensusPeriod = "7d";
 
 /**
- * Reads the robust consensus of the reports of seven days; null with too few agents.
+ * Reads the robust consensus of the last seven days' reports; null with too few agents.
  *
  * @param asOf  Unix milliseconds; later reports are not read
  */

@@ -6,9 +6,9 @@ import { CLUSTER_CORRELATION_MIN, type CorrelationTask, HORIZONS, WARNING_CORREL
 import { buffersOf, type CorrelationReport, createPairTable, type ReportedPair, roundCoefficient } from "./report.ts";
 
 /**
- * Computes the correlations of all pairs of markets. Relationships, clusters, warnings and `minCorrelation` follow from
- * the rounded coefficients, so that they agree with what the response shows. The order of the strongest pairs follows
- * from the exact ones.
+ * Computes the correlations of all pairs of markets. Relationships, clusters, warnings and `minCorrelation` use the
+ * rounded coefficients, so that they are consistent with the response. The order of the strongest pairs uses the exact
+ * coefficients.
  */
 export function computeReport(task: CorrelationTask): CorrelationReport {
   const { marketIds, platform, period, grid, series, generatedAt } = task;
@@ -31,7 +31,7 @@ interface BasedPair extends ReportedPair {
   readonly strength: number;
 }
 
-/** Replaces the coefficients of markets that ask the same or opposite questions, and rounds all coefficients. */
+/** Sets the coefficients of markets with the same or opposite questions from the match, and rounds all coefficients. */
 function tieMatches(pairs: readonly StableCorrelation[], { matches, marketIds }: CorrelationTask): BasedPair[] {
   const keyOf = (a: number, b: number): number => a * marketIds.length + b;
   const matched = new Map(matches.map(({ a, b, correlation }) => [keyOf(a, b), correlation]));

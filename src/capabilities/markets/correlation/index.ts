@@ -1,4 +1,4 @@
-/** How the prices of markets move together. */
+/** Correlations of market prices. */
 export type { CorrelationTask } from "./model.ts";
 export type { CorrelationReport } from "./report.ts";
 export { correlationRoutes } from "./routes.ts";

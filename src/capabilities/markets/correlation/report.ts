@@ -1,15 +1,15 @@
 import { relationshipOf } from "../../../quant/correlation.ts";
 import type { CorrelationPeriod } from "./model.ts";
 
-/** Decimals of a coefficient in responses. Standard errors are 100 times as large. */
+/** Decimals of a coefficient in responses, which is finer than its standard error by a factor of 100. */
 const DECIMALS = 4;
 const UNITS = 10 ** DECIMALS;
 /** Stands for a missing coefficient in `PairTable.coefficients`. */
 const NO_COEFFICIENT = -32_768;
-/** A piece is complete at this length, so that it is at most one sentence longer. */
+/** Minimum length of a piece. A piece can exceed it by at most one sentence. */
 const PIECE_LENGTH_MIN = 32 * 1024;
 
-/** A pair as a response shows it. */
+/** A pair of markets in a response. */
 export interface ReportedPair {
   /** Indexes of the two markets; `a` is below `b`. */
   readonly a: number;
@@ -18,32 +18,35 @@ export interface ReportedPair {
   readonly correlation: number | null;
   readonly dataPoints: number;
   readonly basis: "logic" | "moves";
-  /** Steps over which the moves were compared; null without a coefficient and for a pair tied by logic. */
+  /** Horizon of the compared moves, in grid steps; null without a coefficient and for a matched pair. */
   readonly horizon: number | null;
 }
 
-/** Columns of pairs: 10 bytes per pair, where JSON has about 140. They can be moved between threads. */
+/**
+ * Pairs as typed arrays, with 10 bytes per pair instead of about 140 in JSON. The arrays can be transferred between
+ * threads.
+ */
 export interface PairTable {
   readonly a: Uint16Array<ArrayBuffer>;
   readonly b: Uint16Array<ArrayBuffer>;
   /** In units of 0.0001. */
   readonly coefficients: Int16Array<ArrayBuffer>;
   readonly dataPoints: Uint16Array<ArrayBuffer>;
-  /** 1 if the pair is tied by logic. */
+  /** 1 if the coefficient is that of a match. */
   readonly isLogical: Uint8Array<ArrayBuffer>;
   /** 0 for none. */
   readonly horizons: Uint8Array<ArrayBuffer>;
 }
 
-/** The content of a response, from which its JSON is written while the client reads. */
+/** The content of a response. Its JSON is encoded while the client reads. */
 export interface CorrelationReport {
   readonly marketIds: readonly string[];
   readonly platform: string | null;
   readonly period: CorrelationPeriod;
-  /** Milliseconds of one step of a horizon. */
+  /** Length of a grid step in milliseconds. */
   readonly stepMs: number;
   readonly pairs: PairTable;
-  /** The pairs that get a warning. */
+  /** The pairs with a warning. */
   readonly warned: PairTable;
   /** For each cluster, the indexes of its markets. */
   readonly clusters: readonly (readonly number[])[];
@@ -67,7 +70,7 @@ export function createPairTable(pairs: readonly ReportedPair[]): PairTable {
   };
 }
 
-/** The memory of a report, to be moved to another thread. */
+/** Returns the buffers of a report, for the transfer to another thread. */
 export const buffersOf = ({ pairs, warned }: CorrelationReport): ArrayBuffer[] =>
   [pairs, warned].flatMap((table) => Object.values(table).map(({ buffer }) => buffer));
 
@@ -86,7 +89,7 @@ function* readPairs(table: PairTable): Generator<ReportedPair> {
   }
 }
 
-/** Writes the JSON body of a report in pieces of about 32 KiB. Each piece is computed when it is read. */
+/** Yields the JSON body of a report in pieces of about 32 KiB. Each piece is computed on demand. */
 export function* encodeReport(report: CorrelationReport): Generator<string> {
   let piece = "";
   for (const part of encodeParts(report)) {
@@ -125,7 +128,7 @@ function* encodeList<Item>(items: Iterable<Item>, encode: (item: Item) => string
   yield separator === "[" ? "[]" : "]";
 }
 
-/** A sentence about a pair that moves together, or asks the same or opposite questions. */
+/** Returns a sentence about a pair with correlated prices, or with the same or opposite questions. */
 function describeConcentration(
   { a, b, correlation, dataPoints, basis }: ReportedPair,
   marketIds: readonly string[],
@@ -141,5 +144,5 @@ function describeConcentration(
   return `${names} move together: correlation ${roundDown(coefficient)} over ${period} (${dataPoints} data points). Positions on the same side of both add up to one larger position.`;
 }
 
-/** Rounded down, so that no coefficient is shown as larger than it is. */
+/** Rounds down, so that a coefficient never appears larger than it is. */
 const roundDown = (value: number): string => (Math.floor(value * 100) / 100).toFixed(2);

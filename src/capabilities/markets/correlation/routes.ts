@@ -6,7 +6,7 @@ import type { CorrelationPeriod } from "./model.ts";
 import { createCorrelationSchemas } from "./schema.ts";
 import type { CorrelationService, PairChoice } from "./service.ts";
 
-/** Part of both descriptions. The limit is that of `sendJsonPieces`. */
+/** Text for both route descriptions. The limit of 256 KiB is that of `sendJsonPieces`. */
 const LARGE_RESPONSES =
   "Coefficients have four decimals. A response above 256 KiB is sent in pieces, without `Content-Length` and `ETag`; `min_correlation` and `limit` ask for fewer pairs.";
 

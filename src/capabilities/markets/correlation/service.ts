@@ -16,19 +16,19 @@ import { computeReport } from "./compute.ts";
 import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX, type MatchedPair } from "./model.ts";
 import { type CorrelationReport, encodeReport } from "./report.ts";
 
-/** How long a request waits for history that is fetched from the venues. */
+/** Maximum time that a request waits for history from the venues. */
 const FETCH_TIMEOUT_MS = 5_000;
-/** The limit for a request that can be answered without coefficients. */
+/** Maximum time for a request for which missing coefficients are acceptable. */
 const SHORT_FETCH_TIMEOUT_MS = 500;
-/** Multiplications above which a computation would delay other requests by more than a few milliseconds. */
+/** Maximum multiplications of a computation on the main thread, which delays other requests by a few milliseconds. */
 const INLINE_PRODUCTS_MAX = 1_000_000;
 
-/** The choice of callers inside the service: all pairs over 30 days. */
+/** The selection for internal callers: all pairs over 30 days. */
 const MONTH = { period: "30d", minCorrelation: null, limit: null } as const;
 
 interface CorrelationDependencies extends Pick<MarketDependencies, "board" | "clock" | "venues" | "pairsOf"> {
   readonly markets: Pick<MarketsService, "getMarket" | "getEvent">;
-  /** Fetches history of this period that the store lacks, as far as the venues answer in time. Never rejects. */
+  /** Fetches history of this period that is missing in the store, if the venues answer in time. Never rejects. */
   readonly fetchMissingHistory: (
     markets: readonly BoardMarket[],
     options: { readonly period: CorrelationPeriod; readonly timeoutMs: number },
@@ -40,21 +40,21 @@ interface CorrelationDependencies extends Pick<MarketDependencies, "board" | "cl
   readonly workers: WorkerPool<CorrelationTask, CorrelationReport>;
 }
 
-/** What to return of the pairs (`CorrelationTask`). */
+/** Selection of the returned pairs (`CorrelationTask`). */
 export type PairChoice = Pick<CorrelationTask, "period" | "minCorrelation" | "limit">;
 
 interface MarketName extends MarketId {
-  /** As the caller named the market. */
+  /** Name of the market in the request. */
   readonly name: string;
 }
 
 export type CorrelationService = ReturnType<typeof createCorrelationService>;
 
-/** Computes correlations from stored prices: small requests here, large ones on a worker thread. */
+/** Computes correlations from stored prices. Large computations run on a worker thread. */
 export function createCorrelationService(ports: CorrelationDependencies) {
   const { board, clock } = ports;
 
-  /** Reads the prices of the markets, after missing history was fetched. */
+  /** Fetches missing history, then reads the prices of the markets. */
   const readTask = async (
     markets: readonly BoardMarket[],
     names: readonly string[],
@@ -97,7 +97,7 @@ export function createCorrelationService(ports: CorrelationDependencies) {
 
   return {
     /**
-     * Returns the correlations of these markets as JSON, in pieces of about 32 KiB that are encoded when they are read.
+     * Returns the correlations of these markets as JSON, in pieces of about 32 KiB that are encoded on demand.
      *
      * @param marketIds  ids at the venue `platform`, or `platform/market_id`
      * @throws InvalidRequestError for an id without venue and for a repeated market; AppError `market_not_found`,
@@ -116,7 +116,7 @@ export function createCorrelationService(ports: CorrelationDependencies) {
     },
 
     /**
-     * Correlation of the changes of two markets' log-odds over 30 days, at the horizon at which it is stable.
+     * Returns the correlation of two markets' log-odds moves over 30 days, at the horizon at which it is stable.
      *
      * @throws AppError `store_unavailable`
      */
@@ -127,9 +127,8 @@ export function createCorrelationService(ports: CorrelationDependencies) {
     },
 
     /**
-     * Correlations of the changes of the log-odds of up to 50 markets over 30 days, as in `correlatePair`; `dataPoints`
-     * is the number of independent moves. History that the store lacks and the venues do not send within half a second
-     * is left out.
+     * Returns the correlations of up to 50 markets' log-odds moves over 30 days, as in `correlatePair`. `dataPoints` is
+     * the number of independent moves. Waits at most half a second for history that is missing in the store.
      *
      * @returns  all pairs of indexes of `markets`
      * @throws AppError `store_unavailable`
@@ -146,8 +145,8 @@ export function createCorrelationService(ports: CorrelationDependencies) {
     },
 
     /**
-     * Returns the correlations of an event's markets as `correlateMarkets` does. Of more than 500 markets, those with
-     * the largest volume are compared.
+     * Returns the correlations of an event's markets as `correlateMarkets` does. If the event has more than 500
+     * markets, only the 500 with the largest volume are compared.
      *
      * @throws AppError `event_not_found`, `overloaded`, `store_unavailable`
      */
@@ -164,7 +163,7 @@ export function createCorrelationService(ports: CorrelationDependencies) {
   };
 }
 
-/** Yields to other requests after each piece: a client may read faster than pieces are encoded. */
+/** Yields to the event loop after each piece, because a fast client could otherwise delay other requests. */
 async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGenerator<string> {
   for (const piece of encodeReport(report)) {
     yield piece;
@@ -173,7 +172,7 @@ async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGen
 }
 
 /**
- * Returns the pairs of markets that ask the same or opposite questions, with the confidence at which matches are shown.
+ * Returns the pairs of markets with the same or opposite questions, from the confidence at which matches are published.
  */
 function findMatches(markets: readonly BoardMarket[], pairsOf: MarketDependencies["pairsOf"]): MatchedPair[] {
   const indexes = new Map(markets.map(({ listing }, index) => [marketIdOf(listing), index]));

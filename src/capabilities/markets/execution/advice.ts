@@ -1,10 +1,10 @@
 import type { MarketStatus } from "../../../domain/market.ts";
 import type { ExecutionFigures, Obstacle, Recommendation } from "./model.ts";
 
-/** A spread is unusually wide from this percentile, if it is also this many times the mean. */
+/** A spread is unusually wide if it reaches both this percentile and this multiple of the mean. */
 const WIDE_PERCENTILE_MIN = 90;
 const WIDE_RATIO_MIN = 1.5;
-/** Largest spread at which a market order is recommended, unless one tick is larger. */
+/** Maximum spread for recommending a market order, unless one tick is larger. */
 const MARKET_ORDER_SPREAD_MAX = 0.01;
 const MARKET_ORDER_SLIPPAGE_PERCENT_MAX = 1;
 
@@ -103,5 +103,5 @@ function describeEvent({ nextEvent }: ExecutionFigures): string | null {
 const joinSentences = (sentences: readonly (string | null)[]) =>
   sentences.filter((sentence) => sentence !== null).join(" ");
 
-/** Formats a figure as JSON does, so that the rationale has the same digits as the fields of the response. */
+/** Formats a number like JSON, so that the rationale has the same digits as the response fields. */
 const format = (value: number): string => String(value);

@@ -1,3 +1,3 @@
-/** Execution guidance: how to fill an order in a market, from its order book and its recent quotes. */
+/** Execution guidance for orders in a market, from its order book and its recent quotes. */
 export { executionRoutes } from "./routes.ts";
 export { createExecutionService } from "./service.ts";

@@ -12,7 +12,7 @@ export interface KeyDate {
   readonly at: number;
 }
 
-/** What a market's order book and its recent quotes say; null if unknown. Prices are those of YES contracts. */
+/** Figures from a market's order book and its recent quotes; null if unknown. Prices are YES prices. */
 export interface ExecutionFigures {
   readonly bid: number | null;
   readonly ask: number | null;
@@ -27,12 +27,12 @@ export interface ExecutionFigures {
   /** Percent of the price; null if the book cannot fill the reference size on both sides. */
   readonly slippagePercent: number | null;
   readonly limitPrice: number | null;
-  /** Size of the order that `slippagePercent` is for. */
+  /** Size of the order for which `slippagePercent` is estimated, in USD. */
   readonly sizeUsd: number;
   /** Smallest price step; null if the venue does not publish it. */
   readonly tick: number | null;
   readonly nextEvent: { readonly label: string; readonly hours: number } | null;
 }
 
-/** Why no order should be sent now, whatever the prices are; null if orders are possible. */
+/** Why no order should be sent now, whatever the prices are. */
 export type Obstacle = "not_open" | "paused" | "no_book" | "no_bids" | "no_asks" | "empty_book" | "crossed_book";

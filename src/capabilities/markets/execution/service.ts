@@ -17,10 +17,10 @@ import type { ExecutionFigures, KeyDate, Obstacle } from "./model.ts";
 import type { ExecutionGuidance } from "./schema.ts";
 import { guideSides } from "./sides.ts";
 
-/** Period of the spread history, and its recent part, which the trend compares with the time before. */
+/** Period of the spread history, and its recent part. The trend compares the recent part with the earlier part. */
 const HISTORY_MS = 48 * HOUR_MS;
 const RECENT_MS = 12 * HOUR_MS;
-/** With less time of quotes than this, a percentile and a trend say nothing. */
+/** Minimum time with quotes for a percentile or a trend. */
 const OBSERVED_MS_MIN = HOUR_MS;
 
 export interface ExecutionDependencies extends Pick<MarketDependencies, "clock" | "getMarket" | "readBook"> {
@@ -37,7 +37,7 @@ const NO_SIDES = { buy_yes: null, buy_no: null, sell_yes: null, sell_no: null } 
 
 export type ExecutionService = ReturnType<typeof createExecutionService>;
 
-/** Describes how to trade a market, from its order book and its quotes of the last 48 hours. */
+/** Creates execution guidance for a market from its order book and its quotes of the last 48 hours. */
 export function createExecutionService(ports: ExecutionDependencies) {
   const { clock } = ports;
   return {
@@ -111,7 +111,7 @@ function findObstacle({ listing }: BoardMarket, book: OrderBook | null): Obstacl
   return isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null) ? "crossed_book" : null;
 }
 
-/** Returns the best prices of the book. Those of a crossed book are unknown. */
+/** Returns the best prices of the order book; null for a crossed book. */
 function readPrices(book: OrderBook | null): Pick<ExecutionFigures, "bid" | "ask" | "spread"> {
   const bid = book?.bids[0]?.price ?? null;
   const ask = book?.asks[0]?.price ?? null;

@@ -11,8 +11,8 @@ import type { SideGuidance } from "./schema.ts";
 type OrderRules = Pick<MarketListing, "priceRanges" | "takerFee" | "minOrderContracts" | "contractStep">;
 
 /**
- * Describes a limit order and a market order for each side. A NO contract at p is the other side of a YES contract at
- * 1 - p, so an order that buys NO has the limits of one that sells YES.
+ * Describes a limit order and a market order for each side. Buying NO at p is selling YES at 1 - p, so an order that
+ * buys NO uses the limit prices of an order that sells YES.
  *
  * @param book  two-sided and not crossed
  * @param sizeUsd  value of the market order, above 0
@@ -48,7 +48,7 @@ const NO_ORDER = {
   fee_usd: null,
 } as const;
 
-/** Null values if the book cannot fill the order, or if the order is below the smallest one. */
+/** The values are null if the order book cannot fill the order, or if the order is below the venue's minimum. */
 function guideMarketOrder(
   levels: readonly BookLevel[],
   rules: OrderRules,

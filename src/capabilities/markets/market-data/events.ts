@@ -6,7 +6,7 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { EventPair } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 
-/** Largest number of events in `also_on`: one event may match several smaller ones of another venue. */
+/** Maximum number of events in `also_on`: one event may match several smaller events of another venue. */
 const EVENT_LINKS_MAX = 20;
 
 /** A market that has a price. */
@@ -42,11 +42,11 @@ export function listEvents(board: MarketBoard, query: EventQuery): EventGroup[] 
 /** The same event at another venue. */
 export interface EventLink {
   readonly listing: EventListing;
-  /** Number of its markets that have a price. */
+  /** Number of markets of the event that have a price. */
   readonly marketCount: number;
 }
 
-/** Returns the events that match, most likely first. Events without a priced market are left out. */
+/** Returns the matched events, most likely first. Events without a priced market are left out. */
 export function linkEvents(board: MarketBoard, slug: string, pairs: readonly EventPair[]): EventLink[] {
   return pairs
     .filter(({ confidence }) => confidence >= ALSO_ON_CONFIDENCE_MIN)

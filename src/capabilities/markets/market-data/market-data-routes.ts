@@ -63,12 +63,12 @@ function listTradesRoute(app: FastifyInstance, { service, schemas, publicUrl }: 
   });
 }
 
-/** Latest time of a `Date`, Unix milliseconds. */
+/** Maximum time of a `Date`, Unix milliseconds. */
 const TIME_MS_MAX = 8.64e15;
 
 /**
- * Returns the position that a cursor contains. A client can compute the checksum of a cursor, so values that the store
- * cannot compare are rejected.
+ * Returns the position in a cursor. A client can forge the checksum of a cursor, so values that the store cannot
+ * compare are rejected.
  *
  * @throws InvalidRequestError if the cursor does not belong to the listing
  */
@@ -106,7 +106,8 @@ function getHistoryRoute(app: FastifyInstance, { service, schemas, now }: RouteC
 /**
  * Returns the requested range, or null for a request by period.
  *
- * @throws InvalidRequestError if the parameters of both kinds are mixed, one is missing, or the range is too long
+ * @throws InvalidRequestError if range and period parameters are mixed, a parameter is missing, or the range is too
+ *   long
  */
 function toRange(query: HistoryQuery, now: number) {
   const { from, to, interval, period, max_points } = query;

@@ -6,7 +6,7 @@ import { encodeJson } from "../../../lib/round-numbers.ts";
 import { presentMarket } from "./present.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 
-/** GET /v1/categories and /v1/sentiment: figures over all markets. */
+/** GET /v1/categories and GET /v1/sentiment. */
 export function overviewRoutes(app: FastifyInstance, context: RouteContext): void {
   listCategoriesRoute(app, context);
   sentimentRoute(app, context);

@@ -6,14 +6,14 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
 import type { PriceHistory } from "../../../storage/index.ts";
 
-/** The order book of a market as far as it is known now. */
+/** Result of reading a market's order book. */
 export interface BookReading {
   readonly bookType: ListingDetails["bookType"];
   /** Null if the market has no book. */
   readonly book: OrderBook | null;
-  /** Whether the venue does not answer, so that this is its last known book. */
+  /** Whether the venue did not answer, so that this is the last known book. */
   readonly isStale: boolean;
-  /** When it was established that the market has no book, Unix milliseconds. */
+  /** Time of the read, Unix milliseconds. */
   readonly readAt: number;
 }
 
@@ -32,7 +32,7 @@ export function presentOrderBook({ listing, quote }: BoardMarket, reading: BookR
   };
 }
 
-/** Adds up adjacent levels of equal price, which some venues send. */
+/** Merges adjacent levels of equal price, which some venues send. */
 function mergeLevels(levels: readonly BookLevel[]): BookLevel[] {
   const merged: { price: number; size: number }[] = [];
   for (const { price, size } of levels) {
@@ -43,7 +43,7 @@ function mergeLevels(levels: readonly BookLevel[]): BookLevel[] {
   return merged;
 }
 
-/** Creates the Trade object of the API. The value is what the taker paid (decision 0003). */
+/** Creates the Trade object of the API. The value is the amount that the taker paid (decision 0003). */
 export function presentTrade({ tradeId, executedAt, takerSide, yesPrice, size }: Trade) {
   const sidePrice = takerSide === "no" ? complement(yesPrice) : yesPrice;
   return {

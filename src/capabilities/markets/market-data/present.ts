@@ -14,11 +14,14 @@ function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
   ) as Partial<T>;
 }
 
-/** What the Market object shows beside the data of the board. */
+/** Data of the Market object that is not on the board. */
 export interface MarketLookups extends Pick<MarketDependencies, "estimateOf"> {
-  /** Returns the ids that an order at the venue needs, by public name. */
+  /** Returns the ids that are required for an order at the venue, by public name. */
   readonly venueIdsOf: (listing: MarketListing) => Readonly<Record<string, string>>;
-  /** Returns the URLs of the same market at other venues: the same object until they change. Null if there are none. */
+  /**
+   * Returns the URLs of the same market at other venues; null if there are none. Returns the same object until the URLs
+   * change.
+   */
   readonly alsoOnOf: (market: BoardMarket) => AlsoOn | null;
 }
 
@@ -99,8 +102,8 @@ let newerCount = 0;
 
 /**
  * Encodes the Market object as JSON, cached until the market, its event, its links or its estimate change (these
- * objects are immutable). The cache is bounded: otherwise a client that pages through 300,000 markets would fill 250
- * MB.
+ * objects are immutable). The cache is bounded, because a client that pages through 300,000 markets would otherwise
+ * fill 250 MB.
  */
 export function encodeMarket(market: BoardMarket, event: BoardEvent | null, lookups: MarketLookups): Buffer {
   const alsoOn = lookups.alsoOnOf(market);

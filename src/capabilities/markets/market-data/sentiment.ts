@@ -19,12 +19,12 @@ const RISK_OFF_MAX = 40;
 const TREND_DIFFERENCE_MIN = 0.1;
 const TOP_MOVER_COUNT = 10;
 
-/** Smallest share of the markets whose price 24 hours ago must be known. Below, the history is not loaded yet. */
+/** Minimum share of markets whose price 24 hours ago is known. Below it, the history has not been loaded yet. */
 const KNOWN_SHARE_MIN = 0.5;
 
 /**
  * Computes the sentiment over all active markets. Until the history of half of them is loaded, the index, the regime
- * and the trends are null, and there are no top movers: the few known changes would say nothing about all markets.
+ * and the trends are null, and there are no top movers: the few known changes would not be representative.
  *
  * fear_greed_index = 100 * (sum of volume * rise) / (sum of volume * |change|) over 24-hour changes of YES prices.
  */

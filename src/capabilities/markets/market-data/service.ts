@@ -65,7 +65,7 @@ export function createMarketsService(ports: MarketsDependencies) {
     return venue === undefined ? ports.venues : [venue];
   };
 
-  /** Returns a market of the board, or null if it is not on the board or has no price. */
+  /** Returns a market from the board; null if it is not on the board or has no price. */
   const findMarket = (venue: VenueId, marketId: string): BoardMarket | null => {
     const market = board.find(venue, marketId);
     return market !== null && market.yesPrice !== null ? market : null;
@@ -102,7 +102,7 @@ export function createMarketsService(ports: MarketsDependencies) {
       return market;
     },
 
-    /** @throws VenueError if the venue does not answer, and the book of the last five minutes is not known */
+    /** @throws VenueError if the venue does not answer and no book of the last five minutes is in memory */
     async readOrderBook(market: BoardMarket): Promise<BookReading> {
       const { book, isStale } = await ports.books.readOrLast(market);
       return { bookType: ports.detailsOf(market.listing)?.bookType ?? "clob", book, isStale, readAt: clock.now() };

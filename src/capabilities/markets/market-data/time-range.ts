@@ -1,6 +1,6 @@
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 
-/** Lengths of the intervals of a history that is read by range, in milliseconds. */
+/** Lengths of candle intervals, in milliseconds. */
 export const CANDLE_INTERVALS_MS = { "1m": 60_000, "5m": 300_000, "1h": HOUR_MS, "1d": DAY_MS } as const;
 export type CandleInterval = keyof typeof CANDLE_INTERVALS_MS;
 
@@ -16,10 +16,10 @@ export interface HistoryQuery {
 const TIME_PATTERN = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(Z|[+ -]\d{2}:?\d{2})?$/i;
 
 /**
- * Parses an ISO 8601 date or time. Without an offset it is UTC. A space in front of an offset is read as +, which query
- * strings encode as a space.
+ * Parses an ISO 8601 date or time; UTC without an offset. A space before an offset is read as +, because an unencoded +
+ * in a query string means a space.
  *
- * @returns Unix milliseconds, or null if it is malformed
+ * @returns Unix milliseconds; null if the text is malformed
  * @example parseTime("2026-11-20T01:00:00+01:00"); // 1795132800000
  */
 export function parseTime(text: string): number | null {

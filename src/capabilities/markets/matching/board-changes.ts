@@ -9,25 +9,25 @@ import type { EventListing, MarketListing } from "../../../domain/market.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
 import type { MatchableMarket } from "../../../matching/index.ts";
 
-/** Largest number of markets and of removals per batch. */
+/** Maximum number of markets, and of removals, per batch. */
 const BATCH_MARKETS_MAX = 250;
-/** Largest number of rows that are compared per batch. Comparing a row takes about a microsecond. */
+/** Maximum number of rows compared per batch. Comparing a row takes about a microsecond. */
 const BATCH_ROWS_MAX = 1_000;
 
-/** What has changed since the previous batch. */
+/** Changes since the previous batch. */
 export interface BoardBatch {
   readonly removed: readonly string[];
   readonly markets: readonly MatchableMarket[];
   /** Markets whose rules have changed. */
   readonly newRules: readonly string[];
-  /** Markets whose URL is new: it has changed, or the market is new on its row. */
+  /** Markets with a new URL: the URL has changed, or the market is new in its row. */
   readonly newUrls: readonly string[];
 }
 
 /**
  * Collects the changes of the board that matching needs: text, times and status of the active markets, never quotes. A
- * market that changes several times between two batches is sent once. The state is a few references per row, so it is
- * bounded by the size of the board.
+ * market that changes several times between two batches is sent once. Memory is bounded by the size of the board: a few
+ * references per row.
  */
 export class BoardChanges implements MarketObserver {
   readonly #board: MarketBoard;
@@ -41,7 +41,7 @@ export class BoardChanges implements MarketObserver {
   readonly #changedRows = new Set<number>();
   readonly #removedIds = new Set<string>();
 
-  /** @param onWork  called when there is something to send; it may be called again before the next batch */
+  /** @param onWork  called when there are changes to send, possibly several times before the next batch */
   constructor(board: MarketBoard, onWork: () => void) {
     this.#board = board;
     this.#onWork = onWork;
@@ -52,7 +52,7 @@ export class BoardChanges implements MarketObserver {
     return this.#rowCount - this.#scannedRows + this.#changedRows.size + this.#removedIds.size;
   }
 
-  /** Starts again: all active markets of the board are sent, as if none had been sent before. */
+  /** Starts again: sends all active markets of the board as if none had been sent before. */
   reset(): void {
     this.#listings = [];
     this.#events = [];
@@ -86,7 +86,7 @@ export class BoardChanges implements MarketObserver {
     }
   }
 
-  /** Takes the next changes; all lists are empty if a part of the board was compared and nothing had changed. */
+  /** Takes the next batch. All lists are empty if the compared part of the board has no changes. */
   take(): BoardBatch {
     const removed = takeFrom(this.#removedIds, BATCH_MARKETS_MAX);
     const batch = { removed, markets: [], newRules: [], newUrls: [] };
@@ -148,7 +148,7 @@ interface Batch extends BoardBatch {
   readonly newUrls: string[];
 }
 
-/** Settled and closed markets, and markets that have not opened, are not matched. A pause of trading does not count. */
+/** Settled markets, closed markets, and markets before trading are not matched. Paused markets are matched. */
 const isMatchable = ({ status }: MarketListing): boolean => status === "active";
 
 function isSameText(a: MarketListing, b: MarketListing): boolean {

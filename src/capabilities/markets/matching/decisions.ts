@@ -6,9 +6,9 @@ import type { Database } from "../../../ports/database.ts";
 import type { MatchDecision } from "./model.ts";
 import { deleteDecision, selectDecisions, selectStoredMarkets, upsertDecisions } from "./queries.ts";
 
-/** Bus topic of changed decisions. */
+/** Bus topic that announces changed decisions. */
 export const MATCHES_TOPIC = "matches";
-/** Largest number of stored decisions. All of them are in memory and are sent to the thread together. */
+/** Maximum number of stored decisions. All decisions are in memory, and the thread gets them in one message. */
 export const DECISIONS_MAX = 10_000;
 const MARKET_ID_PATTERN = /^[\x21-\x7e]{1,512}$/;
 export const NOTE_LENGTH_MAX = 500;
@@ -20,7 +20,7 @@ export interface MatchRequest extends Pick<MatchDecision, "decision" | "note" | 
 
 export type MatchDecisions = ReturnType<typeof createMatchDecisions>;
 
-/** Stores the decisions of operators about pairs of markets. They outlive restarts and apply on every node. */
+/** Stores operators' decisions about pairs of markets. Decisions persist across restarts and apply on every node. */
 export function createMatchDecisions(options: {
   readonly database: Database;
   readonly clock: Pick<Clock, "now">;
@@ -58,7 +58,7 @@ export function createMatchDecisions(options: {
   };
 
   /**
-   * Stores all decisions or none, replacing earlier ones about the same markets. The pairs must differ.
+   * Stores all decisions or none. Replaces earlier decisions about the same pairs. The pairs must be distinct.
    *
    * @returns the decisions, in the order of the requests
    * @throws RangeError for an invalid pair or note; AppError `overloaded` if too many decisions would be stored
@@ -80,7 +80,7 @@ export function createMatchDecisions(options: {
     /** Returns all decisions, sorted by the ids of the markets. */
     list: (): Promise<MatchDecision[]> => selectDecisions(database, DECISIONS_MAX),
 
-    /** Stores one decision, as `decideAll`. */
+    /** Stores one decision (`decideAll`). */
     async decide(request: MatchRequest): Promise<MatchDecision> {
       const [decision] = await decideAll([request]);
       if (decision === undefined) throw new Error("no decision was stored");
@@ -95,7 +95,7 @@ export function createMatchDecisions(options: {
       return hadDecision;
     },
 
-    /** Returns those of the markets that are not in the store: they may not be listed at present, or be misspelled. */
+    /** Returns the ids that are not in the store: unlisted or misspelled markets. */
     async listUnknown(ids: readonly string[]): Promise<string[]> {
       const stored = new Set((await selectStoredMarkets(database, ids.map(parseMarketId))).map(marketIdOf));
       return ids.filter((id) => !stored.has(id));

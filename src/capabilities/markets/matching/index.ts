@@ -1,5 +1,6 @@
 /**
- * Markets and events that several venues list: follows the board, matches on a thread, and stores operators' decisions.
+ * Finds markets and events that several venues list. Observes the board, matches on a thread, and stores operators'
+ * decisions.
  */
 export {
   createMatchDecisions,

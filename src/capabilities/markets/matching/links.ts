@@ -5,8 +5,8 @@ import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN, type AlsoOn, partnerOf } from "./model.ts";
 
 /**
- * The `also_on` of each market. A market keeps the same object until its links change, so that its JSON can be cached.
- * Entries are stored by board row: a list looks up a hundred of them per request.
+ * The `also_on` links of each market. A market keeps the same object until its links change, so that its JSON can be
+ * cached. Links are stored by board row for fast lookups, because a list request looks up a hundred.
  */
 export class Links {
   readonly #board: MarketBoard;
@@ -32,17 +32,17 @@ export class Links {
     this.#byRow[market.row] = alsoOn ?? undefined;
   }
 
-  /** Recomputes the links of the markets that are linked to a market whose URL has changed. */
+  /** Recomputes the links of all markets that are matched with a market whose URL has changed. */
   updatePartners(id: string): void {
     for (const pair of this.#pairsOf(id)) this.update(partnerOf(pair, id));
   }
 
-  /** Call it for each market that leaves the board, because its row may be reused. */
+  /** Must be called for each market that leaves the board, because its row may be reused. */
   onRemove(row: number): void {
     this.#byRow[row] = undefined;
   }
 
-  /** The most likely match of each venue that has a URL; null if there is none. */
+  /** Returns the URL of the most likely match at each venue; null if there is none. */
   #compute(id: string): AlsoOn | null {
     const urls: Record<string, string> = {};
     for (const pair of this.#pairsOf(id).toSorted((a, b) => b.confidence - a.confidence)) {

@@ -3,7 +3,7 @@ import type { StateThreadModule } from "../../../ports/state-thread.ts";
 import type { MatchRequest } from "./model.ts";
 
 /**
- * Runs on a thread of its own: keeps the index of all markets, applies changes to it and returns the changes of its
+ * Runs on its own thread: holds the index of all markets, applies changes to it, and returns the resulting changes of
  * pairs.
  */
 export const createHandler: StateThreadModule<MatchRequest, MatchUpdate>["createHandler"] = () => {

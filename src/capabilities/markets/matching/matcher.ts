@@ -10,11 +10,11 @@ import { type BoardBatch, BoardChanges } from "./board-changes.ts";
 import type { MatchingReport, MatchRequest } from "./model.ts";
 import { type PairChanges, PairTable } from "./pair-table.ts";
 
-/** Changed markets that the thread matches per request. It keeps a response below about 50 ms. */
+/** Maximum number of changed markets that the thread matches per request, which takes about 50 ms. */
 const MATCHES_PER_REQUEST = 100;
-/** Largest number of rules per request. */
+/** Maximum number of rules texts per request. */
 const RULES_PER_REQUEST = 50;
-/** Rules are cut to this number of characters. */
+/** Maximum length of a rules text, in characters; longer texts are truncated. */
 const RULES_LENGTH_MAX = 8_000;
 const RESTART_PAUSE_MS_MIN = 1_000;
 const RESTART_DOUBLINGS_MAX = 6;
@@ -29,8 +29,8 @@ export interface MatcherOptions {
 }
 
 /**
- * Keeps the pairs up to date: sends the changes of the board to the thread that matches, one request at a time, and
- * stores the pairs that it returns. A thread that fails is replaced, and the new one gets the whole board again.
+ * Keeps the pairs up to date: sends the changes of the board to the matching thread, one request at a time, and stores
+ * the returned pairs. A failed thread is replaced, and the new thread gets the whole board again.
  */
 export class Matcher {
   readonly pairs = new PairTable();
@@ -39,13 +39,13 @@ export class Matcher {
   readonly #job: PeriodicJob;
   readonly #work = new AsyncEvent();
   #thread: StateThread<MatchRequest, MatchUpdate> | null = null;
-  /** Markets whose rules the thread has asked for. */
+  /** Markets whose rules the thread has requested. */
   readonly #wantedRules = new Set<string>();
-  /** Markets whose rules the thread has. */
+  /** Markets whose rules have been sent to the thread. */
   readonly #sentRules = new Set<string>();
   #overrides: readonly MatchOverride[] = [];
   #areOverridesSent = false;
-  /** Changed markets that the thread has not matched, as of its last response. */
+  /** Number of changed markets that the thread had not matched at its last response. */
   #threadPendingCount = 0;
   /** Whether the current thread has matched the whole board. */
   #isThreadComplete = false;
@@ -85,7 +85,7 @@ export class Matcher {
     };
   }
 
-  /** Replaces all decisions of the operator. Call it before `start`, so that no forbidden pair is served. */
+  /** Replaces all decisions of operators. Must be called before `start`, so that no forbidden pair is served. */
   setOverrides(overrides: readonly MatchOverride[]): void {
     this.#overrides = overrides;
     this.#areOverridesSent = false;
@@ -124,7 +124,7 @@ export class Matcher {
     this.#isThreadComplete = false;
     this.pairs.startGeneration();
     while (!signal.aborted) {
-      // Changes of the same burst are sent together, and a request to the API waits for at most one batch.
+      // Changes of a burst are sent together, and an API request waits for at most one batch.
       await clock.yieldToEventLoop();
       if (!this.#hasWork()) {
         if (!this.#isThreadComplete) await this.#complete();
@@ -156,7 +156,7 @@ export class Matcher {
     for (const id of newRules) if (this.#sentRules.has(id)) this.#wantedRules.add(id);
     const overrides = this.#areOverridesSent ? null : this.#overrides;
     this.#areOverridesSent = true;
-    // While markets are waiting to be sent, matching would compare with a part of the board and be repeated.
+    // Matching before the whole board has been sent would compare with a part of the board and be repeated.
     const limit = this.#changes.pendingCount > 0 && !this.#isThreadComplete ? 0 : MATCHES_PER_REQUEST;
     return { removed, markets, rules: this.#takeRules(), overrides, limit };
   }
@@ -175,7 +175,10 @@ export class Matcher {
     return rules;
   }
 
-  /** The thread has matched the whole board: removes the pairs of earlier threads that it has not found. */
+  /**
+   * Called when the thread has matched the whole board. Removes pairs of earlier threads that this thread has not
+   * found.
+   */
   async #complete(): Promise<void> {
     const { clock, onChange, log } = this.#options;
     await this.pairs.removeOutdated(

@@ -1,15 +1,15 @@
 import type { VenueId } from "../../../domain/market.ts";
 import type { MarketPair, MatchableMarket, MatchOverride } from "../../../matching/index.ts";
 
-/** Confidence from which two markets or events are shown as the same one. */
+/** Minimum confidence at which a match of markets or events is published. */
 export const ALSO_ON_CONFIDENCE_MIN = 0.9;
 
-/** The other market of a pair. */
+/** Returns the id of the other market of a pair. */
 export function partnerOf(pair: MarketPair, id: string): string {
   return pair.a === id ? pair.b : pair.a;
 }
 
-/** A decision of an operator about two markets. `a` is lower than `b` in the order of ids. */
+/** An operator's decision about two markets. `a` is the lower id. */
 export interface MatchDecision extends MatchOverride {
   readonly note: string | null;
   readonly decidedBy: string;
@@ -17,14 +17,14 @@ export interface MatchDecision extends MatchOverride {
   readonly decidedAt: number;
 }
 
-/** Changes for the thread that matches. Removals are applied before the markets, and the markets before their rules. */
+/** Changes for the matching thread. Removals are applied first, then markets, then rules. */
 export interface MatchRequest {
   readonly removed: readonly string[];
   readonly markets: readonly MatchableMarket[];
   readonly rules: readonly { readonly id: string; readonly rules: string | null }[];
-  /** All decisions of the operator; null if they have not changed. */
+  /** All decisions of operators; null if they have not changed. */
   readonly overrides: readonly MatchOverride[] | null;
-  /** Number of changed markets to match at most. */
+  /** Maximum number of changed markets to match. */
   readonly limit: number;
 }
 
@@ -34,10 +34,13 @@ export type AlsoOn = Readonly<Record<VenueId, string>>;
 /** State of the matching, for health and metrics. */
 export interface MatchingReport {
   readonly pairs: number;
-  /** Markets that have changed and have not been matched yet. */
+  /** Number of changed markets that have not been matched yet. */
   readonly pendingCount: number;
-  /** Threads that ended since the start and were replaced. */
+  /** Number of threads that ended and were replaced since the start. */
   readonly restarts: number;
-  /** True from the failure of a thread until its successor has matched the whole board. Earlier pairs stay served. */
+  /**
+   * True from the failure of a thread until its successor has matched the whole board. Meanwhile, the earlier pairs are
+   * served.
+   */
   readonly isFailing: boolean;
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EventPair, MarketPair, MatchUpdate } from "../../../matching/index.ts";
 
-/** Number of pairs that a removal of outdated pairs checks before it yields to the event loop. */
+/** Number of pairs that `removeOutdated` checks before it yields to the event loop. */
 const YIELD_EVERY_PAIRS = 1_000;
 
 /** Two markets or two events. */
@@ -10,7 +10,7 @@ interface Ends {
   readonly b: string;
 }
 
-/** Changes of the pairs. A changed pair is in `removed` with its old values, and in `added` with its new ones. */
+/** Changes of the pairs. A changed pair is in `removed` with its old values and in `added` with its new values. */
 export interface PairChanges {
   readonly added: readonly MarketPair[];
   readonly removed: readonly MarketPair[];
@@ -38,13 +38,16 @@ export class PairTable {
     return this.#events.of(slug);
   }
 
-  /** Marks all current pairs as outdated. They stay until `removeOutdated`, unless an update confirms them. */
+  /**
+   * Marks all current pairs as outdated. An update that contains a pair makes it current again; `removeOutdated`
+   * removes the others.
+   */
   startGeneration(): void {
     this.#markets.startGeneration();
     this.#events.startGeneration();
   }
 
-  /** Applies the changes that the index reports. Returns those that change a pair of markets. */
+  /** Applies the changes that the index reports. Returns the changes of market pairs. */
   apply(update: Pick<MatchUpdate, "added" | "removed" | "addedEvents" | "removedEvents">): PairChanges {
     this.#events.apply(update.addedEvents, update.removedEvents);
     return this.#markets.apply(update.added, update.removed);

@@ -13,9 +13,9 @@ import { type MatchRequest, partnerOf } from "./model.ts";
 import type { PairChanges } from "./pair-table.ts";
 
 const MATCH_THREAD = new URL("./match-thread.ts", import.meta.url);
-/** Limit of the thread's heap, for an index of 300,000 markets. */
+/** Maximum heap size of the thread, enough for an index of 300,000 markets. */
 const THREAD_MEMORY_MIB_MAX = 1_024;
-/** Decisions are read again after this time, because a message of the bus can be lost. */
+/** Interval of reading the decisions again, because a bus message can be lost. */
 const DECISIONS_POLL_MS = 5_000;
 
 export interface MatchingDependencies
@@ -24,16 +24,16 @@ export interface MatchingDependencies
   readonly venues: readonly Pick<AreaPorts["venues"][number], "id" | "playMoney">[];
 }
 
-/** Follows the changes of the pairs. Called synchronously; it must not throw. */
+/** Receives the changes of the pairs, synchronously. Must not throw. */
 export interface PairObserver {
-  /** A changed pair is in both lists, and must be removed before it is added. */
+  /** A changed pair is in both lists. Apply the removals first. */
   onPairs(changes: PairChanges): void;
 }
 
 /** A market of another venue that asks the same question. */
 export interface EqualMarket {
   readonly market: BoardMarket;
-  /** True if its YES is NO of the market at hand. */
+  /** True if YES of this market is NO of the given market. */
   readonly isInverse: boolean;
   readonly isPlayMoney: boolean;
   /** Calibrated probability that both ask the same question, in [0, 1]. */
@@ -44,8 +44,8 @@ export type Matching = ReturnType<typeof createMatching>;
 export type MatchedPairs = Pick<Matching, "pairs" | "observe">;
 
 /**
- * Finds the markets of the board that ask the same question at different venues. Create it before the board is filled:
- * it follows every change of the board.
+ * Finds the markets of the board that ask the same question at different venues. Create it before the board is filled,
+ * because it observes every change of the board.
  */
 export function createMatching(ports: MatchingDependencies) {
   const { board, database, bus, clock, log } = ports;
@@ -61,7 +61,7 @@ export function createMatching(ports: MatchingDependencies) {
     onChange(changes, newUrls) {
       for (const id of listMarkets(changes)) links.update(id);
       for (const id of newUrls) {
-        // A market that has left and returned may have the same pairs, which is no change of a pair.
+        // A market that left the board and returned may have the same pairs, so no pair change updates its links.
         links.update(id);
         links.updatePartners(id);
       }
@@ -130,8 +130,8 @@ export function createMatching(ports: MatchingDependencies) {
     alsoOnOf: (market: BoardMarket) => links.find(market),
 
     /**
-     * Pools the prices of the same market at other venues, which are inverted for an inverse pair. Null if no matched
-     * market has a price.
+     * Pools the prices of the matched markets at other venues. The price of an inverse match is inverted. Null if no
+     * matched market has a price.
      */
     referencePriceOf(market: BoardMarket) {
       const quotes = listEqualMarkets(market).flatMap(({ market: { yesPrice, activity }, isInverse, isPlayMoney }) => {
@@ -143,7 +143,7 @@ export function createMatching(ports: MatchingDependencies) {
     /** The markets of other venues that ask the same question, most likely first. */
     equalMarketsOf: (market: BoardMarket) => listEqualMarkets(market),
 
-    /** Calls the observer after each change of the pairs, from now on. */
+    /** Registers an observer of pair changes. */
     observe(observer: PairObserver): void {
       observers.push(observer);
     },

@@ -6,15 +6,18 @@ import { fitQuestion, parseQuestion } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
 
-/** Markets that are compared with the text: those that share most of its words. */
+/** Maximum number of markets compared with the text; the markets with the most common words are chosen. */
 const COMPARED_MAX = 150;
-/** A market whose score is at most this much below the best one fits as well. */
+/** Maximum distance from the best score at which another question also fits. */
 const AMBIGUITY_MARGIN = 0.05;
 const CANDIDATES_MAX = 10;
-/** Maximum number of alternatives to the market that was found. */
+/** Maximum number of returned alternatives. */
 const ALTERNATIVES_MAX = 3;
 const ALTERNATIVE_SCORE_MIN = 0.3;
-/** Rounding of scores, so that a difference of exactly the margin counts as the margin. */
+/**
+ * Scores are rounded to multiples of 1 divided by this, so that a difference of exactly the margin is within the
+ * margin.
+ */
 const SCORE_STEPS = 1e9;
 
 interface QuestionSearchDependencies extends Pick<MarketDependencies, "pairsOf"> {
@@ -23,7 +26,7 @@ interface QuestionSearchDependencies extends Pick<MarketDependencies, "pairsOf">
   readonly now: number;
 }
 
-/** The market that a text asks about, and the next best ones. */
+/** The market that a text asks about, and the next best markets. */
 export interface QuestionAnswer {
   readonly market: BoardMarket;
   /** Score of the market (`QuestionFit`), in (0, 1]. */
@@ -40,9 +43,9 @@ interface Candidate extends QuestionMatch {
  * negations of the text must be in the market. Markets that are matched as identical ask one question: the one with the
  * largest 24-hour volume is used.
  *
- * @param except  a market that is no answer
- * @throws AppError `market_not_found`; `ambiguous_query` with the candidates if several questions fit within 0.05 of
- *   score
+ * @param except  a market that is excluded from the search
+ * @throws AppError `market_not_found`; `ambiguous_query` with the candidates if several questions fit with scores
+ *   within 0.05
  */
 export function findByQuestion(
   { board, pairsOf, now }: QuestionSearchDependencies,

@@ -1,2 +1,2 @@
-/** Finds the market that a text asks about, and refuses a text that fits several questions. */
+/** Finds the market that a text asks about. Rejects a text that fits several questions. */
 export { findByQuestion, type QuestionAnswer } from "./find-by-question.ts";

@@ -1,4 +1,7 @@
-/** Independent questions: which markets are one observation, because they ask the same question. */
+/**
+ * Groups markets into independent questions, so that statistics count markets with the same question as one
+ * observation.
+ */
 export { createQuestionLinker } from "./linker.ts";
 export { QuestionIndex } from "./model.ts";
 export { insertEventLink, readQuestions } from "./queries.ts";

@@ -15,9 +15,8 @@ interface QuestionLinkerDependencies extends Pick<MarketDependencies, "database"
 }
 
 /**
- * Stores once a minute which analysed markets belong to the same question: those of one event, and those that are
- * matched at different venues. A link stays when its markets are settled, so a question is never counted twice
- * afterwards.
+ * Stores once a minute which analysed markets belong to the same question: markets of one event, and matched markets of
+ * different venues. A link is kept after its markets are settled, so that a question is never counted twice.
  */
 export function createQuestionLinker({ database, board, clock, log, matching }: QuestionLinkerDependencies) {
   const jobs = new BackgroundJobs(clock, log);
@@ -27,7 +26,7 @@ export function createQuestionLinker({ database, board, clock, log, matching }: 
     const equal = matching.equalMarketsOf(market).map(({ market: other }) => other);
     return [
       ...equal.map(({ listing }) => ({ node, linkedNode: marketNode(listing) })),
-      // Two markets of different venues may be tied by a third one that nobody analysed.
+      // A third market that nobody analysed can link two markets of different venues.
       ...[market, ...equal].flatMap((member) => eventLinksOf(member)),
     ];
   };

@@ -2,7 +2,7 @@ import { eventSlugOf } from "../../../board/index.ts";
 import type { MarketListing } from "../../../domain/market.ts";
 import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 
-/** Two nodes of the same question. */
+/** A link between two nodes (markets or events) of the same question. */
 export interface QuestionLink {
   /** From `marketNode` or `eventNode`. */
   readonly node: string;
@@ -34,12 +34,12 @@ export class QuestionIndex {
     this.#parents.set(child, root);
   }
 
-  /** Returns the same text for two markets if and only if they belong to the same question. */
+  /** Returns the id of a market's question: equal for two markets if and only if they belong to the same question. */
   questionOf(market: MarketId): string {
     return this.#rootOf(marketNode(market));
   }
 
-  /** Returns the number of different questions of markets. */
+  /** Returns the number of distinct questions of the markets. */
   count(markets: readonly MarketId[]): number {
     return new Set(markets.map((market) => this.questionOf(market))).size;
   }
@@ -47,7 +47,7 @@ export class QuestionIndex {
   #rootOf(node: string): string {
     let root = node;
     for (let parent = this.#parents.get(root); parent !== undefined; parent = this.#parents.get(root)) root = parent;
-    // Shortens the path, so that later calls need few steps.
+    // Path compression, so that later calls need few steps.
     for (let child = node; child !== root; ) {
       const parent = this.#parents.get(child) ?? root;
       this.#parents.set(child, root);

@@ -5,7 +5,7 @@ import { eventNodeOf, marketNode, QuestionIndex, type QuestionLink } from "./mod
 
 const LINKS_PER_PAGE = 5_000;
 
-/** Reads all links, page by page, and returns the questions that they form. @throws AppError `store_unavailable` */
+/** Reads all links in pages, and returns the resulting questions. @throws AppError `store_unavailable` */
 export async function readQuestions(database: Pick<Database, "query">): Promise<QuestionIndex> {
   const questions = new QuestionIndex();
   const pages = keysetPages<QuestionLink, QuestionLink>({ node: "", linkedNode: "" }, ({ node, linkedNode }) =>
@@ -19,7 +19,7 @@ export async function readQuestions(database: Pick<Database, "query">): Promise<
   return questions;
 }
 
-/** Stores links. Links that are stored already stay as they are. */
+/** Stores links. Existing links do not change. */
 export async function insertLinks(
   database: Pick<Database, "query"> | Transaction,
   links: readonly QuestionLink[],
@@ -32,10 +32,7 @@ export async function insertLinks(
   );
 }
 
-/**
- * Stores the link of a market with its event, as the store lists it. Call it in the transaction that settles the
- * market.
- */
+/** Stores the link between a market and its event in the store. Call it in the transaction that settles the market. */
 export async function insertEventLink(transaction: Transaction, { venue, marketId }: MarketId): Promise<void> {
   const [row] = await transaction.query<{ eventId: string | null }>(
     `select event_id as "eventId" from markets where venue = $1 and market_id = $2`,
@@ -45,11 +42,13 @@ export async function insertEventLink(transaction: Transaction, { venue, marketI
   if (linkedNode !== null) await insertLinks(transaction, [{ node: marketNode({ venue, marketId }), linkedNode }]);
 }
 
-/** Each part is limited, so that a page reads little more than it returns. */
+/** Each part has a limit, so that a page reads few rows that it does not return. */
 const selectPage = (table: string) => `(select venue, market_id as "marketId" from ${table}
   where (venue, market_id) > ($1::text, $2::text) group by venue, market_id order by venue, market_id limit $3::int8)`;
 
-/** Selects one page of the markets that were analysed, or traded by customers, after a market. */
+/**
+ * Selects one page of the markets that were analysed or traded by customers. The page begins after the market `after`.
+ */
 export function selectObservedMarkets(database: Database, after: MarketId, limit: number): Promise<MarketId[]> {
   return database.query<MarketId & Record<string, unknown>>(
     `${["latest_analyses", "trade_report_counts"].map(selectPage).join(" union ")}

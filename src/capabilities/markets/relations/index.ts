@@ -1,4 +1,4 @@
-/** Dependence between the answers of markets, and the liquid markets that depend on a market. */
+/** Logical relations and correlations of market outcomes, and the liquid markets related to a market. */
 export { answerCorrelation, conditionOn } from "./joint.ts";
 export {
   findLogicalConstraints,

@@ -6,24 +6,27 @@ import {
 } from "../../../quant/joint-probability.ts";
 import type { LogicalRelation } from "./logical.ts";
 
-/** Dependence between the answers of two questions: logical if known, else the correlation of their price moves. */
+/**
+ * Dependence between the outcomes of two questions: the logical relation if known, else the correlation of their price
+ * moves.
+ */
 export interface Dependence {
   readonly dependence: LogicalRelation | null;
-  /** In [-1, 1]; used without a logical dependence. Null if unknown. */
+  /** In [-1, 1]; used only without a logical relation. Null if unknown. */
   readonly correlation: number | null;
 }
 
 /**
- * Probabilities of a question if a hypothesis is true, and if it is false.
+ * Returns the probability of a question given that a hypothesis is true, and given that it is false.
  *
- * What a logical dependence decides is exactly 0 or 1, also if p and q contradict the dependence. The rest keeps q ×
- * ifYes + (1 - q) × ifNo = p, as far as the result stays in [0, 1]: for all p and q that do not contradict the
- * dependence. A correlation gives the probability of both through a Gaussian copula.
+ * A probability that follows from a logical relation is exactly 0 or 1, even if p and q contradict the relation.
+ * Otherwise, q × ifYes + (1 - q) × ifNo = p, limited to [0, 1] if p and q contradict the relation. For a correlation, a
+ * Gaussian copula gives the joint probability.
  *
  * @param p  probability of the question, in [0, 1]
  * @param q  probability of the hypothesis, in [0, 1]
- * @returns  nulls if nothing is known about the dependence; null for a condition of probability 0 that logic does not
- *   decide
+ * @returns  both null if the dependence is unknown; null for a condition of probability 0, unless the logical relation
+ *   decides it
  * @example conditionOn({ dependence: "same", correlation: null }, 0.41, 0.25); // { ifYes: 1, ifNo: 0 }
  */
 export function conditionOn({ dependence, correlation }: Dependence, p: number, q: number): ConditionalProbability {
@@ -44,15 +47,15 @@ export function conditionOn({ dependence, correlation }: Dependence, p: number, 
   }
 }
 
-/** Share of a condition in which the question is YES, moved into [0, 1]; null for a condition of probability 0. */
+/** Conditional probability part / condition, limited to [0, 1]; null for a condition of probability 0. */
 const shareOf = (part: number, condition: number): number | null =>
   condition === 0 ? null : clamp(part / condition, 0, 1);
 
 /**
- * Correlation of the answers, as variables that are 1 for YES and 0 for NO: (P(both) - p q) / sqrt(p (1 - p) q (1 -
- * q)). It is 1 for the same question and -1 for the opposite one, also if p and q contradict this.
+ * Returns the correlation of the outcomes (1 for YES, 0 for NO): (P(both) - p q) / sqrt(p (1 - p) q (1 - q)). The
+ * correlation is 1 for the same question and -1 for the opposite question, even if p and q contradict this.
  *
- * @returns  in [-1, 1]; null if nothing is known about the dependence or one of the answers is certain
+ * @returns  in [-1, 1]; null if the dependence is unknown or an outcome is certain
  */
 export function answerCorrelation(known: Dependence, p: number, q: number): number | null {
   const joint = jointOf(known, p, q);
@@ -63,7 +66,10 @@ export function answerCorrelation(known: Dependence, p: number, q: number): numb
   return clamp((joint - p * q) / deviation, -1, 1);
 }
 
-/** Probability that both questions are answered YES, as far as p and q allow it; null if nothing is known. */
+/**
+ * Returns the probability that both questions resolve YES, limited to the range that p and q allow; null if the
+ * dependence is unknown.
+ */
 function jointOf({ dependence, correlation }: Dependence, p: number, q: number): number | null {
   switch (dependence) {
     case "same":

@@ -6,13 +6,13 @@ import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
 
 /**
- * What the answer of one market, the hypothesis, says about the answer of another one, the question.
+ * Logical relation between the outcomes of two markets, called hypothesis and question.
  *
- * - same: both have the same answer.
- * - opposite: one is YES and the other is NO.
- * - exclusive: at most one is YES.
- * - implies: if the hypothesis is YES, the question is YES.
- * - implied: if the question is YES, the hypothesis is YES.
+ * - same: both resolve alike.
+ * - opposite: one resolves YES and the other NO.
+ * - exclusive: at most one resolves YES.
+ * - implies: if the hypothesis resolves YES, the question resolves YES.
+ * - implied: if the question resolves YES, the hypothesis resolves YES.
  */
 export const LOGICAL_RELATIONS = ["same", "opposite", "exclusive", "implies", "implied"] as const;
 export type LogicalRelation = (typeof LOGICAL_RELATIONS)[number];
@@ -24,7 +24,7 @@ interface LogicDependencies extends Pick<MarketDependencies, "pairsOf"> {
 /** Ladders by event slug. The ladder of an event is computed once for all pairs of markets. */
 type Ladders = Map<string, BoardMarket[][]>;
 
-/** Returns the dependence that follows from the questions and their event, not from prices; null if none is known. */
+/** Returns the logical relation of two markets, from their questions and events; null if none is known. */
 export function findLogicalRelation(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -41,8 +41,8 @@ export function findLogicalRelation(
 
 /**
  * Returns all logical constraints between markets, which are identified by their index. If exactly one market of an
- * event must resolve YES and the list contains all of them that are not settled NO, the result has an `exhaustive`
- * constraint of these markets.
+ * event must resolve YES, and the list contains every market of the event that is not settled NO, the result has an
+ * `exhaustive` constraint on these markets.
  */
 export function findLogicalConstraints(markets: readonly BoardMarket[], ports: LogicDependencies): LogicalConstraint[] {
   const ladders: Ladders = new Map();
@@ -65,7 +65,7 @@ export function findLogicalConstraints(markets: readonly BoardMarket[], ports: L
   return constraints;
 }
 
-/** Returns the dependence of two matched markets; null below the confidence at which matches are shown to customers. */
+/** Returns the logical relation of two matched markets; null below the confidence at which matches are published. */
 function findPairDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -89,7 +89,9 @@ function findPairDependence(
   }
 }
 
-/** Returns the dependence of two markets of the same event, or of a ladder across events; null if none is known. */
+/**
+ * Returns the logical relation of two markets of the same event, or of a ladder across events; null if none is known.
+ */
 function findEventDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,
@@ -114,13 +116,13 @@ function rankInLadder(
     ladder.findIndex(({ row }) => row === market.row);
   for (const ladder of ladders) {
     const [own, other] = [rankIn(ladder, question), rankIn(ladder, hypothesis)];
-    // A ladder goes from the widest market to the narrowest, and each market implies the one before.
+    // A ladder is sorted from the widest market to the narrowest: YES of a market implies YES of the previous one.
     if (own !== -1 && other !== -1) return own < other ? "implies" : "implied";
   }
   return null;
 }
 
-/** Returns `exclusive` if a market identical to the hypothesis is another outcome of the question's exclusive event. */
+/** Returns `exclusive` if a market that matches the hypothesis is another outcome of the question's exclusive event. */
 function findTwinDependence(
   question: BoardMarket,
   { listing: { venue, marketId } }: BoardMarket,

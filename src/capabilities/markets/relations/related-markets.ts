@@ -6,25 +6,25 @@ import { findLogicalRelation, type LogicalRelation } from "./logical.ts";
 
 const RELATED_MAX = 10;
 const SIMILAR_MAX = 6;
-/** Below this similarity, most texts are about another subject. */
+/** Minimum text similarity of related markets. Below it, most markets are about another subject. */
 const SIMILARITY_MIN = 0.4;
-/** A market with less liquidity and less volume than this cannot take a hedge. */
+/** Minimum liquidity or volume of a market that can be used as a hedge, in USD. */
 const LIQUID_USD_MIN = 1_000;
 
 type RelatedMarketsDependencies = Pick<MarketDependencies, "board" | "clock" | "venues" | "pairsOf" | "correlatePairs">;
 
-/** A liquid market whose answer depends on the answer of a given market. */
+/** A liquid market whose outcome is correlated with the outcome of a given market. */
 export interface RelatedMarket {
   readonly market: BoardMarket;
-  /** Logical dependence of the given market on this one; null if none is known. */
+  /** Logical relation between this market (hypothesis) and the given market (question); null if none is known. */
   readonly dependence: LogicalRelation | null;
-  /** Correlation of the log-odds moves over 30 days, in [-1, 1]; null with a logical dependence or too few moves. */
+  /** Correlation of the log-odds moves over 30 days, in [-1, 1]; null with a logical relation or too few moves. */
   readonly correlation: number | null;
 }
 
 export type RelatedMarkets = ReturnType<typeof createRelatedMarkets>;
 
-/** Finds liquid markets whose prices move with those of other markets, for hedges. */
+/** Finds liquid markets that are related to given markets, as possible hedges. */
 export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
   const { board, venues, clock } = ports;
 
@@ -47,14 +47,14 @@ export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
 
   /**
    * Returns liquid markets that are related to the given ones: matched markets of other venues, markets of the same
-   * event, and markets with similar words. The given markets are left out.
+   * event, and markets with similar texts. The given markets are left out.
    *
-   * @param markets  the most important one first. Related markets are taken from each in turn
+   * @param markets  the most important market first. Related markets are taken from each market in turn
    * @returns  at most ten
    */
   const findRelated = async (markets: readonly BoardMarket[]): Promise<BoardMarket[]> => {
     const known = new Set(markets.map(({ row }) => row));
-    // Order for each market: matched markets, markets of its event by volume, markets with similar words.
+    // Order for each market: matched markets, markets of its event by volume, markets with similar texts.
     const queues = markets.map((market) => ({
       market,
       candidates: [...partnersOf(market), ...siblingsOf(market)].values(),
@@ -68,7 +68,7 @@ export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
         } else if (queue.isSearched) return null;
         else {
           queue.isSearched = true;
-          // A search reads the whole text index, so other requests are served in between.
+          // A search can read many rows of the text index, so it yields to other requests first.
           await clock.yieldToEventLoop();
           queue.candidates = similarTo(queue.market).values();
         }
@@ -96,10 +96,10 @@ export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
     findRelated,
 
     /**
-     * Returns liquid markets whose answer depends on the answer of this market, by logic or by the moves of their
-     * prices.
+     * Returns liquid markets whose outcome depends on the outcome of this market, by a logical relation or by
+     * correlated prices.
      *
-     * @returns  at most ten: logical dependences, then the largest correlations. Uncorrelated markets are left out
+     * @returns  at most ten: logical relations first, then the largest correlations. Uncorrelated markets are left out
      * @throws AppError `store_unavailable`
      */
     async findRelatedMarkets(market: BoardMarket): Promise<RelatedMarket[]> {
@@ -127,7 +127,7 @@ const strengthOf = ({ dependence, correlation }: RelatedMarket): number =>
 
 const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
 
-/** Whether a market can be traded: open, quoted on both sides, with a liquidity or a volume of at least $1,000. */
+/** Whether a market is liquid: open, quoted on both sides, with liquidity or volume of at least $1,000. */
 function isLiquid({ listing, quote: { bid, ask }, activity }: BoardMarket): boolean {
   if (listing.status !== "active" || listing.paused || listing.takerFee === null) return false;
   if (bid === null || ask === null || isCrossed(bid, ask)) return false;

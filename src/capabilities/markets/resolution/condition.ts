@@ -3,11 +3,11 @@ import type { Span } from "../../../text/text-dates.ts";
 
 /**
  * occurs: YES pays if something happens. persists: YES pays if something does not happen, or a state continues. null:
- * the wording leaves it open.
+ * the wording is ambiguous.
  */
 export type Polarity = "occurs" | "persists" | null;
 
-/** The sentence of the rules that says when the market resolves YES (or NO), without the words of the resolution. */
+/** The condition in the rules' sentence about when the market resolves YES (or NO), without "resolves YES". */
 export interface Condition {
   readonly start: number;
   readonly end: number;
@@ -15,10 +15,10 @@ export interface Condition {
   readonly target: Side;
 }
 
-/** The wording of older rules. */
+/** Wording of older rules. */
 const QUESTION = /\b(?:market on|question of) (?:if|whether)\b/i;
 const RESOLVES = /\bresolves?(?: \w+){0,2}? ["“'‘(]{0,2}(yes|no|up|down)\b/i;
-/** A clause that says what happens if the event is cancelled, postponed or has no result. */
+/** A clause about a cancelled or postponed event, or an event without a result. */
 const FALLBACK =
   /^\W{0,3}(?:if|in the event|should) (?:no\b|neither\b|there is no\b|for any reason|.{0,120}\b(?:cancel\w*|postpone\w*|delayed|rescheduled|abandoned|forfeit\w*|not (?:yet )?(?:been )?(?:announced|completed|declared|known|held|played|called|determined|released|published|occur|take place|happen)|(?:isn|hasn|doesn|does|aren)['’]?t\b.{0,40}\b(?:known|announced|occur|place|called|declared)))/i;
 const OTHERWISE = /^\W{0,3}(?:otherwise|else)\b/i;
@@ -56,21 +56,28 @@ export function findCondition(text: string, sentences: readonly Span[]): Conditi
   return null;
 }
 
-/** Remarks inside a condition: "(…)", ", that is not …,", "including but not limited to …", "whether or not". */
+/**
+ * Matches remarks inside a condition: "(…)", ", that is not …,", "including but not limited to …", "whether or not".
+ */
 const REMARKS =
   /\([^()]{0,300}\)|, (?:that|which|who|where|not including|excluding|other than|regardless)[^,]{0,200}(?=,|$)|\b(?:including,?|but) (?:but )?not limited to\b|\bwhether or not\b|\b(?:or|and) not\b[^,]{0,40}(?=,|$)/gi;
 const REPORTED_NEGATION =
   /\b(?:announc|confirm|declar|stat|report|say|said|rul|agree|pledg|promis)\w*\b.{0,60}\b(?:not|never|no|\w+n['’]t)\b/i;
 const NEGATION =
   /\b(?:do|does|did|is|are|was|were|be|been|has|have|had|will|would|can|could|shall)(?:\s\w+)? not\b|\b\w+n['’]t\b|\bcannot\b|\bnever\b|\bnot (?:be|have|happen|occur|resign|leave|\w+ed)\b|\bno (?!longer\b|later\b|less\b|more\b|fewer\b|earlier\b|one else\b|matter\b|confidence\b|\d)\w+|\b(?:nothing|nobody|none of)\b/i;
-/** "closes" and "keeps" are left out: "the index closes above …" is an observation. */
+/**
+ * Words for a continuing state. "closes" and "keeps" are excluded: "the index closes above …" describes an observation.
+ */
 const CONTINUATION =
   /\b(?:remains?|remaining|avoids?|stays?|still|survives?|retains?|persists?|continues? to|continues? (?:as|in)|keeps? (?:his|her|their|its|the)|(?:lasts?|holds?) (?:until|through|past|beyond))\b/i;
 
-/** "without a recession" negates, "without practice" does not; "a member who was not elected" describes the member. */
+/**
+ * Ambiguous negations: "without a recession" negates, "without practice" does not; "a member who was not elected"
+ * describes the member.
+ */
 const UNCLEAR = /\bwithout\b|\b(?:who|that|which) (?:\w+ ){0,3}(?:not|never)\b/i;
 
-/** Whether a clause is about something that happens or something that does not. */
+/** Returns whether a clause is about something that happens or does not happen; null if it is ambiguous. */
 function polarityOfClause(clause: string): Polarity {
   const bare = clause.replace(REMARKS, " ");
   if (REPORTED_NEGATION.test(bare) || UNCLEAR.test(bare)) return null;
@@ -87,10 +94,10 @@ function opposite(polarity: Polarity): Polarity {
 }
 
 /**
- * What YES pays for. The title and the rules must agree; null if they do not.
+ * Returns the condition for which YES pays. Null if the title and the rules disagree.
  *
- * @param condition  the condition of the rules; null if they state none, and then the title decides
- * @param clauseEnd  the condition is read up to here: later clauses are definitions
+ * @param condition  the condition of the rules; null if the rules have none, so that only the title decides
+ * @param clauseEnd  end of the part of the condition that is read; later clauses are definitions
  */
 export function polarityOf(title: string, condition: Condition | null, clauseEnd: number): Polarity {
   const ofTitle = polarityOfClause(title);

@@ -6,7 +6,7 @@ import { listKeyDates } from "./key-dates.ts";
 import type { Resolution } from "./model.ts";
 import { type RulesReading, readRules } from "./read-rules.ts";
 
-/** The part of a market that its resolution depends on. */
+/** Market data from which its resolution is described. */
 export interface ResolvableMarket {
   readonly listing: MarketListing;
   /** Price of a YES contract in [0, 1]; null if unknown. */
@@ -40,8 +40,8 @@ export function describeResolution(market: ResolvableMarket, eventTitle: string 
 }
 
 /**
- * The latest date that the venue states, and when the market is expected to resolve. Venues leave an old end date on
- * markets with a later deadline; once their dates have passed, the deadline of the rules takes their place.
+ * Returns the latest date of the venue, and when the market is expected to resolve. Some venues do not update their end
+ * date when the deadline is later. Once the venue's dates have passed, the deadline of the rules is used instead.
  */
 function computeTimes(listing: MarketListing, { deadlineAt }: RulesReading, now: number) {
   const expectedAt = openExpectedTime(listing, now);
@@ -53,9 +53,9 @@ function computeTimes(listing: MarketListing, { deadlineAt }: RulesReading, now:
 }
 
 /**
- * Daily change of the YES price if nothing happens, in cents: negative if YES pays for something that must happen by a
- * deadline, positive if YES pays for something that must not. An event at a known time does not decay: 0. Null if the
- * market is not open, or its deadline, its price or what YES pays for is unknown.
+ * Returns the daily change of the YES price if nothing happens, in cents. Negative if YES requires an event before a
+ * deadline, positive if YES requires that the event does not happen, 0 for an event at a known time. Null if the market
+ * is not open, or if its deadline, price or condition for YES is unknown.
  */
 function estimateTheta({ listing, yesPrice }: ResolvableMarket, reading: RulesReading, now: number): number | null {
   if (listing.status !== "active") return null;
@@ -64,13 +64,13 @@ function estimateTheta({ listing, yesPrice }: ResolvableMarket, reading: RulesRe
   if (deadlineAt === null || deadlineAt <= now || yesPrice === null || polarity === null) return null;
   const days = (deadlineAt - now) / DAY_MS;
   if (polarity === "occurs") return deadlineTheta(yesPrice, days);
-  // What NO loses, YES gains. `0 -` avoids a negative zero.
+  // The gain of YES is the loss of NO. `0 -` avoids a negative zero.
   return 0 - deadlineTheta(1 - yesPrice, days);
 }
 
 /**
- * The deadline by which something must happen for YES, if nothing but time decides otherwise; null for matches, data
- * releases, questions without a deadline, and if the deadline has passed.
+ * Returns the deadline by which an event must happen for YES, if the event can happen at any time before. Null for
+ * matches, data releases and questions without a deadline, and if the deadline has passed.
  *
  * @param eventTitle  title of the market's event; null if it has none
  * @param now  Unix milliseconds

@@ -8,20 +8,19 @@ import { isMacroAsset, MACRO_CALENDARS } from "./schedules.ts";
 
 const KEY_DATES_MAX = 12;
 const PAST_DATES_MAX = 3;
-/** Of a schedule that repeats before the market resolves, such as eight meetings a year. */
+/** Maximum number of occurrences of a recurring schedule, such as eight meetings a year. */
 const OCCURRENCES_MAX = 8;
-/** Calendars are listed this far if the market has no date. */
+/** Horizon of listed calendar dates if the market has no resolution date. */
 const HORIZON_MS = 400 * DAY_MS;
-/** Releases beside an asset's price are listed this far. */
+/** Horizon of macroeconomic releases for a market about an asset price. */
 const MACRO_HORIZON_MS = 45 * DAY_MS;
-/** An expected date of a calendar is left out if the rules give a date this near. */
+/** An expected calendar date is left out if the rules have a date within this distance. */
 const SAME_OCCURRENCE_MS = 12 * DAY_MS;
 
 /**
- * Lists the dates that matter for a market: the venue's, those of its title and rules, and those of the recurring
- * schedule it is about; for the price of a financial asset also the next macroeconomic releases. Future dates come
- * first, the nearest first, then at most three past ones, the latest first; at most 12. Dates at the same instant are
- * one.
+ * Lists the key dates of a market: the venue's dates, dates in its title and rules, and dates of its recurring
+ * schedule. For the price of a financial asset, also the next macroeconomic releases. At most 12 dates: future dates
+ * first, nearest first, then at most three past dates, latest first. Dates at the same instant are merged.
  *
  * @param resolvesAt  when the market is expected to resolve, Unix milliseconds; null if unknown
  */
@@ -34,7 +33,7 @@ export function listKeyDates(
   const isOpen = listing.status !== "finalized" && listing.status !== "determined";
   const textDates = describeTextDates(reading);
   const occurrences = isOpen ? describeSchedule(reading, { now, resolvesAt, textDates }) : [];
-  // A day of the rules is left out if the schedule has the time of that day.
+  // A day in the rules is left out if the schedule has a time on that day.
   const isTimed = ({ at, endAt }: KeyDate) =>
     occurrences.some((occurrence) => occurrence.at >= at && occurrence.at <= endAt);
   const dates = mergeSameInstants([
@@ -49,9 +48,7 @@ export function listKeyDates(
   return [...future, ...past.slice(0, PAST_DATES_MAX)].slice(0, KEY_DATES_MAX);
 }
 
-/**
- * Joins the dates that begin at the same instant: "Date in the rules (trading closes)". The first label stays first.
- */
+/** Merges dates that begin at the same instant: "Date in the rules (trading closes)". The first label comes first. */
 function mergeSameInstants(dates: readonly KeyDate[]): KeyDate[] {
   return [...Map.groupBy(dates, ({ at }) => at)].map(([at, same]) => {
     const [first = "", ...others] = new Set(same.map(({ label }) => label));
@@ -107,7 +104,7 @@ function describeTextDate(date: PlacedDate, deadlineAt: number | null): Pick<Key
   return { label: `Date in the ${source}`, impact: relation === "on" ? impact : "medium" };
 }
 
-/** The dates of a rule that is only near the past ones are marked as expected. */
+/** Labels a date as expected if its rule only approximates past dates. */
 function describeOccurrence({ at, endAt, label, certainty }: Occurrence, impact: KeyDate["impact"]): KeyDate {
   return { at, endAt, label: certainty === "expected" ? `${label} (expected)` : label, impact };
 }
@@ -118,16 +115,16 @@ function describeSchedule(
 ): KeyDate[] {
   if (schedule === null) return [];
   const { now, resolvesAt, textDates } = options;
-  // A venue may state the day only, as midnight, while the release is later that day.
+  // A venue may give only the day, as midnight, although the release is later that day.
   const to = resolvesAt === null ? now + HORIZON_MS : resolvesAt + DAY_MS;
   const isStated = ({ at, certainty }: Occurrence) =>
     certainty === "expected" &&
     textDates.some((date) => date.impact === "high" && Math.abs(date.at - at) <= SAME_OCCURRENCE_MS);
   const occurrences = listOccurrences(schedule.calendar, { from: now, to, limit: OCCURRENCES_MAX });
-  // Of a yearly event only the one that decides the market matters: the last before it resolves, or the next.
+  // Of a yearly event, only one occurrence decides the market: the last before the market resolves, or the next.
   const relevant =
     schedule.kind === "release" ? occurrences : resolvesAt === null ? occurrences.slice(0, 1) : occurrences.slice(-1);
-  // Earlier releases move the price; the last one decides.
+  // Earlier releases move the price; the last release decides the market.
   const deciding = schedule.kind === "release" && resolvesAt === null ? null : relevant.at(-1);
   return relevant
     .filter((occurrence) => !isStated(occurrence))

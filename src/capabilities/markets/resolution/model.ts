@@ -12,10 +12,10 @@ export type ResolutionMechanism = (typeof RESOLUTION_MECHANISMS)[number];
 
 export const IMPACTS = ["high", "medium"] as const;
 
-/** A date that matters for a market. Times are Unix milliseconds. */
+/** A key date of a market. Times are Unix milliseconds. */
 export interface KeyDate {
   readonly at: number;
-  /** End of a date that lasts a day or longer; equal to `at` otherwise. */
+  /** End of the day or period; equal to `at` for an instant. */
   readonly endAt: number;
   readonly label: string;
   readonly impact: (typeof IMPACTS)[number];
@@ -32,13 +32,13 @@ export interface Resolution {
   readonly mechanism: ResolutionMechanism;
   readonly rulesSummary: string | null;
   readonly timeUrgency: TimeUrgency | null;
-  /** Cents a day; negative if YES loses. */
+  /** In cents per day; negative if YES loses value. */
   readonly thetaEstimate: number | null;
   readonly keyDates: readonly KeyDate[];
   readonly recurringSchedule: string | null;
 }
 
-/** A date in a title or in rules, with the instants that it means. scheduled: something is planned at it. */
+/** A date in a title or in rules, with its start and end. scheduled: an event is planned at the date. */
 export interface RulesDate extends Span, DateInstants {
   readonly relation: DateRelation | "scheduled";
 }

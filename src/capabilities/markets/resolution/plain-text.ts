@@ -1,8 +1,8 @@
 import type { Span } from "../../../text/text-dates.ts";
 
-/** Only this much of a venue's text is read. The longest real rules seen have 9,000 characters. */
+/** Maximum length of a venue's text that is read. The longest rules seen so far have 9,000 characters. */
 export const TEXT_LENGTH_MAX = 12_000;
-/** Longest `rules_summary`. */
+/** Maximum length of `rules_summary`. */
 export const SUMMARY_LENGTH_MAX = 600;
 const SENTENCES_MAX = 200;
 
@@ -30,7 +30,7 @@ export function toPlainText(text: string): string {
   );
 }
 
-/** A full stop after these does not end a sentence. */
+/** Words after which a full stop does not end a sentence. */
 const ABBREVIATIONS = new Set(
   "jan feb mar apr jun jul aug sep sept oct nov dec mr mrs ms dr st vs v no inc ltd co corp jr sr etc e.g i.e approx dept gov sen rep u.s u.k a.m p.m ex".split(
     " ",
@@ -73,7 +73,7 @@ export function summarise(text: string): string | null {
   }
   if (summary !== "") return summary;
   if (text === "") return null;
-  // The first sentence alone is too long. It is cut between words, and not inside a surrogate pair.
+  // If the first sentence is too long, it is cut between words and not inside a surrogate pair.
   const cut = text.slice(0, SUMMARY_LENGTH_MAX - 1).replace(/[\ud800-\udbff]$/, "");
   const lastSpace = cut.lastIndexOf(" ");
   return `${(lastSpace > SUMMARY_LENGTH_MAX / 2 ? cut.slice(0, lastSpace) : cut).trimEnd()}…`;

@@ -15,14 +15,14 @@ import { splitSentences, summarise, toPlainText } from "./plain-text.ts";
 import { findRelativeDeadline, hasRelativeDeadline } from "./relative-dates.ts";
 import { findSchedule, type Schedule } from "./schedules.ts";
 
-/** Part of a text in which a date is. condition: the sentence that says when the market resolves YES or NO. */
+/** Where a date is. condition: in the sentence about when the market resolves YES or NO. */
 export type DatePlace = "condition" | "fallback" | "rules" | "title";
 
 export interface PlacedDate extends RulesDate {
   readonly place: DatePlace;
 }
 
-/** What the title and the rules of a market say, independent of the current time. */
+/** Facts from the title and the rules of a market, independent of the current time. */
 export interface RulesReading {
   readonly summary: string | null;
   readonly schedule: Schedule | null;
@@ -33,7 +33,7 @@ export interface RulesReading {
   readonly dates: readonly PlacedDate[];
 }
 
-/** A title about the result of one match, race, vote or award. */
+/** Matches titles about the result of one match, race, vote or award. */
 const OUTCOME_TITLES: readonly RegExp[] = [
   // Winners of matches and competitions.
   /\bvs\b|\bversus\b|\bwin(?:s|ner|ners)?\b|\bMVP\b|\bchampions?\b|\badvance\b|\bbeats?\b|\bdefeats?\b|\bplayoffs?\b|\bqualif(?:y|ies|ied)\b/i,
@@ -51,22 +51,22 @@ const OUTCOME_RULES =
   /\b(?:originally|initially) scheduled\b|\b(?:game|match|fight|bout|race|election|primary|ceremony|final|tournament)\b[^.]{0,120}\b(?:scheduled|will (?:be held|take place))\b|\bwinner of the\b/i;
 const TOUCH =
   /\bat any (?:point|time)\b|\bon any (?:single )?day\b|\bany\b.{0,80}\bcandle\b|\b(?:hits?|reach(?:es)?|touch(?:es)?|dips? (?:to|below)|all[- ]time high)\b/i;
-/** Figures over a period, which are known only at its end. */
+/** Matches statistics over a period, which are known only at its end. */
 const STATISTIC =
   /\b(?:average|mean|total|temperature|rainfall|snowfall|extent|how many|number of|most[- ]streamed|most popular|top|hottest|coldest|highest[- ]grossing|opening weekend|rate|approval|performance|best[- ]performing|revenue|deliveries|sales|inflation|CPI|GDP|unemployment|close[sd]?|closing)\b/i;
-/** A deadline: "by the listed date". "On the date specified in the title" is an observation. */
+/** Matches a deadline such as "by the listed date", but not an observation "on the date specified in the title". */
 const LISTED_DATE =
   /(?<!\bon (?:the )?)(?:\b(?:listed|specified|stated|resolution|expiration|end) date\b|\bdate (?:listed|specified) in the title\b|\bthis market closes\b)/i;
 
-/** Relations in which a month or year is no date of the market. */
+/** Relations with which a month or year is not a date of the market. */
 const UNDATED: ReadonlySet<DateRelation> = new Set(["none", "start"]);
 const isDeadline = ({ relation }: RulesDate) => relation === "by" || relation === "before";
 const isPeriod = ({ relation }: RulesDate) => relation === "within" || relation === "covered";
 const isObservation = ({ relation }: RulesDate) => relation === "on" || relation === "scheduled";
 
 /**
- * Finds the dates of a text, except months and years that are only named ("after 2026", "before the December 2026
- * meeting", "all data for June").
+ * Finds the dates of a text, except months and years that are not dates of the market ("after 2026", "before the
+ * December 2026 meeting", "all data for June").
  */
 function findRulesDates(
   text: string,
@@ -86,8 +86,8 @@ function findRulesDates(
 }
 
 /**
- * Reads the title and the rules of a market. They are a venue's or a stranger's texts: they are bounded and only
- * searched for known wordings, and what they do not clearly say is null or `unknown`.
+ * Reads the title and the rules of a market. The texts are untrusted: their length is bounded, and they are only
+ * searched for known wordings. A fact that is not clearly stated is null or `unknown`.
  *
  * @param eventTitle  title of the market's event; null if it has none
  * @param now  Unix milliseconds; used only for dates without a year if the time of listing is unknown
@@ -141,7 +141,7 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
     return { ...reading, mechanism: "continuous_monitoring", deadlineAt: period.at };
   if (LISTED_DATE.test(condition?.text ?? "") && listing.closeAt !== null)
     return { ...reading, mechanism: "continuous_monitoring", deadlineAt: openCloseTime(listing, now) };
-  // "Will X still hold the office on December 31?" is lost when X leaves it, at any time before.
+  // "Will X still hold the office on December 31?" resolves NO when X leaves the office at any earlier time.
   if (observation !== null)
     return { ...reading, mechanism: "date_based", deadlineAt: polarity === "persists" ? observation.at : null };
   if (period !== null) return { ...reading, mechanism: "date_based", deadlineAt: null };

@@ -8,7 +8,7 @@ const NEXT_PERIOD = new RegExp(
   "i",
 );
 
-/** Adds months to an instant; 31 August plus one month is 30 September, at the same time of day in UTC. */
+/** Adds months to an instant, at the same time of day in UTC. 31 August plus one month is 30 September. */
 function addMonths(at: number, months: number): number {
   const { year, month, day } = partsOf(Math.floor(at / DAY_MS));
   const first = new Date(Date.UTC(year, month - 1 + months, 1));
@@ -16,7 +16,7 @@ function addMonths(at: number, months: number): number {
   return first.getTime() + (Math.min(day, lastDay) - 1) * DAY_MS + (at - Math.floor(at / DAY_MS) * DAY_MS);
 }
 
-/** Whether a title gives a deadline relative to the time it was written: "in the next six months". */
+/** Whether a title has a deadline relative to when it was written: "in the next six months". */
 export const hasRelativeDeadline = (title: string): boolean => NEXT_PERIOD.test(title);
 
 /**

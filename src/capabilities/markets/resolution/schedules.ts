@@ -12,8 +12,8 @@ import { CPI, GDP, JOBLESS_CLAIMS, JOBS_REPORT, PCE } from "../../../domain/cale
 import { US_FEDERAL_ELECTION } from "../../../domain/calendars/us-elections.ts";
 
 /**
- * release: an official figure or decision is published. event: something takes place and has a result. bound: something
- * else must happen before the event ("before the midterms").
+ * release: publication of an official figure or decision. event: an event with a result. bound: the event is only a
+ * deadline ("before the midterms").
  */
 export type ScheduleKind = "release" | "event" | "bound";
 
@@ -24,9 +24,9 @@ export interface Schedule {
 
 interface SchedulePattern extends Schedule {
   readonly pattern: RegExp;
-  /** The text is about something else if this matches. */
+  /** If this matches, the text is about something else. */
   readonly except?: RegExp;
-  /** The same statistic of another country has another calendar. */
+  /** If true, texts about another country do not match, because its statistic has a different calendar. */
   readonly onlyUs?: boolean;
 }
 
@@ -34,7 +34,7 @@ const FOREIGN =
   /\b(?:Argentin\w+|Austral\w+|Brazil\w*|Brit\w+|Canad\w+|Chin\w+|Euro(?:pe\w*|zone| area)?|Fr(?:ance|ench)|German\w*|India\w*|Israel\w*|Ital\w+|Japan\w*|Tokyo|Mexic\w+|Korea\w*|Poland|Polish|Russia\w*|Spain|Spanish|Swed\w+|Swiss|Switzerland|Turk\w+|UK|U\.K\.|United Kingdom|Venezuel\w+)/i;
 /** "China's GDP", also in a comparison with the US. */
 const FOREIGN_OWNER = new RegExp(`${FOREIGN.source}['’]s(?: \\w+)? $`, "i");
-/** Before the name of an event: "before the ", "by the 2026 ". */
+/** Text before an event that is only a deadline: "before the ", "by the 2026 ". */
 const IS_BOUND = /\b(?:before|by|until|prior to|ahead of) (?:the )?(?:[\w.]+ ){0,2}$/i;
 const US = /\b(?:US|USA|United States|BLS|Bureau of Labor Statistics|BEA|Bureau of Economic Analysis|CPI-U)\b|\bU\.S\./;
 
@@ -123,11 +123,14 @@ const PATTERNS: readonly SchedulePattern[] = [
   },
 ];
 
-/** Texts further in often mention other statistics and events as examples. */
+/**
+ * Number of characters of the rules that are searched. Later parts often mention other statistics and events as
+ * examples.
+ */
 const LEAD_LENGTH = 400;
 
 /**
- * Finds the recurring schedule that a market is about, or null. Titles decide; the beginning of the rules counts if the
+ * Finds the recurring schedule that a market is about, or null. Uses the titles, or the beginning of the rules if the
  * titles name no schedule.
  */
 export function findSchedule(titles: string, rules: string): Schedule | null {
@@ -153,7 +156,7 @@ const MACRO_ASSET =
 /** Releases that move the price of most financial assets. */
 export const MACRO_CALENDARS: readonly Calendar[] = [FOMC, CPI, JOBS_REPORT];
 
-/** Whether a market is about an asset whose price these releases move. */
+/** Whether a market is about an asset whose price depends on the releases of `MACRO_CALENDARS`. */
 export function isMacroAsset(titles: string): boolean {
   return MACRO_ASSET.test(titles);
 }

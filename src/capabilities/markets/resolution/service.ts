@@ -9,7 +9,7 @@ import type { KeyDate, Resolution } from "./model.ts";
 import type { ResolutionResponse } from "./schema.ts";
 
 const toIsoOrNull = (at: number | null): string | null => (at === null ? null : toIso(at));
-/** Rounds to 1e-4: hours to a third of a second, theta to a hundredth of a basis point. */
+/** Rounds to 1e-4: for hours about a third of a second, for theta a hundredth of a basis point. */
 const round = (value: number | null): number | null => (value === null ? null : roundTo(value, 4));
 
 export type ResolutionService = ReturnType<typeof createResolutionService>;

@@ -1,13 +1,13 @@
 import type { VenueId } from "../../../domain/market.ts";
 import { toCents } from "../../../domain/usd.ts";
 
-/** A price that moved by at least this much in 24 hours rises or falls. */
+/** Minimum price change in 24 hours for the trends `rising` and `falling`. */
 export const TREND_MOVE_MIN = 0.02;
-/** A volume spike trades in an hour at least this many times the mean hourly volume of the last 24 hours. */
+/** Minimum ratio of the last hour's volume to the mean hourly volume of the last 24 hours for a volume spike. */
 export const SPIKE_RATIO_MIN = 3;
-/** USD of the last hour below which no volume is a spike. */
+/** Minimum volume of the last hour for a volume spike, in USD. */
 export const SPIKE_USD_MIN = 100;
-/** Scores from which `action` is `analyze` and `watch`. */
+/** Minimum scores for the actions `analyze` and `watch`. */
 export const ANALYZE_SCORE_MIN = 0.6;
 export const WATCH_SCORE_MIN = 0.4;
 
@@ -17,7 +17,7 @@ export type Trend = (typeof TRENDS)[number];
 export type Action = (typeof ACTIONS)[number];
 
 /**
- * What a screen selects. A threshold of null selects everything; a market whose figure is unknown fails a threshold.
+ * Thresholds of a screen. A threshold of null selects every market. A market whose figure is unknown fails a threshold.
  */
 export interface ScreenThresholds {
   /** USD. */
@@ -47,7 +47,7 @@ export function trendOf(priceChange24h: number | null): Trend | null {
   return priceChange24h > 0 ? "rising" : "falling";
 }
 
-/** Whether the last hour's volume is far above the mean hour of the last day; null if either volume is unknown. */
+/** Whether the last hour's volume is a spike compared with the last 24 hours; null if a volume is unknown. */
 export function isVolumeSpike(lastHourUsd: number | null, last24hUsd: number | null): boolean | null {
   if (lastHourUsd === null || last24hUsd === null) return null;
   return toCents(lastHourUsd) >= Math.max(SPIKE_USD_MIN, (SPIKE_RATIO_MIN * last24hUsd) / 24);

@@ -22,11 +22,11 @@ import {
 } from "./model.ts";
 
 const MARKET_IDS_MAX = 500;
-/** Longer than any `platform/market_id`. */
+/** Maximum length of a market name; longer than any `platform/market_id`. */
 const MARKET_ID_LENGTH_MAX = 600;
 const LIMIT_MAX = 200;
 export const LIMIT_DEFAULT = 50;
-/** More than any amount or time on the board. */
+/** Maximum thresholds; larger than any amount or time on the board. */
 const USD_MAX = 1e15;
 const HOURS_MAX = 1e6;
 

@@ -15,12 +15,12 @@ export function spreadOf({ quote: { bid, ask } }: BoardMarket): number | null {
 }
 
 /**
- * The figures that a screen compares, in one typed array each, by board row; NaN for unknown figures. They are updated
- * on each change of a market, including the parts of the score that do not depend on the time, so that a screen of the
- * whole board reads 300,000 rows in a few milliseconds and creates no objects.
+ * The figures for screening, one typed array per figure, by board row; NaN for unknown figures. Each market change
+ * updates the figures, including the time-independent part of the score. A screen of 300,000 rows therefore takes a few
+ * milliseconds and creates no objects.
  */
 export class ScoreColumns implements MarketObserver {
-  /** NaN in unused rows and for markets that accept no orders, which are not screened. */
+  /** NaN in unused rows and for markets that accept no orders. These rows are not screened. */
   #timelessScores = new Float64Array(INITIAL_ROWS).fill(Number.NaN);
   #volumes = new Float64Array(INITIAL_ROWS);
   #liquidities = new Float64Array(INITIAL_ROWS);
@@ -49,8 +49,8 @@ export class ScoreColumns implements MarketObserver {
   }
 
   /**
-   * Selects the rows with the highest scores among those that pass the thresholds. Most rows of a large board are
-   * decided by one comparison: even with the best time part they would not reach the scores that are already selected.
+   * Selects the rows with the highest scores among the rows that pass the thresholds. One comparison rejects most rows
+   * of a large board: even with the maximum time part, their scores are below the selected scores.
    *
    * @param rows  board rows
    * @param now  Unix milliseconds
@@ -73,7 +73,7 @@ export class ScoreColumns implements MarketObserver {
     return top;
   }
 
-  /** The rule of `openResolutionTime` for an active market, without an object per row. NaN if unknown. */
+  /** Same as `openResolutionTime` for an active market, without creating an object. NaN if unknown. */
   #resolutionTime(row: number, now: number): number {
     const expectedAt = this.#expectedResolutionTimes[row] ?? Number.NaN;
     if (expectedAt > now) return expectedAt;

@@ -10,7 +10,7 @@ import { actionOf, isVolumeSpike, type ScreenRequest, trendOf } from "./model.ts
 import type { ScreenedMarket } from "./schema.ts";
 import { ScoreColumns, spreadOf } from "./score-columns.ts";
 
-/** Scores have four decimals, because their parts are estimates. */
+/** Decimals of scores, which are only estimates. */
 const SCORE_DECIMALS = 4;
 const HOUR_DECIMALS = 2;
 
@@ -33,7 +33,8 @@ interface ScreenedEstimate extends MarketEstimate {
 export type ScreeningService = ReturnType<typeof createScreeningService>;
 
 /**
- * Screens the active markets of the board. Create it before the board is filled: it follows every change of the board.
+ * Screens the active markets of the board. Create it before the board is filled, because it observes every change of
+ * the board.
  */
 export function createScreeningService({ board, clock, findLastHour, estimateOf }: ScreeningDependencies) {
   const columns = new ScoreColumns();

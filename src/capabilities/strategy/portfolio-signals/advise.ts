@@ -25,29 +25,29 @@ export interface AdviseDependencies
   readonly relatedMarkets: Pick<RelatedMarkets, "findRelated">;
 }
 
-/** The opposite side of a position in another market. */
+/** An offer of the opposite side of a position, in another market. */
 interface Opposite extends OppositeOffer {
   readonly market: BoardMarket;
   readonly side: Side;
-  /** Of an order that takes the offer, on the price grid of the market. */
+  /** Limit price of an order that takes the offer, on the price grid of the market. */
   readonly limitPrice: number;
 }
 
-/** An advice and its inputs. */
+/** Advice on a position, and its inputs. */
 interface AdvisedPosition {
   readonly position: RequestedPosition;
   readonly market: BoardMarket;
   /** Estimated probability of YES; null without a current estimate. */
   readonly yesProbability: number | null;
-  /** Price of the held side; of a settled market, what it pays. Null if unknown. */
+  /** Price of the held side, or its payout if the market is settled; null if unknown. */
   readonly markPrice: number | null;
-  /** The prices of the advice; null if none are current. */
+  /** Order book used for the advice; null if there are no current prices. */
   readonly book: KnownBook | null;
   readonly advice: PositionAdvice;
   readonly opposite: Opposite | null;
 }
 
-/** Advises on each position. Reads only what is in memory. */
+/** Advises on each position, from data in memory. */
 export async function advisePositions(
   ports: AdviseDependencies,
   positions: readonly RequestedPosition[],
@@ -64,8 +64,8 @@ export async function advisePositions(
   return positions.map((position, index) => {
     const found = held[index];
     if (found === undefined) throw new Error(`the market ${position.venue}/${position.marketId} was not looked up`);
-    // Prices may have moved since the look-up. The estimate and the price are those of the bids that the advice
-    // compares.
+    // Prices may have moved since the look-up. Estimate and price are therefore taken from the same order book as the
+    // bids of the advice.
     const listed = ports.board.find(position.venue, position.marketId) ?? found;
     const book = bookOf(listed);
     const market = book?.source === "book" ? quoteBook(listed, book, now) : listed;
@@ -155,7 +155,7 @@ const presentOpposite = ({ market: { listing }, side, limitPrice, cost }: Opposi
 
 const oppositeOf = (side: Side): Side => (side === "yes" ? "no" : "yes");
 
-/** Returns the markets and sides whose YES or NO pays exactly if the position does not. */
+/** Returns the markets and sides that pay exactly if the position does not. */
 function oppositesOf(
   market: BoardMarket,
   side: Side,
@@ -175,8 +175,8 @@ function oppositesOf(
 }
 
 /**
- * Returns the cheapest opposite of which an order can be sent: on the steps of its market, and not below its smallest
- * order.
+ * Returns the cheapest opposite offer for which an order is possible: rounded to the contract step, and not below the
+ * smallest order.
  */
 function cheapestOpposite(
   opposites: ReturnType<typeof oppositesOf>,

@@ -1,4 +1,4 @@
-/** Portfolio signals: how much of a market to buy, given the positions that the caller holds. */
+/** Portfolio signals: signals whose size accounts for the caller's positions, and advice on positions. */
 export { portfolioSignalRoutes } from "./routes.ts";
 export { createPortfolioSignalsService } from "./service.ts";
 

@@ -6,10 +6,10 @@ import type { SignalRequest } from "../signals/index.ts";
 
 export const POSITIONS_MAX = 25;
 
-/** A position as the caller reports it. */
+/** A position in a request. */
 export interface RequestedPosition extends MarketId {
   readonly side: Side;
-  /** What was paid in USD, above 0. */
+  /** Cost in USD, above 0. */
   readonly sizeUsd: number;
   /** Price paid per contract, in (0, 1). */
   readonly entryPrice: number;
@@ -20,7 +20,7 @@ export interface PortfolioRequest extends SignalRequest {
   readonly sizing: SizingOptions;
 }
 
-/** A signal whose size accounts for the positions. */
+/** A signal whose size accounts for the caller's positions. */
 export interface PortfolioSignal {
   readonly market: BoardMarket;
   readonly analysisId: string;
@@ -28,6 +28,6 @@ export interface PortfolioSignal {
   readonly size: PortfolioSize;
   readonly positions: readonly RequestedPosition[];
   readonly sizing: SizingOptions;
-  /** The markets and sides that the hedges of `size` name by their index. */
+  /** The markets and sides to which the hedge indexes of `size` refer. */
   readonly hedges: readonly { readonly market: BoardMarket; readonly side: Side }[];
 }

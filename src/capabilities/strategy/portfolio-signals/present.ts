@@ -3,9 +3,7 @@ import type { PortfolioSize, SizeLimit } from "../../../trading/index.ts";
 import { hedgePriceOf } from "../signals/index.ts";
 import type { PortfolioSignal } from "./model.ts";
 
-/**
- * Smallest tail loss after the trade, as a share of the bankroll, at which the risk is medium, and at which it is high.
- */
+/** Minimum tail loss after the trade for medium and for high risk, as a share of the bankroll. */
 const MEDIUM_RISK_MIN = 0.1;
 const HIGH_RISK_MIN = 0.25;
 
@@ -78,7 +76,7 @@ function findStrongest(correlations: readonly (number | null)[]) {
 
 function explain({ signal, size, sizing }: PortfolioSignal): string {
   const { share, droppedConstraints } = size;
-  // A change that is too small to be visible in the rounded figures is not mentioned.
+  // A change that is not visible in the rounded figures is not mentioned.
   const isSame = share > 0 && percent(share) === percent(signal.sizePct);
   const limit = size.limit === "growth" && isSame ? "none" : size.limit;
   const change = `${percent(signal.sizePct)} to ${percent(share)} of the bankroll`;

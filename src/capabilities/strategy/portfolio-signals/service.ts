@@ -43,7 +43,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalDependencies
 
   return {
     /**
-     * Returns what to do with each position.
+     * Returns advice on each position.
      *
      * @throws AppError `market_not_found`; VenueError
      */
@@ -53,7 +53,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalDependencies
     },
 
     /**
-     * Returns a signal whose size accounts for the positions, or the run that the signal needs.
+     * Returns a signal whose size accounts for the positions, or the running analysis that the signal requires.
      *
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
@@ -68,7 +68,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalDependencies
       const preparation = await signals.prepare(request);
       if (preparation.kind === "running") return preparation;
       const { prepared } = preparation;
-      // The signal may have waited minutes for its analysis, and all prices must be of one moment.
+      // The request may have waited minutes for the analysis, so the prices of all positions are read again.
       const held = found.map((market) => board.find(market.listing.venue, market.listing.marketId) ?? market);
       const { market, stored } = prepared;
       const signal = signals.decide(prepared, sizing);

@@ -1,26 +1,26 @@
 import type { MarketId } from "../../../domain/market-name.ts";
 import type { Side } from "../../../domain/price.ts";
 
-/** shadow: the customer's paper trades. live: the trades that it has reported. */
+/** shadow: the customer's paper trades. live: the customer's reported trades. */
 export const PORTFOLIO_MODES = ["shadow", "live"] as const;
 export type PortfolioMode = (typeof PORTFOLIO_MODES)[number];
 
-/** Number of the newest reports of a customer that are read. */
+/** Maximum number of a customer's reports that are read, newest first. */
 export const REPORTS_MAX = 10_000;
 export const PAPER_TRADES_MAX = 10_000;
 export const POSITIONS_MAX = 500;
 export const CLOSED_MAX = 100;
-/** Maximum number of stored daily prices that are read for one portfolio. The store needs up to 50 µs for each. */
+/** Maximum number of stored daily prices that are read for one portfolio. Reading one takes up to 50 µs. */
 export const MARKET_DAYS_MAX = 5_000;
 
-/** A purchase to be entered into the paper book. */
+/** An order for a paper trade. */
 export interface PaperOrder extends MarketId {
   readonly side: Side;
   /** USD to spend, without the fee. The contracts are rounded down, so a trade can cost less. */
   readonly sizeUsd: number;
 }
 
-/** A purchase of the paper book. */
+/** An executed paper trade. */
 export interface PaperTrade extends PaperOrder {
   readonly tradeId: string;
   readonly title: string;

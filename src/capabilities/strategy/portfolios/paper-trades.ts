@@ -11,12 +11,12 @@ import type { MarketDependencies } from "../../markets/ports.ts";
 import { PAPER_TRADES_MAX, type PaperOrder, type PaperTrade } from "./model.ts";
 import { countPaperTrades, insertPaperTrade, selectPaperTradeByKey } from "./queries.ts";
 
-/** A price is executable only if it was confirmed within this time. */
+/** Maximum time since the last confirmation of an executable price. */
 const PRICE_AGE_MS_MAX = HOUR_MS;
 
 type PaperTradeDependencies = Pick<MarketDependencies, "database" | "clock" | "getMarket" | "readBook">;
 
-/** Enters purchases into the paper book of a customer, at the current prices of the order book. */
+/** Executes paper trades of customers at the current prices of the order book. */
 export function createPaperTrades({ database, clock, getMarket, readBook }: PaperTradeDependencies) {
   const checkEqual = (earlier: PaperTrade, order: PaperOrder, key: string | null): PaperTrade => {
     const isEqual = (["venue", "marketId", "side", "sizeUsd"] as const).every((name) => earlier[name] === order[name]);
@@ -25,13 +25,12 @@ export function createPaperTrades({ database, clock, getMarket, readBook }: Pape
   };
   return {
     /**
-     * Buys the whole order from the order book and stores the trade, which is durable when this resolves. The contracts
-     * are rounded down to the step of the market. An order with the idempotency key of an earlier equal one returns the
-     * earlier trade.
+     * Buys the whole order from the order book and stores the trade durably. The contracts are rounded down to the step
+     * of the market. If an equal order with the same idempotency key exists, returns its trade.
      *
-     * @throws AppError `market_not_found`; `not_executable` if the whole order cannot be bought, or if it is less than
-     *   the smallest order, whose size and cost the message names; `trade_limit_reached`; `unauthorized` if the
-     *   customer was deleted; InvalidRequestError if the idempotency key belongs to a different order; VenueError
+     * @throws AppError `market_not_found`; `not_executable` if the whole order cannot be bought, or if it is below the
+     *   smallest order, whose size and cost are in the message; `trade_limit_reached`; `unauthorized` if the customer
+     *   was deleted; InvalidRequestError if the idempotency key belongs to a different order; VenueError
      */
     async enter(customerId: string, order: PaperOrder, idempotencyKey: string | null): Promise<PaperTrade> {
       const findEarlier = async (reader: Parameters<typeof selectPaperTradeByKey>[0]) =>
@@ -71,7 +70,8 @@ function fillOrder(market: BoardMarket, book: OrderBook | null, order: PaperOrde
   const { takerFee } = market.listing;
   if (book === null) throw notExecutable("The market has no order book");
   if (takerFee === null) throw notExecutable("The taker fee of this market is unknown");
-  // A tracked book is as old as its last change, but the market's quote may have been confirmed since.
+  // The timestamp of a tracked order book is that of its last change, but the market's quote may have been confirmed
+  // later.
   if (now - Math.max(book.receivedAt, market.updatedAt) > PRICE_AGE_MS_MAX)
     throw notExecutable("The price of this market is more than an hour old");
   if (isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null))
@@ -92,14 +92,14 @@ function describeSmallest(contracts: number, smallest: Fill | null): string {
   const order = `The smallest order in this market is ${contracts} ${contracts === 1 ? "contract" : "contracts"}`;
   if (smallest === null) return `${order}, and the order book offers less of this side`;
   const { costUsd, feeUsd } = smallest;
-  // Rounded up, so that an order of this amount can be filled.
+  // Rounds up, so that an order of this amount can be filled.
   const valueUsd = Math.ceil(100 * (costUsd - feeUsd) - 1e-6) / 100;
   return `${order}, for which size_usd must be at least ${valueUsd.toFixed(2)}. It costs $${formatUsd(costUsd)} with the fee`;
 }
 
-/** At least two decimals, and at most the six of a fee that a venue does not round to cents. */
+/** Formats USD with two to six decimals, because not every venue rounds fees to cents. */
 const formatUsd = (usd: number): string => usd.toFixed(6).replace(/(\.\d\d\d*?)0+$/, "$1");
 
-/** Returns the price of all offers in USD, rounded down so that an order of this amount can be filled. */
+/** Returns the total value of the offers in USD, rounded down so that an order of this amount can be filled. */
 const worthOf = (offers: readonly BookLevel[]): number =>
   toCents(Math.floor(100 * offers.reduce((sum, { price, size }) => sum + price * size, 0)) / 100);

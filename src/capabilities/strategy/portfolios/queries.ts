@@ -98,13 +98,13 @@ export function selectTitles(
   );
 }
 
-/** Deletes the paper trades of a customer who is deleted. */
+/** Deletes the paper trades of a deleted customer. */
 async function deletePaperTrades(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query("delete from paper_trades where customer_id = $1", [customerId]);
 }
 
 const DELETE_ROWS_MAX = 5_000;
-/** Per run. The next run deletes the remaining trades. */
+/** Maximum number of batches per run. The next run deletes the remaining trades. */
 const DELETE_BATCHES_MAX = 100;
 
 /**
@@ -130,7 +130,7 @@ async function deletePaperTradesBefore(
   });
 }
 
-/** Paper trades are kept as long as reported trades. */
+/** Paper trades have the same retention as reported trades. */
 export const PAPER_TRADE_DATA: CustomerData = {
   deleteOf: deletePaperTrades,
   deleteExpired: (database, now, shouldStop) =>

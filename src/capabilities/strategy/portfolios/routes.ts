@@ -6,9 +6,9 @@ import { presentPaperTrade } from "./present.ts";
 import { createPortfolioSchemas } from "./schema.ts";
 import type { PortfolioService } from "./service.ts";
 
-/** Calls are free, like reports of trades. The book belongs to an account, so anonymous payers have none. */
+/** Calls are free, like reports of trades. Requires an account, because paper trades belong to an account. */
 const PAPER_TRADE_METERING: Metering = { ...METERING.ACCOUNT, minimumPlan: "pro" };
-/** Pay-per-request callers have no book, so the call has no price. */
+/** No price, because pay-per-request callers have no portfolio. */
 const PORTFOLIO_METERING: Metering = { ...METERING.LISTING, priceTier: null, needsAccount: true };
 
 /** POST /v1/trades/shadow and GET /v1/portfolio. @param venues  ids of the venues that clients can query */

@@ -33,11 +33,11 @@ type PortfolioDependencies = Pick<MarketDependencies, "database" | "board" | "cl
 
 export type PortfolioService = ReturnType<typeof createPortfolioService>;
 
-/** Computes the positions and the profit of a customer from its own trades. */
+/** Computes the positions and the profit of a customer from the customer's trades. */
 export function createPortfolioService({ database, board, clock }: PortfolioDependencies) {
   const findMarket = ({ venue, marketId }: MarketId): BoardMarket | null => board.find(venue, marketId);
 
-  /** Returns the newest trades of a customer. Selects one more than it returns, to know whether older trades exist. */
+  /** Returns the newest trades of a customer, plus one more trade if older trades exist. */
   const readTrades = async (customerId: string, mode: PortfolioMode): Promise<readonly Trade[]> => {
     if (mode === "shadow") {
       const trades = await selectPaperTrades(database, customerId, PAPER_TRADES_MAX + 1);
@@ -48,7 +48,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
       ...report,
       tradeId: String(reportId),
       contracts: sizeUsd / report.price,
-      // Reports have no fee.
+      // Reported trades have no fee.
       feeUsd: 0,
       edge: null,
       at: reportedAt.getTime(),
@@ -56,7 +56,8 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
   };
 
   /**
-   * Returns the stored settlements of the markets. For a market without one, returns its result on the board, if any.
+   * Returns the stored settlements of the markets. For a market without a stored settlement, returns its result on the
+   * board, if known.
    */
   const readSettlements = async (markets: readonly MarketId[], now: number): Promise<Settlement[]> => {
     const stored = await selectSettlements(database, markets);
@@ -84,10 +85,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
     return { lots, isTruncated: newestFirst.length > limit };
   };
 
-  /**
-   * Returns the stored price of each market at the midnights while it had open lots, and the current prices of open
-   * lots.
-   */
+  /** Returns the stored price of each market at every midnight with open lots, and the current prices of open lots. */
   const readMarks = async (lots: readonly Lot[], now: number): Promise<Mark[]> => {
     const current = openPositions(lots).flatMap(({ venue, marketId }): Mark[] => {
       const yesPrice = board.find(venue, marketId)?.yesPrice ?? null;
@@ -112,9 +110,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
   };
 
   return {
-    /**
-     * Returns the daily profit of the trades that a customer has reported, without fees, because reports contain none.
-     */
+    /** Returns the daily profit of a customer's reported trades. Reports contain no fees. */
     async livePerformance(customerId: string) {
       const now = clock.now();
       const { lots, isTruncated } = await readLots(customerId, "live", now);
@@ -158,8 +154,8 @@ const newestClosed = (lots: readonly Lot[]): ClosedLot[] =>
     .slice(0, CLOSED_MAX);
 
 /**
- * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The sum of
- * all ranges is limited to `MARKET_DAYS_MAX`. Above it, the markets with the latest midnights keep theirs.
+ * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The ranges
+ * have at most `MARKET_DAYS_MAX` midnights in total; markets with the latest midnights take precedence.
  */
 function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
   const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();

@@ -7,18 +7,18 @@ import type { MarketDependencies } from "../../markets/ports.ts";
 import type { BestSignal } from "./best-routes.ts";
 import { knownBookOf, quoteBook, toTradedMarket } from "./known-book.ts";
 
-/** Markets that one call compares at most, those with the largest edges. */
+/** Maximum number of markets that a call compares, largest edges first. */
 const MARKETS_MAX = 500;
-/** Other work can run after this many markets. */
+/** Number of markets after which the call yields to the event loop. */
 const BATCH_MARKETS = 50;
 
 export interface BestSignalsDependencies
   extends Pick<MarketDependencies, "board" | "clock" | "venues" | "trackedBookOf" | "isPlayMoney"> {
-  /** Our estimate of a market at its current price; null if there is none. */
+  /** Our estimate for a market at its current price; null if there is none. */
   readonly estimateOf: (market: BoardMarket) => CurrentEstimate | null;
 }
 
-/** Finds the best trades of all markets with an estimate. Reads only what is in memory. */
+/** Finds the best trades in all markets with an estimate, from data in memory. */
 export function createBestSignals(ports: BestSignalsDependencies, sizing: SizingOptions) {
   const { board, clock } = ports;
 
@@ -26,7 +26,7 @@ export function createBestSignals(ports: BestSignalsDependencies, sizing: Sizing
     const now = clock.now();
     const book = knownBookOf(listed, ports.trackedBookOf(listed), now);
     if (book === null) return null;
-    // The estimate and its edge are those of this book.
+    // The estimate and its edge are computed at the prices of this order book.
     const market = book.source === "book" ? quoteBook(listed, book, now) : listed;
     const estimate = ports.estimateOf(market);
     if (estimate === null) return null;
@@ -83,7 +83,7 @@ export function createBestSignals(ports: BestSignalsDependencies, sizing: Sizing
     });
     const found: BestSignal[] = [];
     for (const [index, market] of markets.entries()) {
-      // Costs only lower an edge, so no later market can have a larger one than this.
+      // Costs only lower an edge, so no later market can have a larger executable edge.
       const edgeMax = board.position(market, "edge").value ?? 0;
       const worst = found.length < limit ? 0 : (found.at(-1)?.executable_edge ?? 0);
       if (edgeMax < Math.max(EDGE_MIN, edgeMin, worst)) break;

@@ -3,23 +3,23 @@ import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 
-/** Changed prices and new estimates are ordered after this time. */
+/** Interval of updates for changed prices and new estimates. */
 const CHANGES_PAUSE_MS = 1_000;
-/** All estimates are ordered again after this time: they also expire, and depend on the prices of other markets. */
+/** Interval of updates for all estimates, which also expire and depend on the prices of other markets. */
 const ALL_PAUSE_MS = 10_000;
-/** Other work can run after this many estimates. */
+/** Number of estimates after which an update yields to the event loop. */
 const BATCH_MARKETS = 100;
 
 interface EdgeOrderDependencies extends Pick<MarketDependencies, "board" | "clock" | "log" | "probabilityOf"> {
   readonly estimates: {
-    /** Returns null if the market has no analysis. */
+    /** Returns the analysis of a market; null if there is none. */
     find(venue: VenueId, marketId: string): unknown;
     /** Calls `onChange` after each new analysis of a market. */
     observe(onChange: (venue: VenueId, marketId: string) => void): void;
   };
 }
 
-/** Orders the markets with an estimate by the distance of the estimate from the price (`sort=edge`). */
+/** Maintains the board's sort key `edge`: the distance between the estimate and the price of each market. */
 export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }: EdgeOrderDependencies) {
   const jobs = new BackgroundJobs(clock, log);
   /** Markets with an estimate, by their id. */
@@ -64,9 +64,9 @@ export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }:
   };
 
   return {
-    /** Orders the markets whose price or analysis has changed since the last call. */
+    /** Updates the markets whose price or analysis has changed since the last call. */
     orderChanges,
-    /** Orders all markets with an estimate. */
+    /** Updates all markets with an estimate. */
     orderAll: (): Promise<void> => order([...estimated.keys()]),
     /** Names of the jobs whose last run failed. */
     get failingJobs(): readonly string[] {

@@ -9,10 +9,10 @@ import type { SignalRequest } from "./model.ts";
 export type FindMarketDependencies = Pick<MarketDependencies, "board" | "clock" | "venues" | "pairsOf" | "getMarket">;
 
 /**
- * Finds the market that a request names by its id or asks about in words.
+ * Finds the market of a request, from a market id or a question in words.
  *
- * @throws AppError `market_not_found`, `ambiguous_query`; InvalidRequestError if the request names neither, or an id of
- *   several venues; VenueError
+ * @throws AppError `market_not_found`, `ambiguous_query`; InvalidRequestError if the request has neither, or if the id
+ *   exists at several venues; VenueError
  */
 export async function findMarket(
   ports: FindMarketDependencies,

@@ -5,7 +5,7 @@ import { formatOrderPrice } from "../../../engine/index.ts";
 import type { Signal } from "../../../trading/index.ts";
 import { answerCorrelation, type LogicalRelation, type RelatedMarket } from "../../markets/relations/index.ts";
 
-/** A weaker correlation of the answers hedges too little to be worth its costs. */
+/** Minimum absolute correlation of outcomes for a hedge. A weaker hedge is not worth its costs. */
 const CORRELATION_MIN = 0.3;
 
 const REASONS: Readonly<Record<LogicalRelation, string>> = {
@@ -17,10 +17,10 @@ const REASONS: Readonly<Record<LogicalRelation, string>> = {
 };
 
 /**
- * Describes the trade in a related market whose payout is most negatively correlated with that of a signal. Its price
- * is that of `hedgePriceOf`.
+ * Describes the best hedge of a signal: the trade in a related market with the most negative payout correlation, at the
+ * price of `hedgePriceOf`.
  *
- * @param related  liquid markets that depend on the signal's market
+ * @param related  liquid markets that are related to the signal's market
  * @param probabilityOf  estimated probability of YES of a market, else its price; null if unknown
  * @returns  a sentence; null without a trade, and if no related market has a correlation of at least 0.3
  */
@@ -53,7 +53,7 @@ export function describeHedge(
 /**
  * Price of a limit order that buys a side at its best offer, on the price grid of the market.
  *
- * @returns  in (0, 1); null without an offer, and if the grid has no such price
+ * @returns  in (0, 1); null without an offer, or if the grid has no such price
  */
 export function hedgePriceOf({ listing, quote: { bid, ask } }: BoardMarket, side: Side): number | null {
   const offer = side === "yes" ? ask : bid === null ? null : complement(bid);

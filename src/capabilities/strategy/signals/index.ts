@@ -1,4 +1,4 @@
-/** Signals: which side of a market to buy, up to which price, how much, and until when. */
+/** Signals: the side of a market to buy, the maximum price, the size, and the expiry. */
 export { bestSignalRoutes } from "./best-routes.ts";
 export { createBestSignals } from "./best-signals.ts";
 export { createEdgeOrder } from "./edge-order.ts";

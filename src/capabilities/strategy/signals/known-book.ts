@@ -4,13 +4,13 @@ import { yesPrice } from "../../../domain/market.ts";
 import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
 import type { SignalInput } from "../../../trading/index.ts";
 
-/** Prices that were confirmed longer ago are not current. */
+/** Maximum time since the last confirmation of current prices. */
 const BOOK_AGE_MS_MAX = 300_000;
 
 /** book: all levels of the tracked order book. quote: the best prices only, if their sizes are known. */
 export const BOOK_SOURCES = ["book", "quote"] as const;
 
-/** The offers that are known without a request to the venue. */
+/** Bids and asks in memory, without a request to the venue. */
 export interface KnownBook extends Pick<OrderBook, "bids" | "asks"> {
   readonly source: (typeof BOOK_SOURCES)[number];
   /** When the prices were confirmed, Unix milliseconds. */
@@ -27,7 +27,7 @@ export function knownBookOf(market: BoardMarket, tracked: OrderBook | null, now:
   return { source: "quote", at: market.updatedAt, bids: toLevels(bid, bidSize), asks: toLevels(ask, askSize) };
 }
 
-/** The market with the best prices of a book; unchanged if the book has no price. */
+/** Returns the market with the best prices of an order book; unchanged if the book is empty. */
 export function quoteBook(
   market: BoardMarket,
   { bids, asks }: Pick<OrderBook, "bids" | "asks">,
@@ -45,7 +45,7 @@ export function quoteBook(
   return price === null ? market : { ...market, quote, yesPrice: price, updatedAt: now };
 }
 
-/** Returns what a decision on a trade needs to know about a market. */
+/** Returns the market data for a decision on a trade. */
 export function toTradedMarket(market: BoardMarket, isPlayMoney: boolean, now: number): SignalInput["market"] {
   const { listing, updatedAt } = market;
   return {

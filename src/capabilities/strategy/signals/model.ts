@@ -5,7 +5,7 @@ import type { Signal } from "../../../trading/index.ts";
 import type { CurrentAnalysis } from "../../analysis/analyses/index.ts";
 import type { QuestionAnswer } from "../../markets/question-search/index.ts";
 
-/** Sizes of callers who choose none: a quarter of the Kelly fraction, at most a tenth of the bankroll. */
+/** Default sizing: a quarter of the Kelly fraction, at most a tenth of the bankroll. */
 export const KELLY_SHARE_DEFAULT = 0.25;
 export const POSITION_MAX_DEFAULT = 0.1;
 
@@ -15,9 +15,9 @@ export interface SignalRequest {
   /** Venue of the market, or the only venue whose markets are searched; null for any. */
   readonly venue: VenueId | null;
   readonly marketId: string | null;
-  /** Used if `marketId` is null. */
+  /** Question in words, used if `marketId` is null. */
   readonly question: string | null;
-  /** Whether to start a new analysis even if there is a usable one. */
+  /** Whether to start a new analysis even if a usable analysis exists. */
   readonly isForced: boolean;
   /** Whether to wait for a running analysis, for at most five minutes. */
   readonly waits: boolean;
@@ -28,17 +28,17 @@ export interface SignalRequest {
 /** All inputs of the decision on a signal. */
 export interface PreparedSignal {
   readonly market: BoardMarket;
-  /** The analysis at the price of `book`. */
+  /** The analysis, updated to the prices of `book`. */
   readonly stored: CurrentAnalysis;
   /** The current order book; null if the market has none or is not open. */
   readonly book: OrderBook | null;
-  /** Null if the caller named the market. */
+  /** The found market and alternatives; null if the request has a market id. */
   readonly answer: QuestionAnswer | null;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
-/** A running analysis that the signal needs. */
+/** A running analysis that the signal requires. */
 export interface RunningAnalysis {
   readonly analysisId: string;
   readonly market: BoardMarket;
@@ -52,6 +52,6 @@ export type Preparation =
 /** A signal for one market. */
 export interface MarketSignal extends PreparedSignal {
   readonly signal: Signal;
-  /** Bankroll of its size in USD. */
+  /** Bankroll in USD for which the signal was sized. */
   readonly bankrollUsd: number;
 }

@@ -12,7 +12,7 @@ const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
   })),
 });
 
-/** A signal as the API returns it. Numbers are not rounded. */
+/** Creates the Signal object of the API. Numbers are not rounded. */
 export function presentSignal(
   { market: { listing }, stored, signal, answer, bankrollUsd }: MarketSignal,
   {
@@ -64,7 +64,7 @@ export function presentSignal(
   };
 }
 
-/** The status of the analysis that a signal needs. */
+/** Creates the response about the running analysis that a signal requires. */
 export function presentRun({ analysisId, market: { listing }, estimatedSeconds }: RunningAnalysis) {
   return {
     analysis_id: analysisId,

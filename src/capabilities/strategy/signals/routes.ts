@@ -10,13 +10,13 @@ import { presentRun, presentSignal } from "./present.ts";
 import { createSignalSchemas, readSizing } from "./schema.ts";
 import type { SignalsService } from "./service.ts";
 
-/** Payments are settled before the call runs, because the call may wait for its analysis. */
+/** Payments are settled before the handler runs, because the call may wait for its analysis. */
 export const SIGNAL_METERING = { ...METERING.SIGNAL, settles: "before" } as const;
 
 /**
- * Marks a 202 response as not counted, because the later call that returns the signal counts. Two kinds of calls count
- * anyway: a forced analysis, because analyses are not free, and the call of a payer that does not wait, because its
- * payment pays for the analysis.
+ * Excludes a 202 response from the quota, because the later call that returns the signal is counted. Two kinds of calls
+ * are still counted: a forced analysis, which is costly, and a pay-per-request call that does not wait, whose payment
+ * covers the analysis.
  */
 export function deferCharge(
   request: FastifyRequest,
@@ -25,7 +25,7 @@ export function deferCharge(
   request.isDeferred = !isForced && (waits || request.principal?.kind !== "payer");
 }
 
-/** Errors of all routes that need a market and its analysis. */
+/** Errors of all routes that require a market and its analysis. */
 export const SIGNAL_ERRORS = [
   "market_not_found",
   "ambiguous_query",
@@ -38,7 +38,7 @@ export const SIGNAL_ERRORS = [
 interface SignalRoutesOptions {
   readonly service: SignalsService;
   readonly venues: VenueIds;
-  /** Finds liquid markets that depend on a market. Throws AppError `store_unavailable`. */
+  /** Finds liquid markets that are related to a market. Throws AppError `store_unavailable`. */
   readonly findRelatedMarkets: (market: BoardMarket) => Promise<readonly RelatedMarket[]>;
   /** Estimated probability of YES, else the price; null if unknown. */
   readonly probabilityOf: (market: BoardMarket) => number | null;
@@ -93,7 +93,7 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
   });
 }
 
-/** Returns a signal that aborts when the caller disconnects before the response is sent, or has done so. */
+/** Returns a signal that aborts if the caller disconnects before the response is sent, or has already disconnected. */
 export function disconnectOf({ raw }: Pick<FastifyReply, "raw">): AbortSignal {
   const disconnected = new AbortController();
   if (raw.destroyed) disconnected.abort();

@@ -19,7 +19,7 @@ const TEXT_LENGTH_MAX = 500;
 const ID_LENGTH_MAX = 512;
 export const USD_MAX = 1e9;
 
-/** Fields that name a market in the body of a signal request. */
+/** Body fields that select the market of a signal request. */
 export const marketChoice = (trading: readonly string[]) => ({
   platform: Type.Optional(
     oneOf(trading, { description: "Venue of the market. With `market_query`, only its markets are searched." }),
@@ -41,7 +41,7 @@ export const marketChoice = (trading: readonly string[]) => ({
   ),
 });
 
-/** Fields that size a trade in the body of a signal request. */
+/** Body fields for the sizing of a signal request. */
 export const sizingChoice = {
   bankroll_usd: Type.Optional(
     Type.Number({
@@ -69,7 +69,7 @@ export const sizingChoice = {
   ),
 };
 
-/** Returns the sizing that a body chooses. */
+/** Returns the sizing options from a request body, with defaults. */
 export function readSizing(body: {
   readonly bankroll_usd?: number;
   readonly max_position_pct?: number;
@@ -82,7 +82,7 @@ export function readSizing(body: {
   };
 }
 
-/** Query parameter of a signal request. */
+/** Query parameter `wait` of a signal request. */
 export const waitOption = Type.Optional(
   Type.Boolean({
     default: false,

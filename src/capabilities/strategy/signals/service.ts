@@ -26,11 +26,11 @@ import {
   type SignalRequest,
 } from "./model.ts";
 
-/** Longest time that a call waits for its analysis. */
+/** Maximum time that a call waits for its analysis. */
 const WAIT_MS_MAX = 300_000;
 const POLL_MS = 250;
 
-/** Sizes of the shadow book, whatever the callers' bankrolls are. */
+/** Sizing of the shadow book, independent of the callers' bankrolls. */
 export const SHADOW_SIZING: SizingOptions = {
   bankrollUsd: REFERENCE_BANKROLL_USD,
   kellyShare: KELLY_SHARE_DEFAULT,
@@ -41,24 +41,24 @@ export interface SignalDependencies
   extends FindMarketDependencies,
     Pick<MarketDependencies, "readBook" | "isPlayMoney"> {
   readonly analyses: Pick<AnalysesService, "analyse" | "latest" | "move" | "getStatus">;
-  /** Enters a trade into the shadow book, once per analysis and side. */
+  /** Adds a trade to the shadow book, at most once per analysis and side. */
   readonly enterShadowTrade: (entry: ShadowEntry) => Promise<unknown>;
   readonly onSignal?: SignalObserver;
 }
 
-/** Called with each signal that is decided on request, or at the end of an analysis. Must not throw. */
+/** Called for each signal on request and for each signal of a completed analysis. Must not throw. */
 export type SignalObserver = (recommendation: Signal["recommendation"], origin: "request" | "analysis") => void;
 
 export type SignalsService = ReturnType<typeof createSignalsService>;
 
-/** Computes signals from analyses, and enters recommended trades into the shadow book. */
+/** Computes signals from analyses, and adds recommended trades to the shadow book. */
 export function createSignalsService(ports: SignalDependencies) {
   const { clock, analyses } = ports;
   const stopped = new AbortController();
 
   /**
-   * Reads the current book, which a stream tracks or which was requested within the last seconds. The estimate and the
-   * price are those of this book.
+   * Reads the current order book, from a stream or from a request within the last seconds. Estimate and price are
+   * computed from this book.
    */
   const readInputs = async (
     market: BoardMarket,
@@ -88,7 +88,7 @@ export function createSignalsService(ports: SignalDependencies) {
     return stored === null || analyses.move(stored, market).freshness === "expired" ? null : stored;
   };
 
-  /** Waits until a run has ended. Returns false on a timeout, if the caller disconnects, and if the service stops. */
+  /** Waits until a run has ended. Returns false after a timeout, if the caller disconnects, or if the service stops. */
   const waitFor = async ({ analysisId }: RunningAnalysis, signal: AbortSignal): Promise<boolean> => {
     const ended = AbortSignal.any([signal, stopped.signal]);
     const until = clock.now() + WAIT_MS_MAX;
@@ -102,7 +102,7 @@ export function createSignalsService(ports: SignalDependencies) {
     }
   };
 
-  /** Finds the market, its analysis and its order book. Starts an analysis if there is no usable one. */
+  /** Finds the market, its analysis and its order book. Starts an analysis if no usable analysis exists. */
   const prepare = async (request: SignalRequest): Promise<Preparation> => {
     const { market, answer } = await findMarket(ports, request);
     const { venue, marketId } = market.listing;
@@ -131,8 +131,8 @@ export function createSignalsService(ports: SignalDependencies) {
     },
 
     /**
-     * Returns a signal, or the run that it needs. If a trade is recommended for the bankroll of the shadow book, the
-     * trade is in the shadow book when this resolves.
+     * Returns a signal, or the running analysis that the signal requires. A trade that is recommended for the shadow
+     * book's bankroll is added to the shadow book before this resolves.
      *
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
@@ -150,8 +150,8 @@ export function createSignalsService(ports: SignalDependencies) {
     },
 
     /**
-     * Enters the signal of a completed analysis into the shadow book if the analysis recommends a trade. It is called
-     * for every analysis, so the track record does not depend on which signals customers request.
+     * Adds the signal of a completed analysis to the shadow book if it recommends a trade. Called for every analysis,
+     * so that the track record does not depend on customers' requests.
      */
     async record(market: BoardMarket, stored: StoredAnalysis): Promise<void> {
       if (stored.result.analysis.recommendation === "NO_TRADE") return;
@@ -165,9 +165,9 @@ export function createSignalsService(ports: SignalDependencies) {
   };
 }
 
-/** Rejects a new analysis of a market that cannot be traded any more. @throws InvalidRequestError */
+/** Rejects a new analysis of a market that can no longer be traded. @throws InvalidRequestError */
 function assertTradable({ listing, updatedAt }: BoardMarket, now: number): void {
-  // The analysis may be done before a pause ends.
+  // A paused market is accepted, because the pause may end soon after the analysis.
   if (acceptsOrders({ ...listing, paused: false }, updatedAt, now)) return;
   throw invalidValue(["body", "market_id"], "the market is not open for orders and has no usable analysis", null);
 }

@@ -17,22 +17,19 @@ import {
 import { computeDay, startOfNextDay, wholeDay } from "./day-totals.ts";
 import { lockBook } from "./trade-queries.ts";
 
-/** Delay between the end of a day and its closing, in which the last entries and ticks of the day are stored. */
+/** Delay between the end of a day and its closing, so that the last trades and prices of the day are stored. */
 const CLOSE_DELAY_MS = 2 * 60_000;
-/**
- * If no price is stored, the current price of the board is used as the mark, at most this long after the time of the
- * mark.
- */
+/** Without a stored price, the current price of the board is the mark, up to this long after the time of the mark. */
 const BOARD_PRICE_AGE_MS_MAX = 10 * 60_000;
 const MARKETS_PER_PAGE = 500;
 /** Marks of settled markets are deleted after this number of days. */
 const MARK_DAYS = 400;
 const DELETE_ROWS_MAX = 5_000;
-/** Per run. The next run deletes the remaining rows. */
+/** Maximum number of batches per run. The next run deletes the remaining rows. */
 const DELETE_BATCHES_MAX = 100;
 
 interface CloseDayDependencies extends Pick<MarketDependencies, "database" | "board" | "clock"> {
-  /** Ends the work before the next page if it returns true. */
+  /** If it returns true, the work ends before the next page. */
   readonly isStopping: () => boolean;
 }
 
@@ -42,11 +39,11 @@ export const marksKeptSince = (now: number): string => utcDate(now - MARK_DAYS *
 /** Closes the days of the shadow book in order. Several nodes may run it at the same time. */
 export function createDayCloser({ database, board, clock, isStopping }: CloseDayDependencies) {
   /**
-   * Stores the prices of all markets with open trades at a time as the marks of a day: at its end, or earlier for the
+   * Stores the prices of all markets with open trades as the marks of a day, at the end of the day or earlier on the
    * current day. Returns the number of changed marks.
    */
   const writeMarks = async (date: string, at: number): Promise<number> => {
-    // The clocks of the nodes differ, so on the current day an open trade can have a time after now.
+    // Node clocks differ, so on the current day an open trade can have a time in the future.
     const openAt = at < startOfNextDay(date) ? Number.MAX_SAFE_INTEGER : at;
     let changes = 0;
     const selectAfter = (after: MarketId) => selectOpenMarkets(database, openAt, after, MARKETS_PER_PAGE);
@@ -95,14 +92,14 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
       if ((await writeMarks(utcDate(now), now)) > 0) await updateMarkedAt(database, now);
     },
     /**
-     * Deletes the marks from more than 400 days ago of markets that were settled more than 400 days ago. Returns how
-     * many.
+     * Deletes marks older than 400 days, of markets that were settled more than 400 days ago. Returns the number of
+     * deleted marks.
      */
     async deleteOldMarks(): Promise<number> {
       const { lastClosedDay } = await selectProgress(database);
       if (lastClosedDay === null) return 0;
       const keptSince = marksKeptSince(clock.now());
-      // A day that is not closed yet needs the marks of the day before it.
+      // An open day requires the marks of the previous day.
       const before = lastClosedDay < keptSince ? lastClosedDay : keptSince;
       return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () =>
         isStopping() ? 0 : deleteMarks(database, before, DELETE_ROWS_MAX),

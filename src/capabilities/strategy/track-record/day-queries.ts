@@ -9,7 +9,7 @@ import { lockBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
 export interface BookProgress {
   /** Unix milliseconds; null without trades. */
   readonly firstTradeAt: number | null;
-  /** YYYY-MM-DD; null before the first one. */
+  /** YYYY-MM-DD; null before the first closed day. */
   readonly lastClosedDay: string | null;
   readonly sealedDay: string | null;
 }
@@ -23,7 +23,7 @@ export async function selectProgress(database: Database): Promise<BookProgress> 
   return row ?? { firstTradeAt: null, lastClosedDay: null, sealedDay: null };
 }
 
-/** Selects one page of the markets that have open trades at a time. The page begins after a market. */
+/** Selects one page of the markets that have open trades at a time. The page begins after the market `after`. */
 export function selectOpenMarkets(database: Database, at: number, after: MarketId, limit: number): Promise<MarketId[]> {
   return database.query<MarketId & Record<string, unknown>>(
     `select distinct venue, market_id as "marketId" from shadow_trades
@@ -61,18 +61,18 @@ export async function replaceMarks(
   return replaced.length + removed.length;
 }
 
-/** Stores when the marks of the current day changed. @param at  Unix milliseconds */
+/** Stores the time of the last change of the current day's marks. @param at  Unix milliseconds */
 export async function updateMarkedAt(database: Database, at: number): Promise<void> {
   await database.query(`update shadow_book set marked_at = ${toTimestampSql("$1")}`, [at]);
 }
 
-/** Seals a day: nothing can be added to it or to an earlier day afterwards. Idempotent. */
+/** Seals a day: afterwards, nothing can be added to this or an earlier day. Idempotent. */
 export async function sealDay(transaction: Transaction, date: string): Promise<void> {
   await lockBook(transaction);
   await transaction.query("update shadow_book set sealed_day = greatest(sealed_day, $1::date)", [date]);
 }
 
-/** What the value of a market's trades at the start and at the end of a day is computed from. */
+/** Data from which the value of a market's trades at the start and end of a day is computed. */
 export interface DayMarket extends MarketId {
   /** The last mark before the day; null if there is none. */
   readonly previousMarkDay: string | null;
@@ -90,7 +90,7 @@ const settlementSql = (until: string) => `
    where s.venue = changed.venue and s.market_id = changed.market_id and s.recorded_at < ${until}
    order by settlement_id desc limit 1)`;
 
-/** A day, and the part of it that totals cover. Times are Unix milliseconds. */
+/** A day, and the part of the day that its totals cover. Times are Unix milliseconds. */
 export interface Period {
   readonly date: string;
   readonly fromMs: number;
@@ -115,7 +115,7 @@ const selectDayMarketsOf = (changed: string) => `
   left join lateral ${settlementSql(toTimestampSql("$3"))} as final on true
   order by changed.venue, changed.market_id`;
 
-/** Each part is limited, so that a page reads little more of an index than it returns. */
+/** Each part has a limit, so that a page reads few index entries that it does not return. */
 const CHANGED_PAGE = `
   select * from (
     select distinct venue, market_id from market_settlements as s
@@ -131,7 +131,7 @@ const CHANGED_PAGE = `
 
 /**
  * Selects one page of the markets whose trades may change in value during a period: markets with a settlement since its
- * start, and markets with open trades. The page begins after a market.
+ * start, and markets with open trades. The page begins after the market `after`.
  */
 export function selectDayMarkets(
   database: Database,
@@ -144,7 +144,7 @@ export function selectDayMarkets(
   ]);
 }
 
-/** Selects the same values of the given markets. */
+/** Selects the values of `selectDayMarkets` for the given markets. */
 export function selectGivenDayMarkets(
   transaction: Transaction,
   { date, fromMs, toMs }: Period,
@@ -199,8 +199,9 @@ export async function selectVersion(database: Database): Promise<string> {
 }
 
 /**
- * Deletes up to `limit` marks from before a day, of markets that were settled before that day. Returns how many. It
- * scans all marks, 70 ms for 700,000 of them, because an index by day would save less than half of that once a day.
+ * Deletes up to `limit` marks from before a day, of markets that were settled before that day. Returns the number of
+ * deleted marks. The query scans all marks, which takes 70 ms for 700,000; an index by day would save less than half of
+ * this time once a day.
  */
 export async function deleteMarks(database: Database, beforeDate: string, limit: number): Promise<number> {
   const rows = await database.query(

@@ -6,18 +6,18 @@ import { type DayTotals, profitOf, startOfUtcDate, sumUsd, utcDate, type Valuati
 import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
 import type { StoredTrade } from "./model.ts";
 
-/** A market has at most one trade per analysis and side, so about 10,000 in 400 days. */
+/** Small pages, because a market can have about 10,000 trades in 400 days: one per analysis and side. */
 const MARKETS_PER_PAGE = 20;
 
 /** Returns the end of a UTC day in Unix milliseconds. @param date  YYYY-MM-DD */
 export const startOfNextDay = (date: string): number => startOfUtcDate(date) + DAY_MS;
 
-/** Returns the whole of a UTC day. @param date  YYYY-MM-DD */
+/** Returns the period of a whole UTC day. @param date  YYYY-MM-DD */
 export const wholeDay = (date: string): Period => ({ date, fromMs: startOfUtcDate(date), toMs: startOfNextDay(date) });
 
 /**
- * Returns the days that are not closed, up to the current one. A day is closed minutes after its end. The clocks of the
- * nodes differ, so an event can have a time after the current day. It counts on the current day.
+ * Returns the days that are not closed, up to the current day. A day is closed some minutes after its end. Node clocks
+ * differ, so an event can have a time after the current day; it counts on the current day.
  *
  * @param lastClosedDay  YYYY-MM-DD; null if no day is closed
  * @param now  Unix milliseconds
@@ -32,7 +32,7 @@ export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number,
   return periods;
 }
 
-/** Computes the totals of a day from its trades, marks and settlements. Those of a sealed day are final. */
+/** Computes the totals of a day from its trades, marks and settlements. The totals of a sealed day are final. */
 export async function computeDay(database: Database, period: Period): Promise<DayTotals> {
   let totals = EMPTY_TOTALS;
   const selectAfter = (after: MarketId) => selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
@@ -46,7 +46,7 @@ export async function computeDay(database: Database, period: Period): Promise<Da
 export type Totals = Omit<DayTotals, "date">;
 export const EMPTY_TOTALS: Totals = { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
 
-/** Adds trades to the totals of a period. @param dayMarkets  among them the market of each trade */
+/** Adds trades to the totals of a period. @param dayMarkets  must contain the market of each trade */
 export function addTrades(
   totals: Totals,
   trades: readonly StoredTrade[],
@@ -82,7 +82,7 @@ function valueAtStart(trade: StoredTrade, market: DayMarket): Valuation {
 
 function valueAtEnd(trade: StoredTrade, market: DayMarket, date: string): Valuation {
   const { isSettled, value } = market;
-  // By a clock that is ahead, a trade of the current day can have a time after its end.
+  // If a node's clock is ahead, a trade of the current day can have a time after the end of the day.
   const yesPrice = startOfNextDay(date) > trade.at ? market.yesPrice : null;
   return {
     yesPrice: yesPrice ?? valueAtStart(trade, market).yesPrice,

@@ -1,4 +1,4 @@
-/** The track record: the shadow book of all recommended trades, the settlements of markets, and the performance. */
+/** The track record: the shadow book (all recommended trades), the settlements of markets, and the performance. */
 export { type BookReport, hasSkillFigures, type Verification } from "./model.ts";
 export { createShadowPerformance } from "./performance.ts";
 export { performanceRoutes } from "./routes.ts";

@@ -5,44 +5,47 @@ import type { DayTotals, Performance, Trade } from "../../../trading/index.ts";
 export const PERFORMANCE_MODES = ["shadow", "live"] as const;
 export type PerformanceMode = (typeof PERFORMANCE_MODES)[number];
 
-/** Maximum number of days in a performance history. Earlier days of a longer book are left out. */
+/** Maximum number of days in a performance history. Earlier days are left out. */
 export const HISTORY_DAYS_MAX = 400;
 
-/** The record of the trades that nobody requested: what the signals of the scheduled analyses would have earned. */
+/** Track record of scheduled analyses, without trades from customers' requests. */
 export interface ScheduledReport {
   readonly totalTrades: number;
   readonly resolvedTrades: number;
   readonly markets: number;
   readonly questions: number;
   readonly totalPnlUsd: number;
-  /** All three are null without resolved trades. */
+  /** The following three figures are null without resolved trades. */
   readonly winRate: number | null;
   readonly roiPct: number | null;
   readonly averageEdge: number | null;
 }
 
-/** Performance of a book of trades, and the days that it is computed from. */
+/** Performance of trades, and the days from which it is computed. */
 export interface BookReport {
   readonly performance: Performance;
-  /** Oldest first, without gaps; the last one may be the current day. */
+  /** Oldest first, without gaps; the last day may be the current day. */
   readonly days: readonly DayTotals[];
-  /** Markets of the resolved trades; omitted if unknown. */
+  /** Number of markets with resolved trades; omitted if unknown. */
   readonly markets?: number;
-  /** Independent questions of the resolved trades: markets that ask the same one count once. Omitted if unknown. */
+  /**
+   * Number of independent questions with resolved trades; markets with the same question count once. Omitted if
+   * unknown.
+   */
   readonly questions?: number;
-  /** The same record without the requested trades; omitted if the book has no such distinction. */
+  /** The same figures without requested trades; omitted if the trades have no such distinction. */
   readonly scheduled?: ScheduledReport;
   /** Unix milliseconds; null without trades, omitted if unknown. */
   readonly firstTradeAt?: number | null;
-  /** Whether older trades exist that were not read; omitted if there cannot be any. */
+  /** Whether older trades were not read; omitted if all trades are always read. */
   readonly isTruncated?: boolean;
 }
 
-/** Whether a report may show figures about skill. Customers see those of their own trades always. */
+/** Whether a report may contain skill figures. Customers always see the skill figures of their own trades. */
 export const hasSkillFigures = ({ questions }: Pick<BookReport, "questions">): boolean =>
   questions === undefined || questions >= QUESTIONS_REQUIRED;
 
-/** A report and when it was computed, in Unix milliseconds. */
+/** A report and the time of its computation, in Unix milliseconds. */
 export interface TimedReport {
   readonly report: BookReport;
   readonly generatedAt: number;
@@ -69,11 +72,11 @@ export interface Verification {
   readonly trades: number;
   /** Closed days. */
   readonly days: number;
-  /** The recomputed days that are not closed, the current one last. */
+  /** The recomputed days that are not closed, oldest first; the last is the current day. */
   readonly openDays: readonly DayTotals[];
-  /** Sum of the recomputed days in USD, those that are not closed included. */
+  /** Sum of all recomputed days in USD, including days that are not closed. */
   readonly pnlUsd: number;
   readonly mismatchCount: number;
-  /** At most the first 100. */
+  /** The first mismatches, at most 100. */
   readonly mismatches: readonly Mismatch[];
 }

@@ -26,7 +26,7 @@ export function createShadowPerformance({ database, clock, log }: PerformanceDep
 
   const compute = async (): Promise<TimedReport> => {
     const now = clock.now();
-    // The date is part of the version: the last day of the series is the current one.
+    // The version contains the date, because the last day of the series is the current day.
     const currentVersion = `${await selectVersion(database)} ${utcDate(now)}`;
     if (latest !== null && currentVersion === version) {
       latest = { ...latest, generatedAt: now };
@@ -45,7 +45,7 @@ export function createShadowPerformance({ database, clock, log }: PerformanceDep
   };
 
   return {
-    /** Recomputes the performance if the book has changed. */
+    /** Recomputes the performance if the shadow book has changed. */
     refresh,
     /** Returns the last computed performance; computes it if there is none. @throws AppError `store_unavailable` */
     async read(): Promise<TimedReport> {
@@ -72,7 +72,7 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
     for (const period of listOpenDays(closed.at(-1)?.date ?? null, firstTradeAt, now))
       days.push(await computeDay(database, period));
   const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
-  // A trade may be entered and resolved between the statements. It is then in `resolved`, but not in `entered`.
+  // A trade that is entered and resolved between the statements is in `resolved`, but not in `entered`.
   const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
   const performance = summarise(totals, days, closed);
   const requested = await selectRequestedTotals(database);

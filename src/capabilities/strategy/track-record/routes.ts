@@ -21,7 +21,7 @@ const OPTIONS = {
   metering: METERING.LISTING,
   tag: "Analytics",
   query: performanceQuery,
-  // `account_required` is the answer to `mode=live` without an account.
+  // `account_required`: `mode=live` without an account.
   errors: ["account_required", "store_unavailable"],
   cacheControl: "private, no-store",
 } as const;

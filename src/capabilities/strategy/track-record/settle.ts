@@ -26,14 +26,14 @@ import {
 } from "./trade-queries.ts";
 
 const EVENTS_PER_PAGE = 200;
-/** Per run. The next run reads the remaining events. */
+/** Maximum number of event pages per run. The next run reads the remaining events. */
 const EVENT_PAGES_MAX = 100;
 const MARKETS_PER_PAGE = 500;
 const TRADES_PER_PAGE = 1_000;
 
 interface SettleDependencies extends Pick<MarketDependencies, "database" | "clock" | "log"> {
   readonly eventLog: Pick<EventLog, "readAfter">;
-  /** Ends the work before the next market if it returns true. */
+  /** If it returns true, the work ends before the next market. */
   readonly isStopping: () => boolean;
 }
 
@@ -60,7 +60,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
   /**
    * Settles all followed markets that are finalized and have no settlement.
    *
-   * @param isComplete  whether to check settled markets for corrected results as well
+   * @param isComplete  whether to check settled markets for corrected results, too
    */
   const reconcile = async (isComplete = false): Promise<number> => {
     let count = 0;
@@ -92,7 +92,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
         : markets.size === 0
           ? 0
           : await settle(await selectFollowed(database, [...markets.values()]));
-      // A stop may leave markets unsettled. The position does not move, so the next run reads their events again.
+      // A stop may leave markets unsettled. The position is not advanced, so the next run reads their events again.
       if (isStopping()) return count;
       if (through !== after) await updateEventsThrough(database, through);
       if (through >= latestId) return count;
@@ -109,12 +109,12 @@ function hasValidValue(outcome: Outcome): boolean {
 }
 
 /**
- * Records the settlement of a market and the results of its trades, unless it is already recorded. Returns whether the
- * settlement is new or a correction.
+ * Records the settlement of a market and the results of its trades, unless the settlement is already recorded. Returns
+ * whether the settlement is new or a correction.
  */
 async function settleMarket(transaction: Transaction, id: MarketId, now: number): Promise<boolean> {
   const sealedDay = await lockBook(transaction);
-  // Read under the lock. Otherwise, an outdated result could be recorded as a correction of a newer one.
+  // Reads under the lock. Otherwise, an outdated result could be recorded as a correction of a newer result.
   const [market] = await readSettledMarkets(transaction, [id]);
   if (market === undefined || !hasValidValue(market.outcome)) return false;
   const state = await selectSettlementState(transaction, market);
@@ -142,7 +142,7 @@ async function settleMarket(transaction: Transaction, id: MarketId, now: number)
 
 /**
  * Returns the time at which a settlement is recorded: now, but not before a trade or a settlement of the market, and
- * not in a sealed day, even if the clocks of the nodes differ.
+ * not in a sealed day, even if node clocks differ.
  */
 function recordTime({ recordedAt, lastEntryAt }: SettlementState, sealedDay: string | null, now: number): number {
   const openSince = sealedDay === null ? 0 : startOfNextDay(sealedDay);

@@ -34,8 +34,8 @@ export function createShadowBook(ports: ShadowBookDependencies) {
 
   return {
     /**
-     * Enters a trade. Returns false, and changes nothing, if its analysis already has a trade of this side, if the
-     * market is settled or closed before the trade, or if the UTC day of the trade is closed.
+     * Adds a trade. Returns false, and changes nothing, if its analysis already has a trade of this side, if the market
+     * was settled or closed before the trade, or if the UTC day of the trade is closed.
      */
     enter(entry: ShadowEntry): Promise<boolean> {
       // The store accepts only integers as milliseconds.
@@ -48,15 +48,13 @@ export function createShadowBook(ports: ShadowBookDependencies) {
     run,
     reconcile: settler.reconcile,
     deleteOldMarks: closer.deleteOldMarks,
-    /** Computes the whole book again and compares it with what is stored. */
+    /** Recomputes the whole shadow book and compares it with the stored values. */
     verify: (): Promise<Verification> => verifyShadowBook(database, clock.now()),
     /** Names of the jobs whose last run failed. */
     get failingJobs(): readonly string[] {
       return jobs.failing;
     },
-    /**
-     * Starts the jobs. Several nodes may run them: a node reserves each run, and runs at the same time are harmless.
-     */
+    /** Starts the jobs. Several nodes may run them: a node reserves each run, and concurrent runs are harmless. */
     start(): void {
       jobs.start("shadow_book", PAUSE_MS, async () => {
         if (await reserveRun(database, clock.now(), PAUSE_MS)) await run();

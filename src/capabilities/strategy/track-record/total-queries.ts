@@ -3,7 +3,7 @@ import type { Database, Transaction } from "../../../ports/database.ts";
 import { type BookTotals, sumUsd } from "../../../trading/index.ts";
 import type { StoredTrade } from "./model.ts";
 
-/** Totals of the resolved trades of the shadow book, and the number of their markets. */
+/** Totals of the resolved trades in the shadow book, and the number of their markets. */
 export type ResolvedTotals = Omit<BookTotals, "totalTrades"> & { readonly markets: number };
 
 /** The result of a trade in USD. */
@@ -44,7 +44,8 @@ export async function selectResolvedTotals(database: Pick<Database, "query"> | T
 }
 
 /**
- * Selects the markets of the resolved trades. `isScheduled`: whether they have a resolved trade that nobody requested.
+ * Selects the markets of the resolved trades. `isScheduled`: whether the market has a resolved trade that no caller
+ * requested.
  */
 export function selectResolvedMarkets(
   database: Pick<Database, "query">,
@@ -61,11 +62,11 @@ export function selectResolvedMarkets(
 /** Totals of the requested trades. */
 export interface RequestedTotals extends Omit<ResolvedTotals, "markets"> {
   readonly totalTrades: number;
-  /** Profit in USD of all requested trades. Open ones are valued at their last mark. */
+  /** Profit of all requested trades in USD. Open trades are valued at their last mark. */
   readonly totalPnlUsd: number;
 }
 
-/** Computes the totals of the requested trades. An open trade is valued like in `day-totals.ts`. */
+/** Computes the totals of the requested trades. An open trade is valued as in `day-totals.ts`. */
 export async function selectRequestedTotals(database: Pick<Database, "query">): Promise<RequestedTotals> {
   const [row] = await database.query<TotalsRow & { readonly all: number; readonly allPnlMicros: number }>(
     `select count(*)::float8 as all, count(settled_at)::float8 as trades,
@@ -103,10 +104,10 @@ export async function computeResolvedTotals(transaction: Transaction): Promise<R
 }
 
 /**
- * Adds new or corrected results of trades to the stored totals. The transaction must have locked the book.
+ * Adds new or corrected results of trades to the stored totals. The transaction must hold the lock of the shadow book.
  *
  * @param trades  the trades as stored before the change, in the order of `outcomes`
- * @param markets  number of markets whose first trades are resolved by this change
+ * @param markets  number of markets without resolved trades before this change
  */
 export async function addToTotals(
   transaction: Transaction,

@@ -29,11 +29,11 @@ export async function lockBook(transaction: Transaction): Promise<string | null>
 const IS_ANALYSIS_REQUESTED = "exists (select from analysis_runs where analysis_id = $1 and customer_id is not null)";
 
 /**
- * Inserts a trade. Returns false if its analysis already has a trade of this side, and if the market is settled or
- * accepts no orders. A close time in the past does not count: venues publish approximate ones.
+ * Inserts a trade. Returns false if its analysis already has a trade of this side, or if the market is settled or
+ * accepts no orders. A closing time in the past is ignored, because some venues publish only approximate times.
  *
- * A trade is marked as requested if a caller asked for the signal or its analysis. If the service would have entered it
- * without a request, it is not.
+ * A trade is marked as requested if a caller requested the signal or its analysis, unless the service would have added
+ * the trade anyway.
  */
 export async function insertTrade(transaction: Transaction, entry: ShadowEntry): Promise<boolean> {
   const rows = await transaction.query(
@@ -61,7 +61,7 @@ export async function insertTrade(transaction: Transaction, entry: ShadowEntry):
   return false;
 }
 
-/** The latest settlement of a market and the last entry into it. Times are Unix milliseconds. */
+/** The latest settlement of a market and the time of its last trade. Times are Unix milliseconds. */
 export interface SettlementState {
   readonly outcome: Outcome["kind"] | null;
   readonly value: number | null;
@@ -97,7 +97,7 @@ export async function insertSettlement(
   );
 }
 
-/** Selects one page of the trades of a market, after an id. */
+/** Selects one page of the trades of a market, after a trade id. */
 export function selectTradesOf(
   transaction: Transaction,
   { venue, marketId }: MarketId,
@@ -111,7 +111,7 @@ export function selectTradesOf(
   );
 }
 
-/** Stores the results of trades. The time of the first settlement stays. */
+/** Stores the results of trades. Keeps the time of the first settlement. */
 export async function updateResults(
   transaction: Transaction,
   results: readonly TradeOutcome[],
@@ -145,7 +145,10 @@ export function selectFollowed(database: Database, markets: readonly MarketId[])
   );
 }
 
-/** Selects one page of the markets of a table, after a market. For the shadow book, only markets with open trades. */
+/**
+ * Selects one page of the markets in a table, after a market. From `shadow_trades`, selects only markets with open
+ * trades.
+ */
 export function selectMarketsOf(
   database: Database,
   table: (typeof FOLLOWED_TABLES)[number],

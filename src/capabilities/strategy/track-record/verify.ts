@@ -32,7 +32,7 @@ interface Findings {
   trades: number;
   mismatchCount: number;
   readonly mismatches: Mismatch[];
-  /** Recomputed by replaying each trade. */
+  /** Days recomputed by replaying each trade. */
   readonly days: Map<string, Totals>;
   /** The days that are not closed, computed in the same way as the published figures. */
   readonly openDays: Map<string, Totals>;
@@ -44,10 +44,10 @@ export const verifyShadowBook = (database: Database, now: number): Promise<Verif
 
 /**
  * Recomputes the whole shadow book from its trades, marks and settlements, one page of trades at a time. Compares it
- * with the stored results, totals and closed days, and with the published totals of the days that are not closed, the
- * current one included. Amounts must be equal to 1e-6 USD.
+ * with the stored results, totals and closed days, and with the published totals of the days that are not closed,
+ * including the current day. Amounts must be equal within 1e-6 USD.
  *
- * @param marksSince  first day with complete marks. For earlier days, only the sum is compared
+ * @param marksSince  first day with complete marks. Of earlier days, only the sum is compared
  * @param now  Unix milliseconds
  */
 async function verifyBook(database: Database, marksSince: string, now: number): Promise<Verification> {
@@ -109,7 +109,7 @@ function readPage(database: Database, after: TradePosition, openPeriods: readonl
   });
 }
 
-/** @param lastDay  the current day. Later events, by clocks that are ahead, count on it */
+/** @param lastDay  the current day. Events with later times, from clocks that are ahead, count on this day */
 function checkPage(findings: Findings, { trades, settlements, marks, openDays }: Page, lastDay: string): void {
   const times = [...trades, ...settlements].map(({ at }) => at);
   const endAt = times.reduce((latest, at) => Math.max(latest, at), startOfUtcDate(lastDay));
