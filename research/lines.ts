@@ -1,14 +1,14 @@
-/** Reads JSON objects, one per line, gzipped or not. */
+/** Reads files with one JSON value per line, gzipped or not. */
 import { readFile } from "node:fs/promises";
 import { gunzipSync } from "node:zlib";
 
 const GZIP_MAGIC = 0x1f8b;
 
 /**
- * Reads a file of rows. Empty lines are skipped.
+ * Reads the rows of a file. Blank lines are skipped.
  *
- * @param name  name of a row for the error, such as "a pair"
- * @throws Error that names the line if a line is not valid JSON or not a row
+ * @param name  name of a row in error messages, such as "a pair"
+ * @throws Error with the line number if a line is not valid JSON or not a row
  */
 export async function readLines<Row>(
   path: string,

@@ -8,7 +8,7 @@ export interface LogisticFit {
 }
 
 export interface LogisticOptions {
-  /** Fixed part of the log-odds of each example; 0 if absent. */
+  /** Part of each example's log-odds that is not fitted; 0 if absent. */
   readonly offsets?: readonly number[];
   /** Default true. */
   readonly hasIntercept?: boolean;
@@ -17,7 +17,7 @@ export interface LogisticOptions {
 const ITERATIONS_MAX = 50;
 const STEP_MAX = 2;
 const CONVERGED = 1e-8;
-/** Keeps the Hessian invertible where the penalty is 0. */
+/** Minimum diagonal term added to the Hessian, so that it stays invertible without a penalty. */
 const INTERCEPT_RIDGE = 1e-9;
 
 /**

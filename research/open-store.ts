@@ -12,7 +12,7 @@ const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {}, child: ()
  * Opens a store, calls `read` and closes the store.
  *
  * @param store  PostgreSQL URL, or data directory of a service that is not running
- * @throws Error if the folder contains no store, and `AppError` if the server is not available
+ * @throws Error if the directory contains no store, and `AppError` if the database server is not available
  */
 export async function withStore<Result>(store: string, read: (database: Database) => Promise<Result>): Promise<Result> {
   const isUrl = /^postgres(ql)?:\/\//.test(store);

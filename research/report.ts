@@ -9,7 +9,7 @@ export interface Section {
   readonly rows: readonly (readonly (string | number)[])[];
 }
 
-/** A number with fixed decimals; a dash if there is none. */
+/** Formats a number with fixed decimals; a dash for null. */
 export const formatNumber = (value: number | null | undefined, decimals = 3): string => value?.toFixed(decimals) ?? "–";
 
 export const formatInterval = (value: Interval | null, decimals: number): string =>
@@ -20,7 +20,7 @@ export function table(header: Section["header"], rows: Section["rows"]): string 
   return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
-/** @param heading  mark of the headings, such as "##" */
+/** @param heading  Markdown prefix of the headings, such as "##" */
 export const toMarkdown = (sections: readonly Section[], heading: string): string =>
   sections
     .map(({ title, text, header, rows }) =>

@@ -1,17 +1,17 @@
-/** Options, error messages and output files of the commands in this folder. */
+/** Helpers of the research commands: options, error messages and output files. */
 import { writeFile } from "node:fs/promises";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 
 const PROJECT = new URL("../", import.meta.url);
 
-/** An option with a text value. */
+/** Defines a command-line option with a string value. */
 export const text = <const Default extends string>(value: Default) => ({ type: "string", default: value }) as const;
 
 /**
- * Calls `run` with the options of the command line, or prints `usage` for `--help`. Prints the message of an error and
- * sets the exit code to 1.
+ * Parses the command line and calls `run`, or prints `usage` for `--help`. If parsing or `run` throws, prints the error
+ * message and sets the exit code to 1.
  *
- * @param isOfFile  whether the command takes a file as its argument
+ * @param isOfFile  whether the command accepts files as positional arguments
  */
 export async function runCommand<const Options extends ParseArgsOptionsConfig>(
   {
@@ -35,13 +35,13 @@ export async function runCommand<const Options extends ParseArgsOptionsConfig>(
   }
 }
 
-/** @throws Error that names the option, unless the text is a whole number from 1 to `max` */
+/** @throws Error with the option's name, unless `count` is a whole number from 1 to `max` */
 export function parseCount(option: string, count: string, max: number): number {
   if (!/^[0-9]{1,9}$/.test(count) || Number(count) < 1 || Number(count) > max)
     throw new Error(`${option} must be a whole number from 1 to ${max}; it is "${count}".`);
   return Number(count);
 }
 
-/** @param path  relative to the root of the project */
+/** @param path  relative to the project root */
 export const writeProjectFile = (path: string, content: string): Promise<void> =>
   writeFile(new URL(path, PROJECT), content);

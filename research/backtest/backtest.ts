@@ -1,4 +1,4 @@
-/** `npm run backtest`: what the service's signals would have earned on recorded or stored market data. */
+/** `npm run backtest`: computes the profit of the service's signals on recorded or stored market data. */
 
 import { writeFile } from "node:fs/promises";
 import { toIso } from "../../src/lib/dates/iso-time.ts";
@@ -33,7 +33,7 @@ async function backtest(options: BacktestOptions): Promise<void> {
   process.stdout.write(`${toMarkdown(sections, "##")}\n\n${JSON.stringify(summariseResult(result, options))}\n`);
 }
 
-/** Returns the limits of the source, as sentences for the report. */
+/** Applies all facts of the source to the replay. Returns the limitations of the source, as sentences for the report. */
 async function readFacts(replay: Replay, options: BacktestOptions): Promise<readonly string[]> {
   const { kind, location } = options.source;
   if (kind === "recording") return readRecordedFacts(location, (fact) => replay.apply(fact));

@@ -9,18 +9,18 @@ import type { Fact } from "../../src/recording/index.ts";
 
 const PRICES_MS = 8 * DAY_MS;
 const TRADES_MS = DAY_MS;
-/** Maximum number of trades per market, as in the service. The newest are kept. */
+/** Maximum number of trades kept per market, as in the service. The oldest trades are removed first. */
 const TRADES_MAX = 1_000;
-/** Maximum time for which a quote stays valid after its last change. A recording stores only changes. */
+/** Maximum time for which an unchanged quote is assumed to be valid. A recording contains only changes of quotes. */
 export const QUOTE_AGE_MS_MAX = DAY_MS;
 
-/** Facts must be applied in time order. */
+/** Market data and listings at the current time of the replay. Facts must be applied in time order. */
 export class KnownMarkets {
   readonly board: MarketBoard;
   readonly #books = new Map<number, OrderBook>();
   readonly #prices = new Map<number, HourlyPrices>();
   readonly #trades = new Map<number, Map<string, Trade>>();
-  /** Time of the last order book or quote of each venue, Unix milliseconds. */
+  /** Time of each venue's last order book or quote, in Unix milliseconds. */
   readonly #seenAt = new Map<VenueId, number>();
   #now = 0;
 
@@ -60,8 +60,9 @@ export class KnownMarkets {
   }
 
   /**
-   * Returns when the quote of a market was last confirmed, in Unix milliseconds. A recording stores only changes. So a
-   * book or quote of a venue also confirms the venue's unchanged quotes, for at most a day after their last change.
+   * Returns the time at which the quote of a market was last confirmed, in Unix milliseconds. A recording contains only
+   * changes, so each order book or quote of a venue confirms the venue's other quotes too. A quote that has not changed
+   * for more than a day is not confirmed.
    */
   confirmedAt({ listing, quote }: BoardMarket): number {
     const { bid, ask, receivedAt } = quote;
@@ -70,7 +71,10 @@ export class KnownMarkets {
     return Math.max(receivedAt, seenAt);
   }
 
-  /** Returns the last order book; null if none is known. Levels with a better price than a newer quote are removed. */
+  /**
+   * Returns the last order book; null without one. If the quote is newer than the order book, levels with a better
+   * price than the quote are removed.
+   */
   findBook({ row, quote }: BoardMarket): OrderBook | null {
     const book = this.#books.get(row) ?? null;
     if (book === null || book.receivedAt >= quote.receivedAt) return book;
@@ -103,7 +107,7 @@ export class KnownMarkets {
     return prices;
   }
 
-  /** Adds a trade. A venue may report one trade several times as it fills; the report with the largest size is kept. */
+  /** Adds a trade. A venue may report partial fills of a trade under one id; the report with the largest size is kept. */
   #addTrade(market: BoardMarket, trade: Trade): void {
     const trades = this.#trades.get(market.row) ?? new Map<string, Trade>();
     this.#trades.set(market.row, trades);
@@ -116,7 +120,7 @@ export class KnownMarkets {
   }
 }
 
-/** The last price of each hour with a price, like the hourly bars of the service. */
+/** The last price of each hour, as in the service's hourly bars. Hours without a price have no entry. */
 class HourlyPrices {
   /** Ends of the hours, Unix milliseconds, ascending. */
   readonly #ends: number[] = [];

@@ -6,17 +6,17 @@ import { venueOf } from "../engine/venues.ts";
 import type { KnownMarkets } from "./known-markets.ts";
 import type { Peers } from "./peers.ts";
 
-/** Limits of the service (`market-views.ts` of the capability `analyses`). */
+/** Maximum numbers of event legs and of peers in a view, as in the service (`market-views.ts` of the capability `analyses`). */
 const LEGS_MAX = 200;
 const PEERS_MAX = 10;
 
-/** Differences between these views and those of the service. Printed with every result. */
+/** Differences between the views of a replay and the views of the service. Every report lists them. */
 export const VIEW_GAPS: readonly string[] = [
   "Ladders of thresholds and dates are not compared, because their code belongs to a capability; exclusive outcomes are.",
   "There are no reports of agents, no research and no decisions of an operator about pairs.",
 ];
 
-/** @param asOf  Unix milliseconds, at least the time of the last fact */
+/** @param asOf  Unix milliseconds, not before the last applied fact */
 export function viewMarket(known: KnownMarkets, peers: Peers, market: BoardMarket, asOf: number): MarketView {
   const { listing, quote, activity } = market;
   const { venue, marketId } = listing;

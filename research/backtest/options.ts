@@ -1,4 +1,4 @@
-/** Reads the options of the command. */
+/** Parses the command-line options of `npm run backtest`. */
 import { parseArgs } from "node:util";
 import { MINUTE_MS } from "../../src/lib/durations.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";

@@ -1,4 +1,4 @@
-/** Finds markets of different venues that ask the same question, at the current time of a replay. */
+/** Finds markets of other venues that ask the same or the opposite question, at the current time of a replay. */
 import {
   type BoardEvent,
   type BoardMarket,
@@ -9,24 +9,24 @@ import {
 import type { EventListing, MarketListing } from "../../src/domain/market.ts";
 import { type MarketPair, type MatchableMarket, MatchIndex, type MatchUpdate } from "../../src/matching/index.ts";
 
-/** Maximum number of characters of the rules; longer ones are truncated, as in the service. */
+/** Maximum number of characters of a market's rules. Longer rules are truncated, as in the service. */
 const RULES_LENGTH_MAX = 8_000;
 
-/** A market that asks the same question. */
+/** A market of another venue that asks the same or the opposite question. */
 export interface Peer {
   readonly market: BoardMarket;
-  /** True if YES of this market means NO of the given market. */
+  /** True if the peer asks the opposite question: its YES is the given market's NO. */
   readonly isInverse: boolean;
   readonly confidence: number;
 }
 
-/** Matches the active markets of a board with the model of the service. Decisions of an operator are not included. */
+/** Matches the active markets of a board with the service's matching model. Operators' decisions on pairs are ignored. */
 export class Peers implements MarketObserver {
   readonly #board: MarketBoard;
   readonly #index = new MatchIndex();
   readonly #changedRows = new Set<number>();
   readonly #listings = new Map<number, MarketListing>();
-  /** Indexed entries, by market id. */
+  /** Markets in the match index, by `idOf`. */
   readonly #indexed = new Map<string, MatchableMarket>();
   readonly #pairs = new Map<string, Map<string, MarketPair>>();
 
@@ -63,7 +63,7 @@ export class Peers implements MarketObserver {
       if (previous !== undefined && isSame(previous, next)) continue;
       this.#indexed.set(id, next);
       this.#index.set(next);
-      // The index keeps the old rules of a changed market.
+      // `MatchIndex.set` keeps the previous rules of a market, so they are sent again.
       if (previous !== undefined) rules.add(id);
     }
     this.#changedRows.clear();
@@ -76,7 +76,7 @@ export class Peers implements MarketObserver {
     }
   }
 
-  /** Markets that ask the same question, highest confidence first. */
+  /** Returns the peers of a market, highest match confidence first. */
   peersOf({ listing }: BoardMarket): Peer[] {
     const id = idOf(listing);
     return [...(this.#pairs.get(id)?.values() ?? [])]

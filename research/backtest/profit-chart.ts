@@ -1,4 +1,4 @@
-/** Cumulative profit by day as SVG. */
+/** Renders the cumulative profit by day as an SVG chart. */
 import { type DayTotals, sumUsd } from "../../src/trading/index.ts";
 import { formatNumber } from "../report.ts";
 
@@ -7,7 +7,7 @@ const HEIGHT = 280;
 const MARGIN = { left: 70, right: 15, top: 15, bottom: 30 };
 const GRID_LINES = 4;
 
-/** Returns an HTML figure; an empty string if there are no days. */
+/** Returns an HTML `figure` element; an empty string if `days` is empty. */
 export function renderProfitChart(days: readonly Pick<DayTotals, "date" | "pnlUsd">[]): string {
   const first = days[0];
   const last = days.at(-1);

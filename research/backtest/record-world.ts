@@ -1,4 +1,4 @@
-/** `node research/backtest/record-world.ts`: writes a recording of a simulated world, faster than real time. */
+/** `node research/backtest/record-world.ts`: writes a recording of a simulated world without waiting in real time. */
 import { createWorld } from "../../sandbox/world/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { openRecordingWriter } from "../../src/recording/index.ts";
@@ -17,7 +17,7 @@ Writes a recording of simulated markets, read once an hour, for npm run backtest
 `;
 const COUNT_MAX = 9_999_999;
 const BYTES_MAX = 4_000_000_000;
-/** Number of facts written between two waits for the disk. */
+/** Number of facts appended before waiting until the writer has flushed to disk. */
 const FACTS_PER_PAUSE = 500;
 
 await runCommand(

@@ -1,11 +1,11 @@
-/** Facts of a recording (docs/recording.md). */
+/** Reads a recording (docs/recording.md) as a source of facts. */
 import { type Fact, readRecording } from "../../src/recording/index.ts";
 
 /**
- * Reads the facts of a recording in the order of their times.
+ * Passes the facts of a recording to `apply`, in time order.
  *
  * @param apply  returns false if a fact belongs to a market that no earlier fact lists
- * @returns  what the recording lacks, as sentences for the report
+ * @returns  the defects of the recording, as sentences for the report
  * @throws RecordingError if the file cannot be read or a line is invalid
  */
 export async function readRecordedFacts(file: string, apply: (fact: Fact) => boolean): Promise<string[]> {

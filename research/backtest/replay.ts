@@ -1,4 +1,7 @@
-/** Replays facts in time order: makes signals, trades, marks and settlements like the scheduled analyses of the service. */
+/**
+ * Replays facts in time order. Computes signals, trades, mark-to-market prices and settlements like the service's
+ * scheduled analyses.
+ */
 import type { BoardMarket } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { settlementValueOf, type VenueId } from "../../src/domain/market.ts";
@@ -20,7 +23,7 @@ import { KnownMarkets, QUOTE_AGE_MS_MAX } from "./known-markets.ts";
 import { viewMarket } from "./market-view.ts";
 import { Peers } from "./peers.ts";
 
-/** Sizing of the service's own signals. */
+/** Position sizing of the signals in the service's track record. */
 const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
 
 export interface ReplayOptions {
@@ -28,47 +31,47 @@ export interface ReplayOptions {
   readonly from: number;
   /** End of the period, exclusive: midnight UTC, Unix milliseconds. */
   readonly to: number;
-  /** Time between signals of a market; must divide a day. */
+  /** Interval between the signals of a market, in milliseconds; must divide a day. */
   readonly everyMs: number;
   /** Maximum number of markets with signals, the most liquid first. */
   readonly marketsMax: number;
-  /** Contracts assumed at each side of a quote without sizes; null: such a quote cannot be traded. */
+  /** Contracts assumed to be offered at a bid or ask without a size; if null, such a price cannot be traded. */
   readonly assumedSize: number | null;
-  /** Called at the end of each day: midnight UTC, in Unix milliseconds, and what was done so far. */
+  /** Called at the end of each day, with midnight UTC in Unix milliseconds and the numbers of analyses and trades so far. */
   readonly onDay?: (at: number, analyses: number, trades: number) => void;
 }
 
-/** A trade with its expected edge in USD per contract, and the category for the report. */
+/** A simulated trade with its expected edge in USD per contract and the category of its market. */
 export interface BacktestTrade extends Trade {
   readonly edge: number;
   readonly category: string | null;
 }
 
-/** Sums over the analyses of one market, so that memory does not grow with the length of the replay. */
+/** Running sums over the analyses of one market. Keeping only sums bounds the memory of a long replay. */
 export interface MarketEstimates {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly count: number;
-  /** Sums of p and p² over the estimated probabilities, and over the prices at the same times. */
+  /** Sum and sum of squares of the engine's probabilities (`ours`), and of the market prices at the same times (`price`). */
   readonly ours: { readonly sum: number; readonly squares: number };
   readonly price: { readonly sum: number; readonly squares: number };
 }
 
 export interface ReplayCounts {
-  /** Facts within the period. */
+  /** Number of facts within the period. */
   readonly facts: number;
   readonly analyses: number;
   /** Analyses that recommend a trade. */
   readonly signals: number;
-  /** Signals for which no offer of known size exists. */
+  /** Signals without a bid or ask of known size to trade against. */
   readonly signalsWithoutBook: number;
-  /** Analyses of markets that another venue also lists. */
+  /** Analyses of markets with at least one peer on another venue. */
   readonly analysesWithPeers: number;
 }
 
 export interface ReplayRecord {
   readonly counts: ReplayCounts;
-  /** Times of the first and the last fact, also outside the period; null without facts. */
+  /** Times of the first and the last fact, including facts outside the period; null without facts. */
   readonly covers: { readonly from: number; readonly to: number } | null;
   readonly estimates: readonly MarketEstimates[];
   readonly trades: readonly BacktestTrade[];
@@ -81,8 +84,8 @@ type Mutable<T> = {
 };
 
 /**
- * Applies facts and makes signals at fixed intervals. A signal uses the facts up to its own time, so a later fact
- * cannot change it.
+ * Applies facts and computes signals at fixed intervals. A signal uses only facts up to its own time, so there is no
+ * look-ahead.
  */
 export class Replay {
   readonly #options: ReplayOptions;
@@ -106,7 +109,7 @@ export class Replay {
   }
 
   /**
-   * Applies the next fact, after the signals that are due before it.
+   * Computes the signals that are due before the next fact, and then applies the fact.
    *
    * @returns  false if the fact belongs to a market that no earlier fact lists
    */
@@ -124,7 +127,7 @@ export class Replay {
     return true;
   }
 
-  /** Computes the marks and signals that remain until the end of the period, and returns the record of the replay. */
+  /** Computes the remaining mark-to-market prices and signals up to the end of the period, and returns the results. */
   finish(): ReplayRecord {
     this.#runUntil(Number.POSITIVE_INFINITY);
     return {
@@ -137,7 +140,7 @@ export class Replay {
     };
   }
 
-  /** Makes the marks and signals that are due before a time. */
+  /** Computes the mark-to-market prices and signals that are due before `before`. */
   #runUntil(before: number): void {
     const { to, everyMs, onDay } = this.#options;
     for (; this.#nextAt < before && this.#nextAt <= to; this.#nextAt += everyMs) {
@@ -162,12 +165,12 @@ export class Replay {
     if (markets.length > 0) this.#peers.update();
     for (const market of markets) {
       if (at - this.#known.confirmedAt(market) > QUOTE_AGE_MS_MAX) continue;
-      // A venue may reopen a settled market. It is not traded again, because its settlement is already recorded.
+      // A venue may reopen a settled market. Such a market is not traded again: its settlement is already recorded.
       if (!this.#settled.has(idOf(market.listing))) this.#signal(market, at);
     }
   }
 
-  /** The active markets with the highest liquidity, then those of unknown liquidity by 24-hour volume. */
+  /** Active markets by descending liquidity. Markets without a known liquidity follow, by descending 24-hour volume. */
   #selectMarkets(): BoardMarket[] {
     const { marketsMax: limit } = this.#options;
     const list = (sort: "liquidity" | "volume_24h") =>
@@ -233,7 +236,7 @@ export class Replay {
     });
   }
 
-  /** The order book if it is not older than an hour, else the quote with its sizes; null without either. */
+  /** Returns the order book if it is at most an hour old. Otherwise returns the quote as a book of one level per side. */
   #findOffers(market: BoardMarket, at: number): SignalInput["book"] {
     const book = this.#known.findBook(market);
     if (book !== null && at - book.receivedAt <= HOUR_MS) return { ...book, at: book.receivedAt };

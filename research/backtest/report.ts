@@ -1,4 +1,4 @@
-/** The result of a backtest as tables, JSON and an HTML page. */
+/** Renders the result of a backtest as tables, JSON and HTML. */
 
 import { escapeHtml } from "../../src/lib/escape-html.ts";
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
@@ -15,7 +15,7 @@ const usd = (value: number | null): string => formatNumber(value, 2);
 const roiOf = ({ totals }: TradeGroup): string =>
   totals.resolvedTrades === 0 ? "–" : `${formatNumber((100 * totals.resolvedPnlUsd) / totals.resolvedCostUsd, 1)}%`;
 
-/** One sentence about the result: whether the signals earned or lost money. */
+/** Returns a sentence with the total profit or loss. */
 function describeOutcome({ performance }: BacktestResult): string {
   const { totalTrades, totalPnlUsd } = performance;
   if (totalTrades === 0) return "The signals made no trade in this period.";
@@ -24,7 +24,7 @@ function describeOutcome({ performance }: BacktestResult): string {
   return `${trades} ${totalPnlUsd > 0 ? "earned" : "LOST"} ${usd(Math.abs(totalPnlUsd))} USD after fees.`;
 }
 
-/** @param notes  limits of the source, as sentences */
+/** @param notes  limitations of the source, as sentences */
 export function describeResult(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): Section[] {
   const { performance, scores } = result;
   const { counts } = result;
@@ -114,7 +114,7 @@ function describeParts(title: string, parts: readonly TradeGroup[]): Section {
   };
 }
 
-/** All figures, with names as in the JSON of the service. */
+/** Returns all figures, named as in the service's API. */
 export function toJson(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): object {
   return {
     ...summariseResult(result, options),
@@ -125,7 +125,7 @@ export function toJson(result: BacktestResult, options: BacktestOptions, notes: 
   };
 }
 
-/** The figures of the last line of the output. */
+/** Returns the figures that the command prints on its last line. */
 export function summariseResult(result: BacktestResult, { from, to, everyMs, marketsMax }: BacktestOptions): object {
   const { performance, scores, counts } = result;
   return {
@@ -162,7 +162,7 @@ export function summariseResult(result: BacktestResult, { from, to, everyMs, mar
   };
 }
 
-/** JSON has no infinity: the bounds of a single market's interval are null. */
+/** Infinite bounds become null, because JSON cannot represent them. The interval of a single market is unbounded. */
 const boundsOf = (value: Interval | null): (number | null)[] | null =>
   value === null ? null : [value.low, value.high].map((bound) => (Number.isFinite(bound) ? bound : null));
 

@@ -1,4 +1,4 @@
-/** Computes the profit of a replay with the code of the service's track record. */
+/** Computes the profit of a replay with the same functions as the service's track record. */
 
 import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
 import {
@@ -18,19 +18,20 @@ import { type BacktestTrade, idOf, type MarketEstimates, type ReplayCounts, type
 export interface TradeGroup {
   readonly name: string;
   readonly totals: BookTotals;
-  /** Profit or loss in USD, open trades at their last mark. */
+  /** Profit or loss in USD. Open trades are marked to market at their last price. */
   readonly pnlUsd: number;
   readonly feesUsd: number;
 }
 
-/** Brier scores of estimates and prices at the same times, for markets that resolved YES or NO in the period. */
+/** Brier scores of the estimates and of the market prices at the same times, over markets that resolved YES or NO. */
 export interface Scores {
   readonly moments: number;
   readonly markets: number;
-  /** Null without estimates. */
+  /** Score of the estimates; null without estimates. */
   readonly ours: number | null;
+  /** Score of the market prices; null without estimates. */
   readonly price: number | null;
-  /** Score of the estimates minus that of the prices; below 0 is better. The 95% interval is clustered by market. */
+  /** `ours` minus `price`, so below 0 is better, with a 95% interval clustered by market. */
   readonly difference: Interval | null;
 }
 
@@ -38,7 +39,7 @@ export interface BacktestResult {
   /** Number of markets that were analysed. */
   readonly markets: number;
   readonly counts: ReplayCounts;
-  /** Number of markets with a trade. */
+  /** Number of markets with at least one trade. */
   readonly tradedMarkets: number;
   readonly performance: Performance;
   readonly feesUsd: number;
@@ -107,12 +108,12 @@ function splitTrades(
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Sum of (p - y)^2 = sum of p^2 - 2 y * sum of p + n y^2. */
+/** Sum over p of (p - y)^2, computed as sum(p^2) - 2 y sum(p) + n y^2, where y is the outcome. */
 const squaredErrors = ({ sum, squares }: MarketEstimates["ours"], count: number, outcome: number): number =>
   squares - 2 * outcome * sum + count * outcome ** 2;
 
 function scoreEstimates({ estimates, settlements }: ReplayRecord): Scores {
-  // The last settlement of a market corrects the earlier ones.
+  // `new Map` keeps the last settlement of each market, which corrects earlier ones.
   const outcomes = new Map(settlements.map((settlement) => [idOf(settlement), settlement.value]));
   const scored = estimates.flatMap((market) => {
     const outcome = outcomes.get(idOf(market)) ?? null;

@@ -1,4 +1,4 @@
-/** Reads facts from those tables of the service's store that contain the time of arrival. */
+/** Reads facts from the store of the service. Only tables from which the time of receipt can be derived are read. */
 import {
   EMPTY_QUOTE,
   type MarketListing,
@@ -12,14 +12,14 @@ import type { Fact } from "../../src/recording/index.ts";
 import { parseEvent, parseSnapshot } from "../../src/storage/snapshot-codec.ts";
 import { toPrice } from "../../src/storage/storable.ts";
 
-/** Length of the price history before the period, for its first views. */
+/** Length of the price history that is read before the period, because a market view contains it. */
 const PRICES_BEFORE_MS = 8 * DAY_MS;
 const VOLUME_HOURS = 24;
 const PAGE_MARKETS = 1_000;
-/** Maximum delay between the venue's time of a tick and its arrival; ticks with a longer delay are skipped. */
+/** Maximum delay between a tick's time at the venue and its receipt. Ticks with a longer delay are skipped. */
 const ARRIVAL_MS_MAX = HOUR_MS;
 
-/** Limits of a store as a source. Printed with every result. */
+/** Limitations of a store as a source. Every report lists them. */
 export const STORE_GAPS: readonly string[] = [
   "The store has no order books and no sizes of quotes. Without --assumed-size no signal can be traded.",
   "Times of close and of the expected result are not used, because the stored ones can reveal the outcome. So signals do not end at the close.",
@@ -33,7 +33,7 @@ interface StoredMarket {
   readonly changes: readonly StatusChange[];
   isListed: boolean;
   lastTickAt: number;
-  /** Volume of each of the last 24 hours in USD, by the end of the hour. */
+  /** Hourly volume of the last 24 hours in USD, keyed by the end of the hour in Unix milliseconds. */
   readonly volumes: Map<number, number>;
 }
 
@@ -44,7 +44,7 @@ interface StatusChange {
   readonly outcome: Outcome | null;
 }
 
-/** A change of a market, and the time at which the service received it. */
+/** A tick, hourly bar or status change of a market, with the time at which the service received it. */
 type Row = { readonly at: number; readonly market: StoredMarket } & (
   | { readonly kind: "tick"; readonly tick: TickRow }
   | { readonly kind: "bar"; readonly bar: BarRow }
@@ -76,7 +76,7 @@ const SELECT_CHANGES = `
 select market_key, changed_at, from_status, to_status, outcome::text as outcome
 from status_changes where market_key = any($1::int4[]) order by market_key, changed_at`;
 
-/** The last tick of each market that became known in a window. */
+/** Selects the last tick of each market among the ticks received in a time window. */
 const SELECT_TICKS = `
 select distinct on (market_key) market_key, greatest(event_at, received_at) as at, bid, ask, last, yes_price
 from ticks
@@ -85,7 +85,7 @@ where event_at > to_timestamp(($1::float8 - ${ARRIVAL_MS_MAX}) / 1000) and event
   and greatest(event_at, received_at) <= to_timestamp($2::float8 / 1000)
 order by market_key, event_at desc`;
 
-/** Hourly prices. The price of a bar is known at its end. */
+/** Selects hourly bars by their end, because a bar's closing price is known only then. */
 const SELECT_BARS = `
 select market_key, start_at + interval '1 hour' as at, yes_close, volume_usd from bars_1h
 where start_at > to_timestamp(($1::float8 - ${HOUR_MS}) / 1000) and start_at <= to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)`;
@@ -94,16 +94,18 @@ export interface StorePeriod {
   /** Unix milliseconds. */
   readonly from: number;
   readonly to: number;
-  /** Time between signals. Only the last tick before each signal is read. */
+  /** Interval between signals, in milliseconds. Only the last tick of each market before a signal is read. */
   readonly everyMs: number;
 }
 
 /**
- * Reads the facts of a period and of the eight days before it, ordered by the time at which the service received them.
- * The stored listing of a market contains its outcome and its latest close. The replay gets the outcome when it became
- * known, and no close.
+ * Passes the facts of a period and of the eight days before it to `apply`, ordered by time of receipt.
  *
- * A tick becomes a quote. After a day without ticks, the price of an hourly bar becomes a quote without bid and ask.
+ * A stored listing contains information from the future: the outcome and the latest closing time. The outcome is passed
+ * only from the time at which it became known, and the closing time is never passed.
+ *
+ * A tick becomes a quote. After a day without ticks, the closing price of an hourly bar becomes a quote without bid and
+ * ask.
  */
 export async function readStoredFacts(
   database: Database,
@@ -173,7 +175,7 @@ async function readChanges(database: Database, keys: readonly number[]): Promise
   return changes;
 }
 
-/** Parses a stored outcome. Returns null for JSON that this version cannot read. */
+/** Parses a stored outcome. Returns null if the JSON is invalid or the kind of outcome is unknown. */
 function parseOutcome(text: string | null): Outcome | null {
   if (text === null) return null;
   try {
@@ -188,7 +190,7 @@ function parseOutcome(text: string | null): Outcome | null {
   }
 }
 
-/** Adds the settlement of a market that settled while no service ran, at the time that the venue reports. */
+/** Adds the settlement of a market that settled while the service was not running, at the time reported by the venue. */
 function withSettlement(changes: readonly StatusChange[], listing: MarketListing): readonly StatusChange[] {
   const { status, outcome, resolvedAt } = listing;
   if (status !== "finalized" || outcome === null || resolvedAt === null) return changes;
@@ -203,7 +205,7 @@ async function readEvents(database: Database, at: number): Promise<Fact[]> {
     const parsed = parseEvent(listing);
     if (parsed === null) return [];
     const { venue, ...event } = parsed;
-    // A venue moves the end of an event that ends early, so the stored end can reveal the outcome.
+    // A venue changes the end time of an event that ends early, so the stored end time can reveal the outcome.
     return [{ at, venue, kind: "event", event: { ...event, endAt: null } }];
   });
 }
@@ -248,7 +250,7 @@ function* toFacts(row: Row): Generator<Fact> {
   if (!market.isListed) {
     market.isListed = true;
     const last = changes.findLast((change) => change.at <= at);
-    // Before its first change, a market had the status that this change replaced.
+    // Before the first stored change, the status is the previous status of that change.
     const status = last?.to ?? changes[0]?.from ?? "active";
     yield listAt(market, at, status, last?.outcome ?? null);
   }
@@ -281,7 +283,7 @@ function quoteOf({ bid, ask, last, yes_price }: TickRow) {
   };
 }
 
-/** Removes the fields of a listing that became known only later. */
+/** Returns the listing as a fact at time `at`, without the fields that may have become known only later. */
 function listAt({ listing }: StoredMarket, at: number, status: MarketStatus, outcome: Outcome | null): Fact {
   const { venue, ...market } = listing;
   const hindsight = { paused: false, closeAt: null, expectedResolutionAt: null, resolvedAt: null };

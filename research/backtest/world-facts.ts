@@ -1,11 +1,11 @@
-/** Creates the facts that a recorder would write if it read every market of a simulated world at fixed times. */
+/** Creates the facts that a recorder would write if it read every market of a simulated world at fixed intervals. */
 import { type ListedEvent, type ListedMarket, SANDBOX_VENUES, type SimulatedWorld } from "../../sandbox/world/types.ts";
 import type { MarketStatus } from "../../src/domain/market.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import { venueOf } from "../engine/venues.ts";
 import { quoteAt } from "../sandbox/world-views.ts";
 
-/** Levels per side of a recorded book. */
+/** Maximum number of levels per side of a recorded order book. */
 const LEVELS_MAX = 10;
 
 export interface RecordedPeriod {
@@ -15,7 +15,7 @@ export interface RecordedPeriod {
   readonly stepMs: number;
 }
 
-/** The facts of a period in time order, without those that repeat the previous fact of the market. */
+/** Yields the facts of a period in time order. A fact equal to the previous fact of its kind and market is skipped. */
 export function* worldFacts(world: SimulatedWorld, { from, to, stepMs }: RecordedPeriod): Generator<Fact> {
   const known = new Map<string, string>();
   const settled = new Set<ListedMarket>();

@@ -1,4 +1,4 @@
-/** `npm run evaluate -- FILE`: scores the shipped engine on resolved questions or recorded prices. It fits nothing. */
+/** `npm run evaluate -- FILE`: scores the shipped engine on resolved questions or recorded prices, without fitting. */
 import { writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";

@@ -1,4 +1,4 @@
-/** All scores of an engine on one file. */
+/** Computes all scores of the engine on one file. */
 import type { EngineCoefficients } from "../../src/engine/index.ts";
 import { sigmoid } from "../../src/lib/numbers.ts";
 import { laterCases } from "./later-cases.ts";
@@ -16,7 +16,7 @@ export interface NamedComparison {
 
 export type Evaluation = ReturnType<typeof evaluateFile>;
 
-/** Scores the rows of a file. The coefficients may depend on the row, for scores out of fold. */
+/** Estimates probabilities for the rows of a file. The coefficients may differ by row, for out-of-fold scores. */
 export interface Scorer {
   readonly scoreSamples: (samples: readonly Sample[]) => readonly ScoredSample[];
   readonly coefficientsOf: (later: LaterCase) => EngineCoefficients;
@@ -45,7 +45,7 @@ export function evaluateFile(file: EngineFile, scorer: Scorer) {
     })),
     venues: partsBy(({ venue }) => venue),
     categories: partsBy(({ history }) => history.row.category ?? "none"),
-    /** Scores of the prior plus the change of one factor. */
+    /** Scores of the prior with the log-odds change of one factor alone. */
     factors: compareFactors(scored),
     decomposition: {
       model: decompose(forecasts),

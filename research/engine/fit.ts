@@ -53,7 +53,7 @@ async function read<Kind extends EngineFile["kind"]>(
   return file as Extract<EngineFile, { kind: Kind }>;
 }
 
-/** JSON as the formatter of this repository writes it: lists on one line. */
+/** Formats JSON like the formatter of this repository, with arrays on one line. */
 function toJson(value: object): string {
   const lists = /\[\s+([^[\]{}]*?)\s+\]/g;
   return `${JSON.stringify(value, null, 2).replace(lists, (_, items: string) => `[${items.replace(/\s+/g, " ")}]`)}\n`;

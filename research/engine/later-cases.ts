@@ -1,4 +1,4 @@
-/** Creates cases to compare estimates with later prices, from each kind of file. */
+/** Creates cases for comparing estimates with later prices, from each kind of file. */
 import { yesPrice } from "../../src/domain/market.ts";
 import { normaliseBook } from "../../src/domain/order-book.ts";
 import type { BookView, MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";
@@ -10,7 +10,7 @@ import { createView, toHistories, viewOf } from "./views.ts";
 /** Maximum age of the recorded prices in a view. */
 const HISTORY_MS = 8 * DAY_MS;
 
-/** One case per market and recorded time, in the order of the file's markets. */
+/** Yields one case per market and recorded time, market by market. */
 export function laterCases(file: EngineFile): Iterable<LaterCase> {
   if (file.kind === "quotes") return quotesCases(file.rows);
   return file.kind === "depth" ? depthCases(file.rows) : resolvedCases(file);
@@ -31,7 +31,7 @@ interface Tick {
   readonly quote: QuotePoint;
 }
 
-/** One case per row and venue; the other venues of the row are its peers. */
+/** Yields one case per row and venue. The other venues of the row become the peers of the case. */
 function* quotesCases(rows: readonly QuotesPoint[]): Generator<LaterCase> {
   const contracts = Map.groupBy(sorted(rows), ({ contest, outcome }) => `${contest}: ${outcome}`);
   for (const [group, points] of contracts) {
@@ -56,7 +56,7 @@ function* depthCases(rows: readonly DepthPoint[]): Generator<LaterCase> {
       if (tick.yesPrice === null) continue;
       const { venue, ticker } = tick.point;
       const view = { ...createView(venue, ticker, tick.at), book: tick.book };
-      // The tickers of one event are equal up to their last part.
+      // Tickers of one event differ only in their last part, after the last hyphen.
       yield toCase(group, ticker.replace(/-[^-]*$/, ""), ticks, tick, view);
     }
   }
@@ -75,7 +75,7 @@ function quotesTick({ at, sides }: QuotesPoint, venue: string): Tick {
   return toTick(at, toOpen(side?.bid), toOpen(side?.ask), null, null);
 }
 
-/** A bid of 0 or an ask of 1 is no offer. */
+/** Returns null for a bid of 0 or an ask of 1, because such a price means that there is no offer. */
 const toOpen = (price: number | null | undefined): number | null =>
   price !== null && price !== undefined && price > 0 && price < 1 ? price : null;
 
@@ -100,7 +100,7 @@ function toTick(
 function bookOf({ yes_bids, no_bids }: DepthPoint): ReturnType<typeof normaliseBook> {
   return normaliseBook(
     yes_bids.map(([price, size]) => ({ price, size })),
-    // Removes binary rounding errors: 1 - 0.93 becomes 0.07.
+    // Rounds away floating-point error, so that 1 - 0.93 gives 0.07.
     no_bids.map(([price, size]) => ({ price: Math.round((1 - price) * 1e6) / 1e6, size })),
   );
 }

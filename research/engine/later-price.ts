@@ -1,4 +1,4 @@
-/** Scores how well the engine predicts later prices, compared with the current price. */
+/** Compares how well the engine's probability and the current price predict later prices. */
 import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
 import { HOUR_MS } from "../../src/lib/durations.ts";
 import { sigmoid } from "../../src/lib/numbers.ts";
@@ -9,29 +9,31 @@ const LATER_HOURS = [1, 24, 168] as const;
 
 /** A market with a price at one time, and its later prices. */
 export interface LaterCase {
-  /** The contract; the same for all venues. */
+  /** Id of the contract; the same at all venues. */
   readonly group: string;
-  /** The event or contest of the contract. */
+  /** Id of the event or contest that the contract belongs to. */
   readonly event: string;
   readonly view: MarketView;
-  /** The price this many hours later; null if none is recorded. */
+  /** Returns the price `hours` later; null if none is recorded. */
   priceAfter(hours: number): number | null;
 }
 
 /**
- * Sum of squared errors of the probabilities against a later price, divided by that of the current price. Below 1, the
- * probabilities predict better.
+ * Ratio of two sums of squared errors against a later price: that of the probabilities, divided by that of the current
+ * price. Below 1, the probabilities predict the later price better.
  */
 export interface LaterScore {
   readonly hours: number;
   readonly n: number;
+  /** With a 95% interval clustered by contract. */
   readonly ratio: Interval | null;
+  /** The same ratio, with a 95% interval clustered by event. */
   readonly ratioByEvent: Interval | null;
 }
 
 export interface LaterScores {
   readonly model: readonly LaterScore[];
-  /** The prior alone, and the prior with one factor each, by name. */
+  /** Scores of the prior alone (`prior`), and of the prior with a single factor, by factor name. */
   readonly parts: ReadonlyMap<string, readonly LaterScore[]>;
 }
 
@@ -42,7 +44,7 @@ interface Errors {
   readonly priceError: number;
 }
 
-/** Scores the engine against later prices. Coefficients may depend on the case, for scores out of fold. */
+/** Scores the engine against later prices. The coefficients may differ by case, for out-of-fold scores. */
 export function scoreLaterPrices(
   cases: Iterable<LaterCase>,
   coefficientsOf: (later: LaterCase) => EngineCoefficients,
@@ -86,10 +88,13 @@ function toScore(hours: number, errors: readonly Errors[]): LaterScore {
   };
 }
 
-/** Maximum delay of a later price after its due time. */
+/** Maximum time between the due time of a later price and the recorded price that is used for it. */
 const toleranceMs = (hours: number): number => Math.max(1, hours / 4) * HOUR_MS;
 
-/** First price at least `hours` after `from`, within the tolerance. `prices` must be in time order. */
+/**
+ * Returns the first price at least `hours` after `from`; null if there is none within `toleranceMs`. `prices` must be in
+ * time order.
+ */
 export function laterPrice(
   prices: readonly { readonly at: number; readonly yesPrice: number | null }[],
   from: number,

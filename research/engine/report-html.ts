@@ -1,4 +1,4 @@
-/** The scores as one self-contained HTML page. */
+/** Renders scores as one self-contained HTML page. */
 import { escapeHtml } from "../../src/lib/escape-html.ts";
 import { formatNumber, type Section } from "../report.ts";
 import type { Evaluation } from "./evaluation.ts";
@@ -16,7 +16,7 @@ figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } figcaption { c
 .wide { overflow-x: auto; }
 `;
 
-/** @param source  name of the file that was scored */
+/** @param source  name of the scored file */
 export function renderHtml(evaluation: Evaluation, source: string): string {
   const { model, market } = evaluation.decomposition;
   const diagram = model === null || market === null ? "" : reliabilityDiagram(model, market);
@@ -62,7 +62,7 @@ function renderSection({ title, text, header, rows }: Section): string {
 <tbody>${rows.map((row) => `<tr>${cells("td", row)}</tr>`).join("\n")}</tbody></table></div>`;
 }
 
-/** Share of YES against the mean probability in ten bins. Circles grow with the number of rows. */
+/** Plots the share of YES outcomes against the mean probability in ten bins. The circle size shows the number of rows. */
 function reliabilityDiagram(model: Decomposition, market: Decomposition): string {
   const x = (probability: number) => MARGIN + probability * (SIZE - 2 * MARGIN);
   const y = (share: number) => SIZE - x(share);

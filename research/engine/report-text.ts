@@ -1,4 +1,4 @@
-/** The scores as tables of plain cells, for the terminal, Markdown and HTML. */
+/** Formats the scores as tables of text and numbers, for the terminal, Markdown and HTML. */
 
 import { formatInterval, formatNumber, type Section } from "../report.ts";
 import type { Evaluation, NamedComparison } from "./evaluation.ts";
@@ -6,7 +6,7 @@ import type { LaterScores } from "./later-price.ts";
 import type { Comparison, Decomposition } from "./scores.ts";
 import { ASSUMED_FEE, HALF_SPREAD } from "./trading.ts";
 
-/** Improvement on the price, in percent of the price's Brier score. */
+/** Brier skill score against the market price, in percent. */
 const skillOf = ({ diff, marketBrier }: Comparison): string =>
   diff === null || marketBrier === null || marketBrier === 0
     ? "–"
@@ -109,7 +109,7 @@ function describeTrading({ trading }: Evaluation): Section {
   };
 }
 
-/** Squared errors against later prices, divided by those of the current price. */
+/** Table of the `LaterPriceScore` ratios of the engine, the prior and each factor. */
 export function describeLater({ model, parts }: LaterScores): Section {
   return {
     title: "Against later prices",

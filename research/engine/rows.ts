@@ -1,5 +1,5 @@
 /**
- * Reads the files that the engine is fitted to and scored on: resolved questions, and recorded quotes and order books.
+ * Reads the data files for fitting and scoring the engine: resolved questions, recorded quotes and recorded order books.
  */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
@@ -11,7 +11,7 @@ const Text = Type.String({ minLength: 1 });
 const MaybeText = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 const MaybePrice = Type.Union([Price, Type.Null()]);
 
-/** A question with its outcome, and prices before the resolution, oldest first. */
+/** A question with its outcome and its prices before resolution. */
 const ResolvedRow = Type.Object({
   venue: Text,
   market_id: Text,
@@ -23,13 +23,13 @@ const ResolvedRow = Type.Object({
   category: MaybeText,
   created_at: MaybeText,
   close_at: MaybeText,
-  /** Rows of a group are correlated. Without a group, it is the event or else the market. */
+  /** Group of correlated rows. The default is the event, or the market if there is no event. */
   group: MaybeText,
 });
 export type ResolvedRow = Static<typeof ResolvedRow>;
 
 const TopOfBook = Type.Object({ yes_bid: MaybePrice, yes_ask: MaybePrice });
-/** Best prices of the same contract at several venues. Each key with a top of book is a venue. */
+/** Best prices of the same contract at several venues. Each key whose value is a `TopOfBook` is a venue name. */
 const QuotesRow = Type.Intersect([
   Type.Object({ ts: Text, contest: Text, outcome: Text }),
   Type.Record(Type.String(), Type.Unknown()),
@@ -37,7 +37,7 @@ const QuotesRow = Type.Intersect([
 type QuotesRow = Static<typeof QuotesRow>;
 
 const Levels = Type.Array(Type.Tuple([Price, Type.Number({ minimum: 0 })]));
-/** All levels of one order book as [price, size]. A NO bid at q is a YES ask at 1 - q. */
+/** An order book with levels as [price, size]. A NO bid at price q is a YES ask at price 1 - q. */
 const DepthRow = Type.Object({ ts: Text, venue: Text, ticker: Text, yes_bids: Levels, no_bids: Levels });
 type DepthRow = Static<typeof DepthRow>;
 
@@ -63,9 +63,9 @@ export type EngineFile =
   | { readonly kind: "depth"; readonly rows: readonly DepthPoint[] };
 
 /**
- * Reads a file of any of the three kinds; the first row decides which. An empty file is one of resolved questions.
+ * Reads a data file. The first row determines the kind of the file. An empty file counts as `resolved`.
  *
- * @throws Error that names the line if a line is not valid JSON, or not a row of the file's kind
+ * @throws Error with the line number if a line is not valid JSON or not a row of the file's kind
  */
 export async function readEngineFile(path: string): Promise<EngineFile> {
   let kind: EngineFile["kind"] | null = null;

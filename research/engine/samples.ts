@@ -1,4 +1,4 @@
-/** Resolved questions at fixed times before their resolution, with the engine's estimates. */
+/** Samples resolved questions at fixed times before their resolution, and computes the engine's estimates. */
 import {
   type EngineCoefficients,
   type Estimate,
@@ -10,18 +10,19 @@ import { DAY_MS } from "../../src/lib/durations.ts";
 import { type History, viewOf } from "./views.ts";
 
 export const HORIZONS_DAYS = [0.25, 1, 7, 30, 90] as const;
-/** The newest price is not used if it is older than the larger of this and half of the horizon. */
+/** The maximum age of a sample's price is the larger of this and half of the horizon. */
 const STALE_DAYS = 3;
 
 export interface Sample {
   readonly history: History;
+  /** Horizon: days before the resolution. */
   readonly days: number;
   readonly view: MarketView;
   readonly group: string;
   readonly venue: string;
   readonly kind: PriceKind;
   readonly outcome: number;
-  /** The market's price. */
+  /** Market price, in [0, 1]. */
   readonly market: number;
 }
 
@@ -31,8 +32,9 @@ export interface ScoredSample extends Sample {
 }
 
 /**
- * One sample per question and horizon that has a price: the newest price at least h days before the resolution, not
- * older than max(3 days, h / 2). The choice of the time depends on the resolution; the view does not.
+ * Creates one sample per question and horizon. The sample's time is `days` before the resolution. Its price is the newest
+ * price at that time, which may be at most max(3, days / 2) days old. Without such a price there is no sample. The
+ * sample's time depends on the resolution time, but its view contains no later information.
  */
 export function createSamples(histories: readonly History[]): Sample[] {
   return HORIZONS_DAYS.flatMap((days) =>
@@ -49,7 +51,7 @@ export function createSamples(histories: readonly History[]): Sample[] {
   );
 }
 
-/** Scores samples with the engine that the service runs. */
+/** Estimates the probabilities of samples with the service's engine. Samples without an estimate are left out. */
 export function scoreSamples(samples: readonly Sample[], coefficients: EngineCoefficients): ScoredSample[] {
   return samples.flatMap((sample) => {
     const result = estimate(sample.view, coefficients);

@@ -7,7 +7,7 @@ export interface Forecast {
   readonly group: string;
   /** In [0, 1]. */
   readonly probability: number;
-  /** The market's price, in [0, 1]. */
+  /** Market price, in [0, 1]. */
   readonly market: number;
   /** 0 or 1. */
   readonly outcome: number;
@@ -15,10 +15,9 @@ export interface Forecast {
 
 const BINS = 10;
 
-/** Negative log of the probability of the actual outcome, with probabilities limited to [0.005, 0.995]. */
+/** Negative log-likelihood of the outcome, with the probability limited to [0.005, 0.995]. */
 export const logLoss = (probability: number, outcome: number): number => boundedLogLoss(probability, outcome, 0.005);
 
-/** Mean of a list; null if it is empty. */
 const meanOf = (values: readonly number[]): number | null =>
   values.length === 0 ? null : sumOf(values) / values.length;
 
@@ -29,11 +28,11 @@ export interface Comparison {
   readonly marketBrier: number | null;
   readonly logScore: number | null;
   readonly marketLogScore: number | null;
-  /** Brier score of the model minus that of the price, paired, clustered by group. */
+  /** Brier score of the model minus that of the price, with a 95% interval of the paired differences, clustered by group. */
   readonly diff: Interval | null;
 }
 
-/** Compares forecasts with the market's prices for the same questions and times. */
+/** Compares the scores of forecasts with the scores of market prices for the same questions and times. */
 export function compare(forecasts: readonly Forecast[]): Comparison {
   const mean = (read: (forecast: Forecast) => number) => meanOf(forecasts.map(read));
   return {
@@ -55,9 +54,9 @@ export function compare(forecasts: readonly Forecast[]): Comparison {
 
 export interface Decomposition {
   readonly bins: readonly { readonly n: number; readonly meanProbability: number; readonly yesShare: number }[];
-  /** Mean squared distance of the bins' shares of YES to their mean probabilities; 0 is best. */
+  /** Mean squared difference between a bin's share of YES and its mean probability; 0 is best. */
   readonly reliability: number;
-  /** Mean squared distance of the bins' shares of YES to the total share; more is better. */
+  /** Mean squared difference between a bin's share of YES and the overall share of YES; larger is better. */
   readonly resolution: number;
   /** Variance of the outcomes. */
   readonly uncertainty: number;

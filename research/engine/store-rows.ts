@@ -8,31 +8,31 @@ import type { ResolvedRow } from "./rows.ts";
 const PAGE_MARKETS = 500;
 const BAR_HOURS = 1;
 
-/** Finalised markets, and the time at which the outcome was first stored. */
+/** Selects finalised markets, with the time at which their outcome was first stored. */
 const SELECT_MARKETS = `
 select key, snapshot, (
   select min(changed_at) from status_changes where market_key = key and outcome is not null and outcome <> 'null'
 ) as resolved_at
 from markets where status = 'finalized' and key > $1::int4 order by key limit ${PAGE_MARKETS}`;
 
-/** Hourly prices. A bar's price is known at its end. */
+/** Selects hourly prices, dated by the end of their bar, because a bar's closing price is known only then. */
 const SELECT_PRICES = `
 select market_key, start_at + interval '${BAR_HOURS} hour' as at, yes_close
 from bars_1h where market_key = any($1::int4[]) and yes_close is not null order by market_key, start_at`;
 
 /**
- * Resolved questions of a store. No service may use a store folder at the same time.
+ * Reads the resolved questions of a store. A service must not be running on the data directory.
  *
- * The stored close is not used: a venue moves it when a market closes early, so it can reveal the outcome.
+ * The stored closing time is not used, because a venue changes it when a market closes early: it can reveal the outcome.
  *
  * @param store  PostgreSQL URL, or data directory of the service
- * @throws Error if the folder contains no store, and `AppError` if the server is not available
+ * @throws Error if the directory contains no store, and `AppError` if the database server is not available
  */
 export function readStore(store: string): Promise<ResolvedRow[]> {
   return withStore(store, readStoredRows);
 }
 
-/** The markets of a store that resolved YES or NO, each with its hourly prices before the resolution. */
+/** Reads the markets that resolved YES or NO, with their hourly prices before the resolution. */
 export async function readStoredRows(database: Database): Promise<ResolvedRow[]> {
   const rows: ResolvedRow[] = [];
   for (let after = 0; ; ) {

@@ -1,4 +1,4 @@
-/** The scores as one JSON object, which is the last line of the output of a command. */
+/** Summarises scores as one JSON object, which the commands print on their last line. */
 
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import type { Evaluation } from "./evaluation.ts";
@@ -18,7 +18,7 @@ const scores = ({ n, brier, marketBrier, diff }: Comparison) => ({
   diff_ci: bounds(diff),
 });
 
-/** `diff` is the Brier score of the model minus that of the price; below 0 is better. Null: no data, or no bound. */
+/** `diff` is the Brier score of the model minus that of the price; below 0 is better. Missing or infinite values are null. */
 export function summarise({ all, horizons, later }: Evaluation) {
   const { n, ...others } = scores(all);
   return {

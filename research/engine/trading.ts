@@ -5,15 +5,15 @@ import { clusteredRatio } from "../../src/quant/clustered-ratio.ts";
 import { takerFee } from "../../src/quant/taker-fee.ts";
 import type { ScoredSample } from "./samples.ts";
 
-/** Half of the spread assumed around a price without a recorded book. */
+/** Half of the assumed bid-ask spread, in USD, because resolved questions have no order book. */
 export const HALF_SPREAD = 0.01;
-/** Fee assumed for a venue whose fee is unknown. */
+/** Assumed taker fee of venues whose fee is unknown: 0.07 p (1 - p). */
 export const ASSUMED_FEE = { kind: "quadratic", rate: 0.07, exponent: 1 } as const;
 
 /**
- * Net profit of one contract per signal, held to the resolution. A signal is a recommendation of the engine: an edge of
- * at least one cent after spread and fee. The book is assumed to be the price plus and minus one cent. An unknown fee
- * is assumed to be 0.07 p (1 - p).
+ * Computes the net profit of buying one contract per signal and holding it to resolution. A signal is a sample for which
+ * the engine recommends a trade: its edge after spread and fee is at least one cent. The assumed bid and ask are the
+ * price minus and plus one cent.
  */
 export function simulateTrading(samples: readonly ScoredSample[]) {
   const offered = samples.filter(({ kind }) => kind === "money");
@@ -30,13 +30,13 @@ export function simulateTrading(samples: readonly ScoredSample[]) {
     return [{ group, cost, fee: takerFee(fee, best.price), profit: payout - cost }];
   });
   return {
-    /** Samples with a price in money. */
+    /** Number of samples of real-money venues. */
     offers: offered.length,
     signals: trades.length,
     /** USD spent, fees included. */
     cost: sumOf(trades.map(({ cost }) => cost)),
     fees: sumOf(trades.map(({ fee }) => fee)),
-    /** USD earned, net of cost. */
+    /** Payout minus cost, in USD. */
     profit: sumOf(trades.map(({ profit }) => profit)),
     /** Profit / cost, with an interval clustered by group; null without signals. */
     profitShare: clusteredRatio(

@@ -1,4 +1,4 @@
-/** Kind and fee of venues, which the rows do not contain. Other venues count as money with an unknown fee. */
+/** Kind and taker fee of venues, because data files do not contain them. */
 import type { TakerFee } from "../../src/domain/market.ts";
 import type { PriceKind } from "../../src/engine/index.ts";
 import venues from "./venues.json" with { type: "json" };

@@ -1,34 +1,34 @@
-/** Creates the views that markets had at a past time, from the rows of a file. */
+/** Creates market views as of a past time, from resolved questions. */
 import type { EventView, LegView, MarketView, PricePoint } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import type { ResolvedRow } from "./rows.ts";
 import { venueOf } from "./venues.ts";
 
-/** Maximum age of the price of a leg. */
+/** Maximum age of an event leg's price. */
 const LEG_AGE_MS_MAX = 3 * DAY_MS;
-/** Outcomes whose prices sum to more than this do not exclude each other. */
+/** Maximum sum of the prices of mutually exclusive outcomes. */
 const SUM_MAX = 1.25;
-/** With a smaller sum, an outcome is missing. */
+/** Minimum sum of the prices of an exhaustive set of outcomes. */
 const SUM_MIN_EXHAUSTIVE = 0.9;
-/** "Will X happen by T": the close is a deadline. */
+/** Matches "Will X happen by T". The closing time of such a question is a deadline. */
 const DEADLINE_TITLE = /^will\b.*\b(by|before)\b/i;
 
-/** A resolved question with parsed times. Views are created from it. */
+/** A resolved question with parsed times. */
 export interface History {
   readonly row: ResolvedRow;
   readonly group: string;
   readonly resolvedAt: number;
   readonly prices: readonly PricePoint[];
   readonly openAt: number | null;
-  /** Null if unknown, or later than the newest resolution of the file. */
+  /** Closing time in Unix milliseconds; null if unknown or after the last resolution in the file (`toHistories`). */
   readonly closeAt: number | null;
-  /** Histories of the same venue and event, this one included; empty without an event. */
+  /** All questions of the same venue and event, including this one; only this one without an event. */
   readonly event: readonly History[];
 }
 
 /**
- * Questions with a deadline after the last resolution of the file are in it only because they ended early. Their
- * deadline reveals the outcome, so it is not used.
+ * Parses the rows of a file. A question whose deadline is after the last resolution in the file must have resolved early.
+ * Such a deadline reveals the outcome, so it is set to null.
  */
 export function toHistories(rows: readonly ResolvedRow[]): History[] {
   const lastResolution = rows.reduce((last, row) => Math.max(last, Date.parse(row.resolved_at)), 0);
@@ -54,7 +54,10 @@ export function toHistories(rows: readonly ResolvedRow[]): History[] {
 
 const timeOf = (text: string | null | undefined): number | null => (text == null ? null : Date.parse(text));
 
-/** The view omits the outcome, the time of resolution, the final volume, and the category, which is often a guess. */
+/**
+ * Creates the view of a question as of `asOf`. The view omits the outcome, the resolution time, the final volume, and the
+ * category, which is often a guess.
+ */
 export function viewOf(history: History, asOf: number): MarketView {
   const { row, closeAt } = history;
   const { kind, fee } = venueOf(row.venue);
@@ -72,7 +75,7 @@ export function viewOf(history: History, asOf: number): MarketView {
   };
 }
 
-/** A view without data. */
+/** Creates a view with venue, market id and fee only. */
 export function createView(venue: string, marketId: string, asOf: number): MarketView {
   const { kind, fee } = venueOf(venue);
   return {
@@ -100,9 +103,9 @@ export function createView(venue: string, marketId: string, asOf: number): Marke
 }
 
 /**
- * The markets of an event in a file exclude each other: the files list the sides of a contest and the ranges of a
- * measure. Prices that sum to more than 1.25 contradict that, so the event is omitted. Prices that sum to less
- * than 0.9 show that an outcome is missing.
+ * Creates the event of a view. The markets of an event are assumed to be mutually exclusive, because the files contain
+ * the sides of a contest or the ranges of a quantity. If their prices sum to more than 1.25, the assumption is wrong and
+ * the event is null. If they sum to less than 0.9, an outcome is missing and the event is not exhaustive.
  */
 function eventOf({ event }: History, asOf: number): EventView | null {
   const legs = event.flatMap((history): LegView[] => {

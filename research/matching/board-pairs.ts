@@ -1,6 +1,6 @@
 /**
- * Candidate pairs that the matcher's search finds among listed questions. Few of them ask the same question, while
- * almost half of the labelled pairs do. The model is fitted to both.
+ * Finds the candidate pairs of the matcher's search among listed questions. Few candidates ask the same question, while
+ * almost half of the labelled pairs do. The model is fitted to both sets.
  */
 import { createHash } from "node:crypto";
 import { BlockIndex } from "../../src/matching/block-index.ts";
@@ -13,8 +13,8 @@ import labels from "./board-labels.json" with { type: "json" };
 import type { ListingRow, PairRow } from "./rows.ts";
 
 /**
- * Returns the candidates without a veto as labelled pairs. The labels come from reading both titles; pairs that the
- * titles do not decide are skipped. `rows` must contain each question once.
+ * Returns the candidates without a veto as labelled pairs. The labels were assigned by reading both titles. Pairs labelled
+ * as unclear are skipped. `rows` must not contain duplicate questions.
  */
 export function findBoardPairs(rows: readonly ListingRow[], weightOf: WordWeights): PairRow[] {
   const same = new Set(labels.same);
@@ -53,7 +53,7 @@ export function findBoardPairs(rows: readonly ListingRow[], weightOf: WordWeight
   return [...pairs.values()];
 }
 
-/** Hash of both ids, so that the file of labels does not identify the questions. */
+/** Hashes both ids, so that the label file does not contain the ids of questions. */
 function keyOf(a: ListingRow, b: ListingRow): string {
   const ids = [a, b].map(({ venue, id }) => `${venue}/${id}`).sort();
   return createHash("sha256").update(ids.join("|")).digest("hex").slice(0, 16);

@@ -1,4 +1,4 @@
-/** Applies the matcher of the service to labelled pairs. */
+/** Applies the service's matcher to labelled pairs. */
 import {
   decideEvents,
   decideMarkets,
@@ -48,11 +48,11 @@ export const compareEventRow = ({ a, b }: PairRow, weightOf: WordWeights): Event
 export interface Prediction {
   readonly decision: MatchDecision;
   readonly features: Readonly<Record<string, number>>;
-  /** Probability that both sides settle on the same proposition, in [0, 1]. */
+  /** Probability that both sides ask the same or the opposite question, in [0, 1]. */
   readonly probability: number;
 }
 
-/** Only `identical` and `inverse` count as the same question. */
+/** For relations other than `identical` and `inverse`, the probability is at most `VETOED_PROBABILITY`. */
 export function predictRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Prediction {
   const [decision, features] =
     row.grain === "market" ? decideMarketRow(row, coefficients, weightOf) : decideEventRow(row, coefficients, weightOf);

@@ -1,4 +1,4 @@
-/** `npm run evaluate:matching -- FILE`: scores the shipped matcher on labelled pairs. It fits nothing. */
+/** `npm run evaluate:matching -- FILE`: scores the shipped matcher on labelled pairs, without fitting. */
 import { isSameProposition } from "../../src/matching/decide.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "../../src/matching/model-data.ts";
 import { formatNumber } from "../report.ts";
@@ -14,7 +14,7 @@ JSON object with the scores.
   --mistakes  number of mistakes to list (default 20)
   --json      print only the last line
 `;
-/** Maximum number of contributions to the log-odds that are listed for a mistake. */
+/** Maximum number of log-odds contributions listed per mistake. */
 const CONTRIBUTIONS_MAX = 5;
 
 interface EvaluatedRow extends ScoredRow {
@@ -46,7 +46,7 @@ async function evaluate(path: string, isJson: boolean, mistakesMax: number): Pro
   process.stdout.write(`${body}${JSON.stringify(summariseScores(evaluated))}\n`);
 }
 
-/** Lists the pairs that are matched wrongly or not matched, those with the largest error first. */
+/** Lists false positives and false negatives, largest error first. */
 function describeMistakes(evaluated: readonly EvaluatedRow[], mistakesMax: number): string {
   const error = ({ probability, isSame }: EvaluatedRow) => Math.abs(probability - (isSame ? 1 : 0));
   const mistakes = evaluated

@@ -21,7 +21,7 @@ interface Fit {
   readonly weightOf: WordWeights;
   readonly coefficients: MatchingCoefficients;
   readonly crossValidated: readonly ScoredRow[];
-  /** Candidates of a board, with cross-validated probabilities. */
+  /** Board candidates (`board-pairs.ts`) with cross-validated probabilities. */
   readonly board: readonly ScoredRow[];
 }
 

@@ -1,4 +1,4 @@
-/** Scores of a matcher on labelled pairs. */
+/** Classification metrics of a matcher on labelled pairs. */
 import type { GroupedForecast } from "../../src/quant/calibration.ts";
 
 export interface Scored {
@@ -13,7 +13,7 @@ export interface Score {
   readonly f1: number | null;
 }
 
-/** Precision, recall and F1 of the pairs with at least this probability; null where a denominator is 0. */
+/** Precision, recall and F1 when pairs with at least this probability are matched; null where a denominator is 0. */
 export function scoreAt(pairs: readonly Scored[], threshold: number): Score {
   const accepted = pairs.filter(({ probability }) => probability >= threshold);
   const right = accepted.filter(({ isSame }) => isSame).length;
@@ -24,6 +24,6 @@ export function scoreAt(pairs: readonly Scored[], threshold: number): Score {
   return { n: pairs.length, precision, recall, f1 };
 }
 
-/** Pairs as forecasts of "same". Each pair is a separate group. */
+/** Converts pairs to forecasts of "same question". Each pair is its own group. */
 export const toForecasts = (pairs: readonly Scored[]): readonly GroupedForecast[] =>
   pairs.map(({ probability, isSame }, group) => ({ probability, outcome: isSame ? 1 : 0, group }));

@@ -1,4 +1,4 @@
-/** Describes the scores of a matcher as Markdown. */
+/** Formats the scores of a matcher as Markdown and JSON. */
 import { MATCH_DECISION_MIN } from "../../src/matching/decide.ts";
 import { brierScore, expectedCalibrationError, reliabilityBins } from "../../src/quant/calibration.ts";
 import { formatNumber, table } from "../report.ts";
@@ -12,7 +12,7 @@ export interface ScoredRow extends Scored {
 export const GRAINS = ["market", "event"] as const;
 const COMPARED_THRESHOLDS = [0.5, 0.7, 0.9];
 
-/** Tables of precision, recall, F1 and Brier score by grain and relation, by threshold, and of the calibration. */
+/** Returns tables of the scores by grain and relation, of the scores by threshold, and of the calibration. */
 export function describeScores(scored: readonly ScoredRow[]): string {
   const parts = GRAINS.filter((grain) => scored.some(({ row }) => row.grain === grain)).flatMap((grain) => {
     const pairs = scored.filter(({ row }) => row.grain === grain);
@@ -86,7 +86,7 @@ interface ScoreSummary {
   readonly ece: number | null;
 }
 
-/** Scores at the decision threshold by grain, and the calibration error of all pairs, with four decimals. */
+/** Returns the scores by grain at the decision threshold, and the calibration error of all pairs, to four decimals. */
 export function summariseScores(scored: readonly ScoredRow[]): ScoreSummary {
   const round = (value: number | null) => (value === null ? null : Number(value.toFixed(4)));
   const [market, event] = GRAINS.map((grain) => {

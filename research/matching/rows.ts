@@ -1,4 +1,4 @@
-/** Reads labelled pairs: JSON objects, one per line, gzipped or not. */
+/** Reads the data files of the matcher: labelled pairs and listed questions. */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 import { readLines } from "../lines.ts";
@@ -25,7 +25,7 @@ const PairRow = Type.Object({
 export type PairSide = Static<typeof Side>;
 export type PairRow = Static<typeof PairRow>;
 
-/** @throws Error that names the line if a line is not valid JSON or not a pair */
+/** @throws Error with the line number if a line is not valid JSON or not a pair */
 export async function readPairs(path: string): Promise<PairRow[]> {
   return readLines(path, (value) => Value.Check(PairRow, value), "a pair");
 }
@@ -38,7 +38,11 @@ const ListingRow = Type.Object({
 });
 export type ListingRow = Static<typeof ListingRow>;
 
-/** Reads listed questions, each once. @throws Error that names the line */
+/**
+ * Reads listed questions and removes duplicates.
+ *
+ * @throws Error with the line number if a line is not valid JSON or not a listing
+ */
 export async function readListings(path: string): Promise<ListingRow[]> {
   const rows = await readLines(path, (value) => Value.Check(ListingRow, value), "a listing");
   return [...new Map(rows.map((row) => [`${row.venue}/${row.id}`, row])).values()];

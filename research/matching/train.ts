@@ -14,17 +14,17 @@ import { groupPairs } from "./groups.ts";
 import type { ScoredRow } from "./report.ts";
 import type { PairRow } from "./rows.ts";
 
-/** Penalty of squared weights. */
+/** Ridge penalty on the weights. */
 export const RIDGE = 0.5;
 export const FOLDS = 10;
-/** Minimum number of titles in which a word with its own weight occurs. */
+/** Minimum number of titles that contain a stem. Rarer stems are not counted. */
 export const WORD_COUNT_MIN = 3;
-/** Decimal places of the coefficients. More would differ between machines. */
+/** Number of decimals of the coefficients. Further decimals would differ between machines. */
 const COEFFICIENT_DECIMALS = 4;
-/** Rounds a coefficient. The sum turns -0 into 0. */
+/** Rounds a coefficient. Adding 0 converts -0 to 0. */
 const round = (value: number): number => Number(value.toFixed(COEFFICIENT_DECIMALS)) + 0;
 
-/** Number of distinct titles, and number of titles that contain each frequent stem. */
+/** Number of distinct titles, and number of titles that contain each stem (at least `WORD_COUNT_MIN`). */
 export interface WordCounts {
   readonly titleCount: number;
   readonly counts: Readonly<Record<string, number>>;
@@ -40,9 +40,9 @@ export function countWords(titles: readonly string[]): WordCounts {
 }
 
 /**
- * Fits both models with the pairs that no veto decides.
+ * Fits the market and event models to the pairs without a veto. The board calibration is the identity.
  *
- * @throws Error if the pairs of a grain are all the same or all different
+ * @throws Error if the pairs of a grain all have the same label
  */
 export function fitCoefficients(rows: readonly PairRow[], weightOf: WordWeights): MatchingCoefficients {
   const market: Example[] = [];
@@ -67,9 +67,9 @@ const IDENTITY = { slope: 1, shift: 0 } as const;
 const CALIBRATION_RIDGE = 0.1;
 
 /**
- * Fits the calibration of confidences on a board by Platt scaling: log-odds = slope * log-odds of the model + shift.
+ * Calibrates match confidences by Platt scaling: calibrated log-odds = slope * log-odds of the model + shift.
  *
- * @param scored  candidates of a board with cross-validated probabilities
+ * @param scored  board candidates with cross-validated probabilities
  */
 export function calibrateBoard(scored: readonly ScoredRow[]): MatchingCoefficients["board"] {
   const logOdds = scored.map(({ probability }) => [logit(probability)]);
@@ -81,7 +81,7 @@ export function calibrateBoard(scored: readonly ScoredRow[]): MatchingCoefficien
   return { slope: round(weights[0] ?? 1), shift: round(intercept) };
 }
 
-/** Scores each pair with a model that was fitted without the pair's group. */
+/** Predicts each pair with a model fitted without the pair's group. */
 export function crossValidate(rows: readonly PairRow[], weightOf: WordWeights): ScoredRow[] {
   const folds = groupPairs(rows).map((group) => group % FOLDS);
   const models = Array.from({ length: FOLDS }, (_, fold) =>

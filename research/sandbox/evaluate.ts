@@ -15,7 +15,7 @@ of their mean squared errors: above 0, the engine is better than the price. The 
 last line of the output is one JSON object.
   --seeds     seeds of the worlds: numbers and ranges, such as 1,5,101-110 (default 101-110)
   --markets   markets per world (default 400)
-  --instants  times per world, within the 30 days before its start (default 10)
+  --instants  times per world, within the 28 days before its start (default 10)
   --only      sets the weights of all other factors to 0
 `;
 const COUNT_MAX = 99_999;

@@ -1,11 +1,11 @@
-/** Creates the views that the service would have of a simulated world. */
+/** Creates the market views that the service would build for a simulated world. */
 
 import { priceAt } from "../../sandbox/world/candles.ts";
 import { isListed, type ListedMarket, type SimulatedWorld } from "../../sandbox/world/types.ts";
 import type { EventView, LegView, MarketView, PeerView, PricePoint, QuotePoint } from "../../src/engine/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 
-/** Confidence of a true pair: about the precision of the matcher on such markets. */
+/** Match confidence of a true pair: roughly the matcher's precision on simulated markets. */
 const MATCH_CONFIDENCE = 0.98;
 const TRADING_VENUES = ["kalshi", "polymarket", "limitless"] as const;
 
@@ -14,7 +14,7 @@ export interface WorldCase {
   readonly view: MarketView;
 }
 
-/** The views of all open markets of the trading venues that have a price. */
+/** Returns the views of all open markets of the trading venues. Markets without a price are left out. */
 export function viewWorld(world: SimulatedWorld, asOf: number): WorldCase[] {
   const peers = listPeers(world, asOf);
   return TRADING_VENUES.flatMap((venue) => world.markets(venue, asOf)).flatMap((market): WorldCase[] => {
@@ -54,7 +54,7 @@ function viewMarket(world: SimulatedWorld, market: ListedMarket, peers: readonly
   };
 }
 
-/** The best prices of a market; an automated market maker has an indicative price only. */
+/** Returns the best prices of a market. An automated market maker has only an indicative price. */
 export function quoteAt(world: SimulatedWorld, market: ListedMarket, at: number): QuotePoint {
   const { bids, asks, lastPrice } = world.book(market, at);
   const isAmm = market.mechanism === "amm";
@@ -70,7 +70,7 @@ export function quoteAt(world: SimulatedWorld, market: ListedMarket, at: number)
   };
 }
 
-/** Hourly prices of the last day, and daily prices of the week before. */
+/** Returns hourly prices of the last day and daily prices of the eight days before `asOf`. */
 function pricesUntil(world: SimulatedWorld, market: ListedMarket, asOf: number): PricePoint[] {
   const ages = [...Array.from({ length: 8 }, (_, day) => (8 - day) * DAY_MS), ...hoursBefore(23)];
   return ages.flatMap((age): PricePoint[] => {
@@ -101,7 +101,7 @@ function legAt(world: SimulatedWorld, market: ListedMarket, at: number): LegView
   return yesPrice === null ? [] : [{ marketId: `${market.index}`, label: market.label, at, yesPrice, spread }];
 }
 
-/** Thresholds from the widest to the narrowest; deadlines from the latest to the earliest. */
+/** Returns the market ids of a ladder: thresholds from most to least likely, deadlines from latest to earliest. */
 function orderLadder(markets: readonly ListedMarket[], own: number): string[] | null {
   const type = markets.find(({ index }) => index === own)?.strike?.type ?? null;
   const rungs = markets.filter(({ strike }) => (strike?.type ?? null) === type);
@@ -111,7 +111,7 @@ function orderLadder(markets: readonly ListedMarket[], own: number): string[] | 
   return rungs.toSorted((a, b) => keyOf(a) - keyOf(b)).map(({ index }) => `${index}`);
 }
 
-/** The markets of other venues with the same or the opposite criterion. */
+/** Finds the markets of other venues with the same or the opposite resolution criterion. */
 function listPeers(world: SimulatedWorld, asOf: number): Map<ListedMarket, PeerView[]> {
   const peers = new Map<ListedMarket, PeerView[]>();
   const add = (market: ListedMarket, peer: ListedMarket, isInverse: boolean) => {

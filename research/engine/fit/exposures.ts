@@ -1,13 +1,13 @@
-/** The evidence of each factor before its weight. */
+/** Computes each factor's evidence before its weight is applied. */
 import { clampLambda } from "../../../src/engine/estimate.ts";
 import { FACTORS } from "../../../src/engine/factors/index.ts";
 import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../../src/engine/model.ts";
 import { computePrior, currentPrice } from "../../../src/engine/reference-price.ts";
 
-/** Confidence times lambda, by factor. A factor that does not apply has no entry. */
+/** Confidence times lambda (the factor's log-odds change), by factor. A factor that does not apply has no entry. */
 export type Exposure = Readonly<Partial<Record<FactorName, number>>>;
 
-/** The prior and the exposures of a view; null if it has no price. */
+/** Returns the prior and the factor exposures of a view; null if the view has no price. */
 export function exposureOf(
   view: MarketView,
   coefficients: EngineCoefficients,

@@ -1,4 +1,4 @@
-/** Fits all coefficients of the engine and scores them out of fold. */
+/** Fits all coefficients of the engine and computes their out-of-fold scores. */
 import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../../src/engine/model.ts";
 import { type Evaluation, evaluateFile } from "../evaluation.ts";
 import { laterCases } from "../later-cases.ts";
@@ -21,11 +21,11 @@ export interface EngineData {
 
 export type EngineFit = ReturnType<typeof fitEngine>;
 
-/** Fitted to recordings, because few resolved questions have peers and none has a book. */
+/** Factors fitted to recordings, because few resolved questions have peers and none has an order book. */
 const RECORDING_FACTORS: readonly FactorName[] = ["cross_venue", "order_flow"];
 const CANDIDATES = FACTOR_NAMES.filter((name) => !RECORDING_FACTORS.includes(name));
 
-/** @param base  current coefficients; kept for factors to which no data applies */
+/** @param base  current coefficients, kept for factors without data */
 export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineCoefficients) {
   const depthCases = [...laterCases(depth)];
   const quotesCases = [...laterCases(quotes)];
@@ -61,7 +61,7 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
   };
 }
 
-/** Counts tail prices at least 30 days before the resolution. The fitted calibration depends on them. */
+/** Counts wins of the unlikely side at extreme prices 30 days or more before resolution. They drive the calibration fit. */
 function describeTails(samples: readonly Sample[], coefficients: EngineCoefficients) {
   const tails = samples.filter(
     ({ days, view }) => days >= 30 && exposureOf(view, coefficients)?.exposures.calibration !== undefined,
@@ -69,7 +69,7 @@ function describeTails(samples: readonly Sample[], coefficients: EngineCoefficie
   return {
     rows: tails.length,
     groups: new Set(tails.map(({ group }) => group)).size,
-    /** Expected wins of the unlikely side: the sum of its prices. */
+    /** Expected number of wins of the unlikely side: the sum of its prices. */
     expectedWins: tails.reduce((sum, { market }) => sum + Math.min(market, 1 - market), 0),
     wins: tails.filter(({ market, outcome }) => (market < 0.5 ? outcome === 1 : outcome === 0)).length,
   };
@@ -87,7 +87,7 @@ function scoreResolved(
   });
 }
 
-/** Returns a function that gives the coefficients fitted without the fold of an item. */
+/** Returns a function from an item to the coefficients fitted without that item's fold. */
 function fitFolds<Item, Key extends Partial<Item>>(
   items: readonly Item[],
   groupOf: (item: Item | Key) => string,
@@ -106,7 +106,7 @@ function compareByTime(samples: readonly Sample[], fit: (train: readonly Sample[
   return compare(splitByTime(rows).flatMap(({ train, test }) => scoreSamples(test, fit(train))));
 }
 
-/** Scores each contest with a fit to the others, because prices of one contest are correlated. */
+/** Scores each contest with coefficients fitted to the other contests, because prices within a contest are correlated. */
 function scoreQuotes(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
   const events = new Set(cases.map(({ event }) => event));
   const fits = new Map(

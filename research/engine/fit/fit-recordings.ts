@@ -1,4 +1,4 @@
-/** Fits the share of the microprice and the weights of factors to recordings, and tests each out of fold by event. */
+/** Fits the microprice share and factor weights to recordings. Each is tested out of fold, with folds by event. */
 import type { EngineCoefficients } from "../../../src/engine/model.ts";
 import type { LaterCase } from "../later-price.ts";
 import { FOLDS, foldOf } from "./folds.ts";
@@ -12,13 +12,14 @@ import {
   slopeLowerBound,
 } from "./recording-slopes.ts";
 
-/** A fitted slope, and the relative change of the squared error that it causes out of fold; below 0 is better. */
+/** A fitted slope and its out-of-fold test. */
 export interface RecordingTrial {
   readonly name: string;
   readonly slope: Slope;
+  /** Relative change of the squared error against the price an hour and a day later; below 0 is better. */
   readonly afterHour: Slope;
   readonly afterDay: Slope;
-  /** Shipped value; 0 if the slope does not pass the test (`toTrial`). */
+  /** Shipped value; 0 if the slope fails the test in `toTrial`. */
   readonly shipped: number;
 }
 
@@ -27,7 +28,7 @@ interface Horizons {
   readonly day: readonly Point[];
 }
 
-/** Fits the share of the distance from the mid to the microprice, and with it the weight of the order flow. */
+/** Fits the microprice share, and then the weight of the order-flow factor given that share. */
 export function fitDepth(cases: readonly LaterCase[], base: EngineCoefficients) {
   const points = atHorizons((hours) => micropricePoints(byEvent(cases), hours, base));
   const microprice = toTrial("microprice", points, atBothTimes, "hour");
@@ -46,7 +47,10 @@ export function testFactor(
   return toTrial(name, points, atBothTimes, "hour");
 }
 
-/** The weight is 1 or 0: `fitLeadership` fits the shares, and this tests whether they predict the price a day later. */
+/**
+ * Tests whether the price gaps to peers predict the price a day later. The shipped weight is 1 or 0, because
+ * `fitLeadership` fits the sizes.
+ */
 export function testCrossVenue(cases: readonly LaterCase[], base: EngineCoefficients): RecordingTrial {
   const whole = { ...base, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
   const points = atHorizons((hours) => factorPoints(byEvent(cases), hours, "cross_venue", whole));
@@ -59,15 +63,15 @@ const atHorizons = (pointsAfter: (hours: number) => readonly Point[]): Horizons 
   day: pointsAfter(24),
 });
 
-/** Groups by event, because contracts of one event are correlated. */
+/** Sets the group of each case to its event, because contracts of one event are correlated. */
 const byEvent = (cases: readonly LaterCase[]): LaterCase[] => cases.map((later) => ({ ...later, group: later.event }));
 
-/** The smaller of the slopes after an hour and after a day. */
+/** The smaller of the slope lower bounds after an hour and after a day. */
 const atBothTimes = ({ hour, day }: Horizons): number => Math.min(slopeLowerBound(hour), slopeLowerBound(day));
 
 /**
- * Keeps a slope if its out-of-fold error falls by at least one standard error at the decisive time, and does not rise
- * by one at the other time.
+ * Keeps a slope if it lowers the out-of-fold error by at least one standard error at the decisive horizon, and raises it
+ * by less than one standard error at the other horizon.
  */
 function toTrial(
   name: string,

@@ -1,22 +1,22 @@
-/** Folds for cross-validation. */
+/** Assigns rows to the folds of a cross-validation. */
 
 export const FOLDS = 10;
 const TIME_BLOCKS = 8;
 
-/** Fold of a group, from its name: FNV-1a hash modulo 10. */
+/** Returns the fold of a group: the FNV-1a hash of its name modulo 10. */
 export function foldOf(group: string): number {
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(group)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
   return hash % FOLDS;
 }
 
-/** Rows to fit to, and rows to test on. */
+/** Training rows and test rows. */
 export interface Split<Row> {
   readonly train: readonly Row[];
   readonly test: readonly Row[];
 }
 
-/** Ten folds. No group is in both parts of a split, and each row is tested once. */
+/** Splits rows into at most ten folds. No group is in both the training and the test rows. Each row is tested once. */
 export function splitByGroup<Row extends { readonly group: string }>(rows: readonly Row[]): Split<Row>[] {
   return Array.from({ length: FOLDS }, (_, fold) => ({
     train: rows.filter(({ group }) => foldOf(group) !== fold),
@@ -31,8 +31,8 @@ export interface TimedRow {
 }
 
 /**
- * Blocks of equal size by time. A block is tested with a fit to the rows that were resolved before its first row,
- * without the groups of the block. The first block is never tested.
+ * Splits rows into eight consecutive time blocks of about equal size. The training rows of a block were resolved before
+ * the block starts and share no group with it. The first block is never tested.
  */
 export function splitByTime<Row extends TimedRow>(rows: readonly Row[]): Split<Row>[] {
   const byTime = rows.toSorted((a, b) => a.asOf - b.asOf);

@@ -1,14 +1,14 @@
-/** Fits how far a price moves towards its microprice and towards the prices of its peers, from recordings. */
+/** Regressions on recordings: how much of the gap to its microprice, or to the prices of its peers, a price closes. */
 import type { EngineCoefficients } from "../../../src/engine/index.ts";
 import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
 import type { LaterCase } from "../later-price.ts";
 import { exposureOf } from "./exposures.ts";
 
-/** Assumed standard deviation of the shares of venue pairs around their mean; not identifiable from one recording. */
+/** Assumed standard deviation of the venue pairs' shares around their mean. It cannot be estimated from one recording. */
 const PAIR_DEVIATION = 0.1;
 const SHARE_MAX = 0.6;
 const Z_95 = 1.96;
-/** Assumed share for play money and forecasts, relative to that for money. No recording contains them. */
+/** Assumed ratio of the share for play-money and forecast venues to the share for money. No recording contains them. */
 const OTHER_KINDS_RATIO = 0.25;
 
 /** One observation of a regression through the origin, y = slope * x. */
@@ -26,7 +26,7 @@ export interface Slope {
   readonly groups: number;
 }
 
-/** Least squares through the origin. */
+/** Fits y = slope * x by least squares. */
 export function fitSlope(points: readonly Point[]): Slope {
   const squares = points.reduce((sum, { x }) => sum + x * x, 0);
   const value = squares === 0 ? 0 : points.reduce((sum, { x, y }) => sum + x * y, 0) / squares;
@@ -37,15 +37,15 @@ export function fitSlope(points: readonly Point[]): Slope {
 }
 
 /**
- * Lower bound of the slope's 95% interval, clustered by group; at least 0. A share that is too small only reduces the
- * gain, while one that is too large can cause a loss.
+ * Lower bound of the slope's 95% confidence interval, clustered by group; at least 0. The lower bound is used because an
+ * underestimated slope only reduces the gain, while an overestimated slope can cause a loss.
  */
 export function slopeLowerBound(points: readonly Point[]): number {
   const { value, error } = fitSlope(points);
   return Math.max(0, value - Z_95 * error);
 }
 
-/** x: distance from the mid to the microprice. y: change of the price. */
+/** Points with x = microprice minus mid, and y = change of the price within `hours`. */
 export function micropricePoints(cases: Iterable<LaterCase>, hours: number, coefficients: EngineCoefficients): Point[] {
   return pointsOf(cases, hours, (view) => {
     const mid = exposureOf(view, { ...coefficients, micropriceShare: 0 });
@@ -55,7 +55,7 @@ export function micropricePoints(cases: Iterable<LaterCase>, hours: number, coef
   });
 }
 
-/** x: change of the probability by the unweighted factor, to first order. y: change of the price. */
+/** Points with x = first-order change of the probability by the unweighted factor, and y = price change within `hours`. */
 export function factorPoints(
   cases: Iterable<LaterCase>,
   hours: number,
@@ -85,7 +85,7 @@ function pointsOf(
   return points;
 }
 
-/** Change of the squared error by y = slope * x, relative to that of y = 0; below 0 is better. */
+/** Relative change of the squared error when predicting y = slope * x instead of y = 0; below 0 is better. */
 export function relativeErrorChange(points: readonly Point[], slopeOf: (group: string) => number): Slope {
   const terms = points.map(({ group, x, y }) => ({
     group,
@@ -113,10 +113,10 @@ export interface LeadershipFit {
 }
 
 /**
- * Share of the gap to a peer that a price closes within a day, for each pair of venues of a recording.
+ * Estimates, for each pair of venues, the share of the gap to a peer that a price closes within a day.
  *
- * The default share is the lower bound of the slope over all pairs, clustered by contest. The share of one pair is the
- * mean of its own slope and the default, weighted by precision: w = 0.1^2 / (0.1^2 + error^2).
+ * The default share is the lower bound of the slope over all pairs, clustered by contest. The share of a pair is
+ * w * slope of the pair + (1 - w) * default share, with w = 0.1^2 / (0.1^2 + standard error^2).
  */
 export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineCoefficients): LeadershipFit {
   const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
@@ -147,7 +147,7 @@ export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineC
   };
 }
 
-/** Venue and peer, separated by a space; only the venue if there is not exactly one peer. */
+/** Returns the venue and the peer's venue, separated by a space; only the venue unless there is exactly one peer. */
 const pairOf = ({ view }: LaterCase): string =>
   view.peers.length === 1 ? `${view.adapter} ${view.peers[0]?.adapter}` : `${view.adapter}`;
 

@@ -3,23 +3,23 @@ import { sigmoid } from "../../../src/lib/numbers.ts";
 import { fitLogistic } from "../../logistic.ts";
 
 /**
- * Penalty on the weights of standardised features: the effect of a feature on the log-odds has a normal prior with mean
- * 0 and standard deviation 1 / sqrt(5) = 0.45. In the data no unlikely side of a tail price won, so without a penalty
- * the weight of the calibration would have no bound. Cross-validation prefers a smaller penalty
+ * Ridge penalty on the weights of standardised features. It corresponds to a normal prior on each weight with mean 0 and
+ * standard deviation 1 / sqrt(5) = 0.45. In the data, the unlikely side of an extreme price never won, so the
+ * calibration weight would diverge without a penalty. Cross-validation prefers a smaller penalty
  * (docs/decisions/0013-log-odds-factors.md).
  */
 export const RIDGE = 5;
 
 export interface Example {
   readonly features: readonly number[];
-  /** Fixed part of the log-odds. */
+  /** Part of the log-odds that is not fitted. */
   readonly offset: number;
   readonly outcome: number;
 }
 
 /**
- * Weights of the features, without intercept. Features are divided by their root mean square where they are not 0, so
- * that the penalty does not depend on their unit. Examples without any feature do not influence the fit.
+ * Fits the weights of the features, without intercept. Each feature is divided by the root mean square of its nonzero
+ * values, so that the penalty does not depend on its unit. Examples whose features are all 0 are ignored.
  *
  * @returns  one weight per feature; all 0 if not both outcomes occur
  */
@@ -38,7 +38,7 @@ export function fitRidge(examples: readonly Example[]): readonly number[] {
   return weights.map((weight, index) => weight / (scales[index] ?? 1));
 }
 
-/** Mean square of a feature where it is not 0; 0 if it never is. */
+/** Mean square of a feature's nonzero values; 0 if there are none. */
 export function meanSquareOf(examples: readonly Pick<Example, "features">[], index: number): number {
   let sum = 0;
   let count = 0;

@@ -10,11 +10,11 @@ import { type Exposure, exposureOf } from "./exposures.ts";
 import { type Split, splitByGroup, splitByTime } from "./folds.ts";
 import { type Example, fitRidge, meanSquareOf, predict, RIDGE } from "./ridge.ts";
 
-/** Lambda is the full change of the log-odds by a factor. A larger weight would extrapolate it. */
+/** Maximum absolute weight. Lambda is a factor's full log-odds change, so a larger weight would extrapolate. */
 const WEIGHT_MAX = 1;
-/** About the standard deviation of a uniform distribution on [0, 1], 0.29. */
+/** Maximum standard error of a weight. The standard deviation of a uniform distribution on [0, 1] is about 0.29. */
 const WEIGHT_ERROR_MAX = 0.3;
-/** Minimum number of groups to which a factor must apply to be fitted. */
+/** Minimum number of groups with evidence for a factor; factors with fewer groups are not fitted. */
 const GROUPS_MIN = 20;
 
 export interface FitRow {
@@ -42,7 +42,7 @@ export interface Trial {
   readonly rows: number;
   readonly groups: number;
   readonly weight: number;
-  /** Scores without the factor minus those with it; above 0 is better. */
+  /** Scores without the factor minus scores with it, with folds by group and by time; above 0 is better. */
   readonly byGroup: Gain;
   readonly byTime: Gain;
   readonly isKept: boolean;
@@ -55,7 +55,7 @@ export interface Gain {
 }
 
 export interface FittedWeights {
-  /** Only of candidates that apply to enough groups. */
+  /** Weights of the candidates with enough groups. */
   readonly weights: Readonly<Partial<Record<FactorName, number>>>;
   readonly covariance: EngineCoefficients["covariance"];
   readonly trials: readonly Trial[];
@@ -65,10 +65,10 @@ export interface FittedWeights {
  * Ridge logistic regression (`fitRidge`) of the outcomes on the factors' exposures, with the log-odds of the prior as
  * offset and without intercept.
  *
- * A factor is tried alone against the prior. It is kept if the out-of-fold log loss falls by at least one standard
- * error by group, the Brier score falls too, and the log loss also falls when only earlier questions are fitted. The
- * factors that are kept are then fitted together, and the worst is removed until each of them passes the same test
- * against the others.
+ * Each factor is first tested alone against the prior. It passes if three conditions hold: with folds by group, it lowers
+ * the log loss by at least one standard error; with folds by group, it lowers the Brier score; with folds by time, it
+ * lowers the log loss. The factors that pass are then fitted together. The worst factor is removed until each remaining
+ * factor passes the same test against the others.
  */
 export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorName[]): FittedWeights {
   const folds = { byGroup: splitByGroup(rows), byTime: splitByTime(rows) };
@@ -142,15 +142,15 @@ const toExample = ({ exposures, offset, outcome }: FitRow, names: readonly Facto
   outcome,
 });
 
-/** Weights of the named factors, in [-1, 1]. */
+/** Fits the weights of the named factors and limits them to [-1, 1]. */
 function fitTo(rows: readonly FitRow[], names: readonly FactorName[]): readonly number[] {
   const weights = fitRidge(rows.map((row) => toExample(row, names)));
   return weights.map((weight) => clamp(weight, -WEIGHT_MAX, WEIGHT_MAX));
 }
 
 /**
- * Covariance of the weights: the inverse Hessian, with each standard error raised to that of the group-clustered
- * sandwich estimator where it is larger, and then limited to 0.3.
+ * Covariance of the weights. The correlations come from the inverse Hessian. Each standard error is the larger of the
+ * inverse-Hessian one and the group-clustered sandwich estimate, limited to 0.3.
  */
 function covarianceOf(
   rows: readonly FitRow[],

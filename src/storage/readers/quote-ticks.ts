@@ -1,7 +1,7 @@
 import type { Database } from "../../ports/database.ts";
 import { toPrice } from "../storable.ts";
 
-/** Best prices of a market from a time until the next tick; null for a side without a quote. */
+/** Best bid and ask of a market from `at` until the next tick; null for a side without a quote. */
 export interface QuoteTick {
   /** Unix milliseconds. */
   readonly at: number;
@@ -11,18 +11,18 @@ export interface QuoteTick {
 
 /** The quotes of a market over a period. */
 export interface QuoteTicks {
-  /** Oldest first. The first one may be before the period: it holds at its start. */
+  /** Oldest first. The first tick may be from before the period; it is then the quote at the start of the period. */
   readonly ticks: readonly QuoteTick[];
-  /** Ticks stored in the period, of which `ticks` has the last one of each minute. */
+  /** Number of ticks stored in the period. `ticks` contains only the last one of each minute. */
   readonly tickCount: number;
 }
 
-/** A quote older than this before the period is not assumed to hold at its start. */
+/** A quote is assumed to be valid at the start of the period only if it is less than this number of days older. */
 const BEFORE_DAYS_MAX = 7;
 
 /**
- * The last tick of each minute in ($2, $3] of market $1, and the last one before. Ticks are read in the order of the
- * primary key; at most one row per minute is returned, however busy the market is.
+ * Selects the last tick of market $1 in each minute of ($2, $3], and the last tick at or before $2. Ticks are read in
+ * primary-key order. At most one row per minute is returned.
  */
 const SELECT_QUOTE_TICKS = `
 select * from (

@@ -37,7 +37,7 @@ export interface CorrelationTask extends PriceSeries {
   /** The venue, if all markets have the same; else null. */
   readonly platform: string | null;
   readonly period: CorrelationPeriod;
-  /** Pairs of markets that ask the same question, by index; `a` is below `b`. */
+  /** Pairs of markets that ask the same or the opposite question, by index; `a` is below `b`. */
   readonly matches: readonly MatchedPair[];
   /** Minimum absolute coefficient of returned pairs; null for all pairs. */
   readonly minCorrelation: number | null;
