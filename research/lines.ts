@@ -10,7 +10,7 @@ const GZIP_MAGIC = 0x1f8b;
  * @param name  name of a row in error messages, such as "a pair"
  * @throws Error with the line number if a line is not valid JSON or not a row
  */
-export async function readLines<Row>(
+export async function readJsonLines<Row>(
   path: string,
   isRow: (value: unknown) => value is Row,
   name: string,

@@ -7,13 +7,12 @@ import { fitLogistic } from "./logistic.ts";
 const assertClose = (actual: number, expected: number, tolerance = 1e-6) =>
   assert.ok(Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
 
-/** Repeats each example `count` times. */
 function createExamples(counts: readonly (readonly [x: number, outcome: number, count: number])[]) {
   const examples = counts.flatMap(([x, outcome, count]) => Array.from({ length: count }, () => [x, outcome] as const));
   return { inputs: examples.map(([x]) => [x]), outcomes: examples.map(([, outcome]) => outcome) };
 }
 
-test("without features the intercept is the log-odds of the share of positive outcomes", () => {
+test("without features, the intercept is the log-odds of the share of positive outcomes", () => {
   const outcomes = [1, 1, 1, 0];
   const { intercept, weights } = fitLogistic(
     outcomes.map(() => []),
@@ -24,8 +23,8 @@ test("without features the intercept is the log-odds of the share of positive ou
   assert.deepEqual(weights, []);
 });
 
-test("for one binary feature and no ridge the weight is the logarithm of the odds ratio", () => {
-  // Doll and Hill (1950), men: 647 smokers and 2 others with lung cancer, 622 and 27 controls.
+test("with one binary feature and no penalty, the weight is the logarithm of the odds ratio", () => {
+  // Doll and Hill (1950), men. Lung cancer: 647 smokers and 2 non-smokers. Controls: 622 smokers and 27 non-smokers.
   const { inputs, outcomes } = createExamples([
     [1, 1, 647],
     [0, 1, 2],
@@ -65,7 +64,7 @@ test("the gradient of the penalised log-likelihood is zero at the fitted coeffic
   );
 });
 
-test("a larger ridge gives smaller weights, also for separable data", () => {
+test("a larger penalty gives smaller weights, also for separable data", () => {
   const { inputs, outcomes } = createExamples([
     [0, 0, 5],
     [1, 1, 5],
@@ -76,7 +75,7 @@ test("a larger ridge gives smaller weights, also for separable data", () => {
   assert.ok(weightAt(10) > 0);
 });
 
-test("an offset has the weight 1, with and without an intercept", () => {
+test("an offset is added to the log-odds with the weight 1, with and without an intercept", () => {
   const { inputs, outcomes } = createExamples([
     [1, 1, 60],
     [1, 0, 20],
@@ -96,7 +95,7 @@ test("an offset has the weight 1, with and without an intercept", () => {
   );
 });
 
-test("rejects empty data and data with only one outcome", () => {
+test("empty data and data with only one outcome are rejected", () => {
   assert.throws(() => fitLogistic([[1], [2]], [1, 1], 1), /both outcomes must occur/);
   assert.throws(() => fitLogistic([], [], 1), /both outcomes must occur/);
 });

@@ -1,7 +1,7 @@
 /** Sections of a report, for the terminal, Markdown and HTML. */
 import type { Interval } from "../src/quant/clustered-ratio.ts";
 
-export interface Section {
+export interface ReportSection {
   readonly title: string;
   readonly text: readonly string[];
   /** Empty for a section without a table. */
@@ -15,15 +15,15 @@ export const formatNumber = (value: number | null | undefined, decimals = 3): st
 export const formatInterval = (value: Interval | null, decimals: number): string =>
   value === null ? "–" : `${formatNumber(value.low, decimals)} to ${formatNumber(value.high, decimals)}`;
 
-export function table(header: Section["header"], rows: Section["rows"]): string {
-  const line = (cells: Section["rows"][number]) => `| ${cells.join(" | ")} |`;
+export function markdownTable(header: ReportSection["header"], rows: ReportSection["rows"]): string {
+  const line = (cells: ReportSection["rows"][number]) => `| ${cells.join(" | ")} |`;
   return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
 /** @param heading  Markdown prefix of the headings, such as "##" */
-export const toMarkdown = (sections: readonly Section[], heading: string): string =>
+export const toMarkdown = (sections: readonly ReportSection[], heading: string): string =>
   sections
     .map(({ title, text, header, rows }) =>
-      [`${heading} ${title}`, ...text, ...(header.length === 0 ? [] : [table(header, rows)])].join("\n\n"),
+      [`${heading} ${title}`, ...text, ...(header.length === 0 ? [] : [markdownTable(header, rows)])].join("\n\n"),
     )
     .join("\n\n");

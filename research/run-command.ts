@@ -5,7 +5,8 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 const PROJECT = new URL("../", import.meta.url);
 
 /** Defines a command-line option with a string value. */
-export const text = <const Default extends string>(value: Default) => ({ type: "string", default: value }) as const;
+export const stringOption = <const Default extends string>(value: Default) =>
+  ({ type: "string", default: value }) as const;
 
 /**
  * Parses the command line and calls `run`, or prints `usage` for `--help`. If parsing or `run` throws, prints the error

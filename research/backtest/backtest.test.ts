@@ -50,7 +50,7 @@ describe("npm run backtest on a recording", () => {
     world = await record("world.jsonl.gz", worldFacts(simulation, period));
   });
 
-  test("prints tables and one JSON object in the last line, and writes the reports", async () => {
+  test("the output has tables and ends with one JSON object, and the reports are written", async () => {
     const [html, json] = [pathOf("report.html"), pathOf("report.json")];
     const options = ["--recording", world, "--every", "6h", "--markets", "40", "--html", html, "--json", json];
     const { code, stdout, stderr } = await run(...PERIOD, ...options);
@@ -73,7 +73,7 @@ describe("npm run backtest on a recording", () => {
     assert.equal(again.stdout, stdout);
   });
 
-  test("reports a loss as a loss, and an interval without bounds if only one market resolved", async () => {
+  test("a loss is reported as a loss, and the bounds of an interval are null if only one market resolved", async () => {
     const facts = [...listContradiction(), settledFact(FROM + HOUR_MS, "A", { kind: "yes" })];
     const { stdout } = await run(...PERIOD, "--recording", await record("loss.jsonl", facts), "--every", "1d");
     const summary = lastLine(stdout);
@@ -82,14 +82,14 @@ describe("npm run backtest on a recording", () => {
     assert.deepEqual(summary.realised_edge_ci, [null, null]);
   });
 
-  test("a period without data is an error that names the period of the recording", async () => {
+  test("a period without data gives an error with the period that the recording covers", async () => {
     const period = ["--from", "2025-01-01", "--to", "2025-01-02"];
     const { code, stdout, stderr } = await run(...period, "--recording", world);
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /no data from 2025-01-01T.* it has data from 2026-06-01T00:00:00.000Z to 2026-06-03T/);
   });
 
-  test("rejects a file that is not a recording, and an absent file", async () => {
+  test("a file that is not a recording and a missing file are rejected", async () => {
     const file = pathOf("broken.jsonl");
     await writeFile(file, "{}\n");
     const broken = await run(...PERIOD, "--recording", file);
@@ -111,7 +111,7 @@ describe("npm run backtest on a store", () => {
     await database.close();
   });
 
-  test("makes no trade without sizes, and prints the reason", async () => {
+  test("without sizes there is no trade, and the reason is printed", async () => {
     const { code, stdout, stderr } = await run(...PERIOD, "--store", folder, "--every", "1d");
     assert.equal(code, 0, stderr);
     const summary = lastLine(stdout);
@@ -120,14 +120,14 @@ describe("npm run backtest on a store", () => {
     assert.match(stdout, /no order books and no sizes of quotes/);
   });
 
-  test("a backtest on a store trades at stored quotes with the assumed size, and settles at stored status changes", async () => {
+  test("with an assumed size, trades are made at stored quotes and settled at stored status changes", async () => {
     const { stdout } = await run(...PERIOD, "--store", folder, "--every", "1d", "--assumed-size", "5000");
     const summary = lastLine(stdout);
     assert.deepEqual([summary.trades, summary.traded_markets, summary.resolved], [2, 2, 1]);
     assert.match(stdout, /assumed to offer 5000 contracts/);
   });
 
-  test("rejects a folder without a store, and a period without data", async () => {
+  test("a directory without a store and a period without data are rejected", async () => {
     const absent = await run(...PERIOD, "--store", pathOf("nothing"));
     assert.equal(absent.code, 1);
     assert.match(absent.stderr, /contains no store/);
@@ -137,7 +137,7 @@ describe("npm run backtest on a store", () => {
   });
 });
 
-test("invalid options exit with code 1 and a message without a stack; --help prints the usage", async () => {
+test("invalid options give exit code 1 and a message without a stack trace; --help prints the usage", async () => {
   const wrong = await run("--from", "2026-06-01", "--recording", "file");
   assert.deepEqual([wrong.code, wrong.stdout], [1, ""]);
   assert.match(wrong.stderr, /^--to is missing: a day as YYYY-MM-DD\.\nSee npm run backtest -- --help\n$/);

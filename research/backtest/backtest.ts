@@ -4,16 +4,16 @@ import { writeFile } from "node:fs/promises";
 import { toIso } from "../../src/lib/dates/iso-time.ts";
 import { withStore } from "../open-store.ts";
 import { toMarkdown } from "../report.ts";
-import { type BacktestOptions, parseOptions, USAGE } from "./options.ts";
+import { BACKTEST_USAGE, type BacktestOptions, parseBacktestOptions } from "./options.ts";
 import { readRecordedFacts } from "./recording-source.ts";
 import { Replay } from "./replay.ts";
-import { describeResult, renderHtml, summariseResult, toJson } from "./report.ts";
-import { computeResult } from "./result.ts";
-import { readStoredFacts, STORE_GAPS } from "./store-source.ts";
+import { backtestToJson, describeResult, renderBacktestHtml, summariseResult } from "./report.ts";
+import { computeBacktestResult } from "./result.ts";
+import { readStoredFacts, STORE_LIMITATIONS } from "./store-source.ts";
 
 try {
-  const options = parseOptions(process.argv.slice(2));
-  if (options === null) process.stdout.write(USAGE);
+  const options = parseBacktestOptions(process.argv.slice(2));
+  if (options === null) process.stdout.write(BACKTEST_USAGE);
   else await backtest(options);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\nSee npm run backtest -- --help\n`);
@@ -25,21 +25,23 @@ async function backtest(options: BacktestOptions): Promise<void> {
   const notes = await readFacts(replay, options);
   const record = replay.finish();
   if (record.counts.facts === 0) throw new Error(describeEmptyPeriod(record.covers, options));
-  const result = computeResult(record, options.to);
+  const result = computeBacktestResult(record, options.to);
   const { html, json } = options;
-  if (html !== null) await writeFile(html, renderHtml(result, options, notes));
-  if (json !== null) await writeFile(json, `${JSON.stringify(toJson(result, options, notes), null, 2)}\n`);
+  if (html !== null) await writeFile(html, renderBacktestHtml(result, options, notes));
+  if (json !== null) await writeFile(json, `${JSON.stringify(backtestToJson(result, options, notes), null, 2)}\n`);
   const sections = describeResult(result, options, notes);
   process.stdout.write(`${toMarkdown(sections, "##")}\n\n${JSON.stringify(summariseResult(result, options))}\n`);
 }
 
-/** Applies all facts of the source to the replay. Returns the limitations of the source, as sentences for the report. */
+/**
+ * Applies all facts of the source to the replay. Returns the limitations of the source, as sentences for the report.
+ */
 async function readFacts(replay: Replay, options: BacktestOptions): Promise<readonly string[]> {
   const { kind, location } = options.source;
   if (kind === "recording") return readRecordedFacts(location, (fact) => replay.apply(fact));
   await withStore(location, (database) => readStoredFacts(database, options, (fact) => replay.apply(fact)));
-  if (options.assumedSize === null) return STORE_GAPS;
-  return [...STORE_GAPS, `Every quote is assumed to offer ${options.assumedSize} contracts at each side.`];
+  if (options.assumedSize === null) return STORE_LIMITATIONS;
+  return [...STORE_LIMITATIONS, `Every quote is assumed to offer ${options.assumedSize} contracts at each side.`];
 }
 
 function describeEmptyPeriod(covers: { readonly from: number; readonly to: number } | null, options: BacktestOptions) {

@@ -3,21 +3,24 @@ import { type BoardMarket, eventSlug, findSetGap } from "../../src/board/index.t
 import { categoryOf } from "../../src/domain/category.ts";
 import { type EventView, type LegView, type MarketView, type PeerView, spreadOf } from "../../src/engine/index.ts";
 import { venueOf } from "../engine/venues.ts";
-import type { KnownMarkets } from "./known-markets.ts";
-import type { Peers } from "./peers.ts";
+import type { PeerFinder } from "./peer-finder.ts";
+import type { ReplayedMarkets } from "./replayed-markets.ts";
 
-/** Maximum numbers of event legs and of peers in a view, as in the service (`market-views.ts` of the capability `analyses`). */
+/**
+ * Maximum numbers of event legs and of peers in a view, as in the service (`market-views.ts` of the capability
+ * `analyses`).
+ */
 const LEGS_MAX = 200;
 const PEERS_MAX = 10;
 
 /** Differences between the views of a replay and the views of the service. Every report lists them. */
-export const VIEW_GAPS: readonly string[] = [
+export const VIEW_LIMITATIONS: readonly string[] = [
   "Ladders of thresholds and dates are not compared, because their code belongs to a capability; exclusive outcomes are.",
   "There are no reports of agents, no research and no decisions of an operator about pairs.",
 ];
 
 /** @param asOf  Unix milliseconds, not before the last applied fact */
-export function viewMarket(known: KnownMarkets, peers: Peers, market: BoardMarket, asOf: number): MarketView {
+export function viewMarket(known: ReplayedMarkets, peers: PeerFinder, market: BoardMarket, asOf: number): MarketView {
   const { listing, quote, activity } = market;
   const { venue, marketId } = listing;
   const at = known.confirmedAt(market);
@@ -46,12 +49,12 @@ export function viewMarket(known: KnownMarkets, peers: Peers, market: BoardMarke
   };
 }
 
-function viewBook(known: KnownMarkets, market: BoardMarket): MarketView["book"] {
+function viewBook(known: ReplayedMarkets, market: BoardMarket): MarketView["book"] {
   const book = known.findBook(market);
   return book === null ? null : { at: book.receivedAt, bids: book.bids, asks: book.asks };
 }
 
-function viewPeers(known: KnownMarkets, peers: Peers, market: BoardMarket): PeerView[] {
+function viewPeers(known: ReplayedMarkets, peers: PeerFinder, market: BoardMarket): PeerView[] {
   return peers
     .peersOf(market)
     .slice(0, PEERS_MAX)
@@ -76,7 +79,7 @@ function viewPeers(known: KnownMarkets, peers: Peers, market: BoardMarket): Peer
     });
 }
 
-function viewEvent(known: KnownMarkets, { listing: { venue, eventId } }: BoardMarket): EventView | null {
+function viewEvent(known: ReplayedMarkets, { listing: { venue, eventId } }: BoardMarket): EventView | null {
   if (eventId === null) return null;
   const slug = eventSlug(venue, eventId);
   const event = known.board.findEvent(slug)?.listing ?? null;
@@ -91,7 +94,7 @@ function viewEvent(known: KnownMarkets, { listing: { venue, eventId } }: BoardMa
   };
 }
 
-function viewLeg(known: KnownMarkets, market: BoardMarket): LegView {
+function viewLeg(known: ReplayedMarkets, market: BoardMarket): LegView {
   const { listing, quote, yesPrice } = market;
   return {
     marketId: listing.marketId,

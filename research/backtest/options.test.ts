@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { HOUR_MS } from "../../src/lib/durations.ts";
-import { parseOptions } from "./options.ts";
+import { parseBacktestOptions } from "./options.ts";
 
 const PERIOD = ["--from", "2026-06-01", "--to", "2026-06-03"];
 
-test("defaults to hourly signals of the 200 most liquid markets", () => {
-  assert.deepEqual(parseOptions([...PERIOD, "--recording", "file"]), {
+test("the default is hourly signals for the 200 most liquid markets", () => {
+  assert.deepEqual(parseBacktestOptions([...PERIOD, "--recording", "file"]), {
     from: Date.UTC(2026, 5, 1),
     to: Date.UTC(2026, 5, 3),
     everyMs: HOUR_MS,
@@ -16,10 +16,10 @@ test("defaults to hourly signals of the 200 most liquid markets", () => {
     html: null,
     json: null,
   });
-  assert.equal(parseOptions(["--help"]), null);
+  assert.equal(parseBacktestOptions(["--help"]), null);
 });
 
-describe("rejects invalid options with a message that names the option", () => {
+describe("invalid options are rejected with a message that names the option", () => {
   const source = ["--recording", "file"];
   for (const [name, args, message] of [
     ["no dates", source, /--from is missing/],
@@ -34,6 +34,6 @@ describe("rejects invalid options with a message that names the option", () => {
     ["an unknown option", [...PERIOD, ...source, "--seed", "1"], /--seed/],
   ] as const)
     test(name, () => {
-      assert.throws(() => parseOptions(args), message);
+      assert.throws(() => parseBacktestOptions(args), message);
     });
 });

@@ -4,7 +4,7 @@ import { MINUTE_MS } from "../../src/lib/durations.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";
 import { parseCount } from "../run-command.ts";
 
-export const USAGE = `Usage: npm run backtest -- --from DATE --to DATE --recording FILE [options]
+export const BACKTEST_USAGE = `Usage: npm run backtest -- --from DATE --to DATE --recording FILE [options]
        npm run backtest -- --from DATE --to DATE --store URL_OR_FOLDER [options]
 
 Replays recorded or stored market data, makes signals like the service, and reports what they would have earned. A signal uses
@@ -49,7 +49,7 @@ export interface BacktestOptions {
  * @returns  null for `--help`
  * @throws Error with a message for the user if an option is missing or invalid
  */
-export function parseOptions(args: readonly string[]): BacktestOptions | null {
+export function parseBacktestOptions(args: readonly string[]): BacktestOptions | null {
   const { values } = parseArgs({
     args: [...args],
     options: {

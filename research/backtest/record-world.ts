@@ -3,7 +3,7 @@ import { createWorld } from "../../sandbox/world/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import { openRecordingWriter } from "../../src/recording/index.ts";
 import { startOfUtcDate } from "../../src/trading/index.ts";
-import { parseCount, runCommand, text } from "../run-command.ts";
+import { parseCount, runCommand, stringOption } from "../run-command.ts";
 import { worldFacts } from "./world-facts.ts";
 
 const USAGE = `Usage: node research/backtest/record-world.ts --out FILE [--from DATE] [--days N] [--seed N] [--markets N]
@@ -23,7 +23,13 @@ const FACTS_PER_PAUSE = 500;
 await runCommand(
   {
     usage: USAGE,
-    options: { out: text(""), from: text("2026-10-01"), days: text("25"), seed: text("1"), markets: text("400") },
+    options: {
+      out: stringOption(""),
+      from: stringOption("2026-10-01"),
+      days: stringOption("25"),
+      seed: stringOption("1"),
+      markets: stringOption("400"),
+    },
   },
   async ({ out, from, days, seed, markets }) => {
     if (out === "") throw new Error(`--out is missing\n\n${USAGE}`);

@@ -14,7 +14,7 @@ import {
   VENUE,
 } from "../../test/support/backtest/sample-facts.ts";
 import { Replay, type ReplayOptions } from "./replay.ts";
-import { computeResult } from "./result.ts";
+import { computeBacktestResult } from "./result.ts";
 import { worldFacts } from "./world-facts.ts";
 
 const OPTIONS: ReplayOptions = {
@@ -30,10 +30,10 @@ function run(facts: readonly Fact[], parts: Partial<ReplayOptions> = {}) {
   const replay = new Replay(options);
   for (const fact of facts) assert.ok(replay.apply(fact), JSON.stringify(fact));
   const record = replay.finish();
-  return { record, result: computeResult(record, options.to) };
+  return { record, result: computeBacktestResult(record, options.to) };
 }
 
-/** The signals of the first midnight, and the settlement of market A at noon. */
+/** Replays the signals at the first midnight and the settlement of market A at noon. */
 const settleFirst = (outcome: Outcome) => [...listContradiction(), settledFact(FROM + DAY_MS / 2, "A", outcome)];
 const tradeOf = ({ record }: ReturnType<typeof run>, marketId: string) => {
   const trade = record.trades.find((known) => known.marketId === marketId);
@@ -42,7 +42,7 @@ const tradeOf = ({ record }: ReturnType<typeof run>, marketId: string) => {
 };
 
 describe("trades and settlements", () => {
-  test("buys at the first signal, for at most a tenth of the bankroll", () => {
+  test("the first signal buys for at most a tenth of the bankroll", () => {
     const played = run(listContradiction());
     const { side, price, contracts, feeUsd, at, edge, category } = tradeOf(played, "A");
     assert.deepEqual([side, price, feeUsd, at, category], ["no", 0.4, 0, FROM, "Sports"]);
@@ -75,7 +75,7 @@ describe("trades and settlements", () => {
       if (outcome.kind === "no") assert.ok((scores.difference?.value ?? 0) < 0);
     });
 
-  test("open trades are marked at midnight, and the days sum to the profit", () => {
+  test("open trades are marked to market at midnight, and the daily profits sum to the total profit", () => {
     const facts = [...listContradiction(), quoteFact(FROM + 6 * HOUR_MS, "A", { bid: 0.5, ask: 0.52 })];
     const played = run(facts, { to: FROM + DAY_MS });
     const contracts = [tradeOf(played, "A").contracts, tradeOf(played, "B").contracts];
@@ -88,7 +88,7 @@ describe("trades and settlements", () => {
     );
   });
 
-  test("a settled market is never traded again, even if the venue reopens it; a correction changes its payout", () => {
+  test("a settled market is not traded again if the venue reopens it, and a corrected outcome changes its payout", () => {
     const facts = [
       ...settleFirst({ kind: "yes" }),
       marketFact(FROM + DAY_MS - HOUR_MS, "A"),
@@ -102,7 +102,7 @@ describe("trades and settlements", () => {
     assert.ok(Math.abs(won - 0.6 * tradeOf(played, "A").contracts) < 1e-9);
   });
 
-  test("selects the most liquid markets first, then those of unknown liquidity by volume", () => {
+  test("markets are selected by liquidity, then markets of unknown liquidity by volume", () => {
     const activity = (marketId: string, liquidityUsd: number | null, volume24hUsd: number): Fact => ({
       at: FROM - HOUR_MS / 2,
       venue: VENUE,
@@ -120,7 +120,7 @@ describe("trades and settlements", () => {
   });
 });
 
-describe("offers that a signal can buy", () => {
+describe("offers that a signal can trade against", () => {
   const early = FROM - HOUR_MS / 2;
   const bookFact = (at: number, bids: readonly (readonly [number, number])[]): Fact => ({
     at,
@@ -144,7 +144,7 @@ describe("offers that a signal can buy", () => {
     assert.ok((buy(withBook(bookFact(early, [[0.6, 5_000]])))?.contracts ?? 0) > 1);
   });
 
-  test("a book older than an hour is not used", () => {
+  test("an order book older than an hour is not used", () => {
     const old = FROM - HOUR_MS - 1;
     const facts = [...listContradiction(old), bookFact(old, [[0.6, 5_000]]), quoteFact(early, "A", small)];
     assert.equal(buy(facts)?.contracts, 1);
@@ -165,20 +165,20 @@ describe("offers that a signal can buy", () => {
     assert.ok((buy(facts, { assumedSize: 5_000 })?.contracts ?? 0) > 1);
   });
 
-  test("a price without a quote is scored and not traded", () => {
+  test("a market with a price but no quote is analysed and not traded", () => {
     const price = { bid: null, ask: null, bidSize: null, askSize: null, lastPrice: 0.6 };
     const { record } = run([...listContradiction(), quoteFact(early, "A", price)], { to: FROM + DAY_MS });
     assert.ok(record.estimates.some(({ marketId }) => marketId === "A"));
     assert.ok(record.trades.every(({ marketId }) => marketId !== "A"));
   });
 
-  test("buys nothing an hour after the last fact, and analyses nothing a day after it", () => {
+  test("there is no trade an hour after the last fact, and no analysis a day after it", () => {
     const silent = run(listContradiction(FROM - HOUR_MS - 1), { to: FROM + DAY_MS }).record;
     assert.deepEqual([silent.counts.analyses, silent.trades.length], [2, 0]);
     assert.equal(run(listContradiction(FROM - DAY_MS - 1), { to: FROM + DAY_MS }).record.counts.analyses, 0);
   });
 
-  test("an unchanged quote stays valid while its venue delivers other quotes, for at most a day", () => {
+  test("an unchanged quote stays valid while the venue's other quotes change, for at most a day", () => {
     const listAt = (at: number) => [...listContradiction(at), quoteFact(early, "B", { bid: 0.59 })];
     const analysed = (at: number) => run(listAt(at), { to: FROM + DAY_MS }).record.estimates.map((row) => row.marketId);
     assert.ok(
@@ -194,7 +194,7 @@ describe("offers that a signal can buy", () => {
   });
 });
 
-describe("a signal uses no later facts", () => {
+describe("no look-ahead", () => {
   const at = FROM + DAY_MS / 2;
   const base = [...listContradiction()];
   const FUTURES: readonly (readonly [string, readonly Fact[]])[] = [
@@ -214,13 +214,13 @@ describe("a signal uses no later facts", () => {
     });
 
   test("a signal uses a fact at its own time, but not a fact a millisecond later", () => {
-    // Without A, nothing contradicts the price of B.
+    // Without A, no peer price contradicts the price of B.
     const seenAt = (time: number) =>
       run([...base, marketFact(time, "A", { status: "closed" })], { to: FROM + DAY_MS }).record.trades.length;
     assert.deepEqual([seenAt(FROM), seenAt(FROM + 1)], [0, 2]);
   });
 
-  test("facts at or after the end of the period change nothing", () => {
+  test("facts at or after the end of the period do not change the result", () => {
     const end = OPTIONS.to;
     assert.deepEqual(run([...base, settledFact(end, "A", { kind: "yes" })]).result, run(base).result);
   });
@@ -245,8 +245,8 @@ describe("a signal uses no later facts", () => {
   });
 });
 
-test("rejects a fact of an unlisted market", () => {
+test("a fact of an unlisted market is rejected", () => {
   const replay = new Replay(OPTIONS);
   assert.equal(replay.apply(quoteFact(FROM, "unknown")), false);
-  assert.deepEqual(computeResult(replay.finish(), OPTIONS.to).performance.totalTrades, 0);
+  assert.deepEqual(computeBacktestResult(replay.finish(), OPTIONS.to).performance.totalTrades, 0);
 });

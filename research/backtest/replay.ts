@@ -19,9 +19,9 @@ import {
   type Trade,
 } from "../../src/trading/index.ts";
 import { venueOf } from "../engine/venues.ts";
-import { KnownMarkets, QUOTE_AGE_MS_MAX } from "./known-markets.ts";
 import { viewMarket } from "./market-view.ts";
-import { Peers } from "./peers.ts";
+import { PeerFinder } from "./peer-finder.ts";
+import { QUOTE_AGE_MS_MAX, ReplayedMarkets } from "./replayed-markets.ts";
 
 /** Position sizing of the signals in the service's track record. */
 const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
@@ -37,7 +37,10 @@ export interface ReplayOptions {
   readonly marketsMax: number;
   /** Contracts assumed to be offered at a bid or ask without a size; if null, such a price cannot be traded. */
   readonly assumedSize: number | null;
-  /** Called at the end of each day, with midnight UTC in Unix milliseconds and the numbers of analyses and trades so far. */
+  /**
+   * Called at the end of each day, with midnight UTC in Unix milliseconds and the numbers of analyses and trades so
+   * far.
+   */
   readonly onDay?: (at: number, analyses: number, trades: number) => void;
 }
 
@@ -52,7 +55,10 @@ export interface MarketEstimates {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly count: number;
-  /** Sum and sum of squares of the engine's probabilities (`ours`), and of the market prices at the same times (`price`). */
+  /**
+   * Sum and sum of squares of the engine's probabilities (`ours`), and of the market prices at the same times
+   * (`price`).
+   */
   readonly ours: { readonly sum: number; readonly squares: number };
   readonly price: { readonly sum: number; readonly squares: number };
 }
@@ -89,8 +95,8 @@ type Mutable<T> = {
  */
 export class Replay {
   readonly #options: ReplayOptions;
-  readonly #known = new KnownMarkets();
-  readonly #peers = new Peers(this.#known.board);
+  readonly #known = new ReplayedMarkets();
+  readonly #peers = new PeerFinder(this.#known.board);
   readonly #venues = new Set<VenueId>();
   #nextAt: number;
   readonly #counts = { facts: 0, analyses: 0, signals: 0, signalsWithoutBook: 0, analysesWithPeers: 0 };
@@ -166,7 +172,7 @@ export class Replay {
     for (const market of markets) {
       if (at - this.#known.confirmedAt(market) > QUOTE_AGE_MS_MAX) continue;
       // A venue may reopen a settled market. Such a market is not traded again: its settlement is already recorded.
-      if (!this.#settled.has(idOf(market.listing))) this.#signal(market, at);
+      if (!this.#settled.has(marketKeyOf(market.listing))) this.#signal(market, at);
     }
   }
 
@@ -221,9 +227,9 @@ export class Replay {
     );
     if (recommendation === "NO_TRADE" || fill === null || executableEdge === null) return;
     const { venue, marketId } = listing;
-    this.#openMarkets.set(idOf(listing), { venue, marketId });
+    this.#openMarkets.set(marketKeyOf(listing), { venue, marketId });
     this.#trades.push({
-      tradeId: `${idOf(listing)}@${at}`,
+      tradeId: `${marketKeyOf(listing)}@${at}`,
       venue,
       marketId,
       at,
@@ -236,7 +242,9 @@ export class Replay {
     });
   }
 
-  /** Returns the order book if it is at most an hour old. Otherwise returns the quote as a book of one level per side. */
+  /**
+   * Returns the order book if it is at most an hour old. Otherwise returns the quote as a book of one level per side.
+   */
   #findOffers(market: BoardMarket, at: number): SignalInput["book"] {
     const book = this.#known.findBook(market);
     if (book !== null && at - book.receivedAt <= HOUR_MS) return { ...book, at: book.receivedAt };
@@ -253,7 +261,7 @@ export class Replay {
 
   #addEstimate({ listing }: BoardMarket, probability: number, price: number): void {
     const { venue, marketId } = listing;
-    const id = idOf(listing);
+    const id = marketKeyOf(listing);
     const estimates = this.#estimates.get(id) ?? {
       venue,
       marketId,
@@ -275,7 +283,7 @@ export class Replay {
   #settle({ at, venue, market }: Extract<Fact, { kind: "market" }>): void {
     if (market.status !== "finalized" || market.outcome === null || at < this.#options.from) return;
     const { marketId } = market;
-    const id = idOf({ venue, marketId });
+    const id = marketKeyOf({ venue, marketId });
     const value = settlementValueOf(market.outcome);
     if (this.#settled.has(id) && this.#settled.get(id) === value) return;
     this.#settled.set(id, value);
@@ -284,4 +292,4 @@ export class Replay {
   }
 }
 
-export const idOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;
+export const marketKeyOf = ({ venue, marketId }: Pick<Trade, "venue" | "marketId">): string => `${venue}/${marketId}`;

@@ -4,8 +4,8 @@ import { escapeHtml } from "../../src/lib/escape-html.ts";
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import { type DayTotals, REFERENCE_BANKROLL_USD, utcDate } from "../../src/trading/index.ts";
 import { renderPage } from "../engine/report-html.ts";
-import { formatInterval, formatNumber, type Section } from "../report.ts";
-import { VIEW_GAPS } from "./market-view.ts";
+import { formatInterval, formatNumber, type ReportSection } from "../report.ts";
+import { VIEW_LIMITATIONS } from "./market-view.ts";
 import type { BacktestOptions } from "./options.ts";
 import { renderProfitChart } from "./profit-chart.ts";
 import type { BacktestResult, TradeGroup } from "./result.ts";
@@ -25,7 +25,11 @@ function describeOutcome({ performance }: BacktestResult): string {
 }
 
 /** @param notes  limitations of the source, as sentences */
-export function describeResult(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): Section[] {
+export function describeResult(
+  result: BacktestResult,
+  options: BacktestOptions,
+  notes: readonly string[],
+): ReportSection[] {
   const { performance, scores } = result;
   const { counts } = result;
   const rows: [string, string | number][] = [
@@ -90,7 +94,7 @@ export function describeResult(result: BacktestResult, options: BacktestOptions,
         ],
       ],
     },
-    { title: "What is not modelled", text: [...notes, ...VIEW_GAPS, ...EXECUTION_GAPS], header: [], rows: [] },
+    { title: "What is not modelled", text: [...notes, ...VIEW_LIMITATIONS, ...EXECUTION_GAPS], header: [], rows: [] },
   ];
 }
 
@@ -99,7 +103,7 @@ const EXECUTION_GAPS: readonly string[] = [
   "The coefficients are the shipped ones. A period that they were fitted to is no test out of sample.",
 ];
 
-function describeParts(title: string, parts: readonly TradeGroup[]): Section {
+function describeParts(title: string, parts: readonly TradeGroup[]): ReportSection {
   return {
     title,
     text: parts.length === 0 ? ["There are no trades."] : [],
@@ -115,13 +119,13 @@ function describeParts(title: string, parts: readonly TradeGroup[]): Section {
 }
 
 /** Returns all figures, named as in the service's API. */
-export function toJson(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): object {
+export function backtestToJson(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): object {
   return {
     ...summariseResult(result, options),
     by_venue: result.byVenue.map(partToJson),
     by_category: result.byCategory.map(partToJson),
     days: result.days.map(dayToJson),
-    not_modelled: [...notes, ...VIEW_GAPS, ...EXECUTION_GAPS],
+    not_modelled: [...notes, ...VIEW_LIMITATIONS, ...EXECUTION_GAPS],
   };
 }
 
@@ -185,7 +189,7 @@ const dayToJson = (day: DayTotals): object => ({
   won_trades: day.wonTrades,
 });
 
-export function renderHtml(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): string {
+export function renderBacktestHtml(result: BacktestResult, options: BacktestOptions, notes: readonly string[]): string {
   return renderPage({
     title: "Backtest of the signals",
     introduction: `<p>${escapeHtml(options.source.kind)} ${escapeHtml(options.source.location)}</p>${renderProfitChart(result.days)}`,

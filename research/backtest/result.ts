@@ -12,7 +12,13 @@ import {
   totalBook,
   utcDate,
 } from "../../src/trading/index.ts";
-import { type BacktestTrade, idOf, type MarketEstimates, type ReplayCounts, type ReplayRecord } from "./replay.ts";
+import {
+  type BacktestTrade,
+  type MarketEstimates,
+  marketKeyOf,
+  type ReplayCounts,
+  type ReplayRecord,
+} from "./replay.ts";
 
 /** The trades of one venue or category. */
 export interface TradeGroup {
@@ -58,7 +64,7 @@ export interface BacktestResult {
 }
 
 /** @param to  end of the period, Unix milliseconds: midnight UTC */
-export function computeResult(record: ReplayRecord, to: number): BacktestResult {
+export function computeBacktestResult(record: ReplayRecord, to: number): BacktestResult {
   const { trades, marks, settlements, estimates } = record;
   const { results, days } = replayBook(trades, marks, settlements, utcDate(to - 1));
   const resolved = trades.flatMap((trade, index) => {
@@ -68,7 +74,7 @@ export function computeResult(record: ReplayRecord, to: number): BacktestResult 
   const perContract = (numeratorOf: (entry: (typeof resolved)[number]) => number): Interval | null =>
     clusteredRatio(
       resolved.map((entry) => ({
-        group: idOf(entry.trade),
+        group: marketKeyOf(entry.trade),
         numerator: numeratorOf(entry),
         denominator: entry.trade.contracts,
       })),
@@ -76,7 +82,7 @@ export function computeResult(record: ReplayRecord, to: number): BacktestResult 
   return {
     markets: estimates.length,
     counts: record.counts,
-    tradedMarkets: new Set(trades.map(idOf)).size,
+    tradedMarkets: new Set(trades.map(marketKeyOf)).size,
     performance: summarise(totalBook(trades, results), days),
     feesUsd: sumUsd(trades.map(({ feeUsd }) => feeUsd)),
     costUsd: sumUsd(results.map(({ costUsd }) => costUsd)),
@@ -114,14 +120,14 @@ const squaredErrors = ({ sum, squares }: MarketEstimates["ours"], count: number,
 
 function scoreEstimates({ estimates, settlements }: ReplayRecord): Scores {
   // `new Map` keeps the last settlement of each market, which corrects earlier ones.
-  const outcomes = new Map(settlements.map((settlement) => [idOf(settlement), settlement.value]));
+  const outcomes = new Map(settlements.map((settlement) => [marketKeyOf(settlement), settlement.value]));
   const scored = estimates.flatMap((market) => {
-    const outcome = outcomes.get(idOf(market)) ?? null;
+    const outcome = outcomes.get(marketKeyOf(market)) ?? null;
     if (outcome !== 0 && outcome !== 1) return [];
     const { count } = market;
     const ours = squaredErrors(market.ours, count, outcome);
     const price = squaredErrors(market.price, count, outcome);
-    return [{ group: idOf(market), count, ours, price }];
+    return [{ group: marketKeyOf(market), count, ours, price }];
   });
   const termsOf = (numeratorOf: (row: (typeof scored)[number]) => number): Term[] =>
     scored.map((row) => ({ group: row.group, numerator: numeratorOf(row), denominator: row.count }));

@@ -20,7 +20,7 @@ const PAGE_MARKETS = 1_000;
 const ARRIVAL_MS_MAX = HOUR_MS;
 
 /** Limitations of a store as a source. Every report lists them. */
-export const STORE_GAPS: readonly string[] = [
+export const STORE_LIMITATIONS: readonly string[] = [
   "The store has no order books and no sizes of quotes. Without --assumed-size no signal can be traded.",
   "Times of close and of the expected result are not used, because the stored ones can reveal the outcome. So signals do not end at the close.",
   "Titles, rules, fees, tick sizes and categories are those of the last listing. Pauses of trading are unknown.",
@@ -190,7 +190,9 @@ function parseOutcome(text: string | null): Outcome | null {
   }
 }
 
-/** Adds the settlement of a market that settled while the service was not running, at the time reported by the venue. */
+/**
+ * Adds the settlement of a market that settled while the service was not running, at the time reported by the venue.
+ */
 function withSettlement(changes: readonly StatusChange[], listing: MarketListing): readonly StatusChange[] {
   const { status, outcome, resolvedAt } = listing;
   if (status !== "finalized" || outcome === null || resolvedAt === null) return changes;

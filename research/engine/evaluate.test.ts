@@ -21,7 +21,7 @@ interface Summary extends Scores {
 }
 const lastLine = (stdout: string): Summary => JSON.parse(stdout.replace(/\n$/, "").split("\n").at(-1) ?? "");
 
-/** Unlikely outcomes that do not happen: the shipped engine moves their prices towards 0. */
+/** Questions with a low price that resolve NO. The shipped engine lowers such prices. */
 const LONG_SHOTS = Array.from(
   { length: 12 },
   (_, index): ResolvedRow =>
@@ -39,7 +39,7 @@ const LONG_SHOTS = Array.from(
 );
 
 describe("npm run evaluate", () => {
-  test("prints tables and one JSON object in the last line, and writes the reports", async () => {
+  test("the output has tables and ends with one JSON object, and the reports are written", async () => {
     const html = pathOf("report.html");
     const json = pathOf("report.json");
     const rows = [...LONG_SHOTS, createRow({ venue: "<b>", title: null, group: null })];
@@ -74,7 +74,7 @@ describe("npm run evaluate", () => {
     assert.doesNotMatch(page, /<b>|src=|href=|<script/);
   });
 
-  test("recorded quotes have later prices and no horizons", async () => {
+  test("recorded quotes get scores against later prices, and no scores by horizon", async () => {
     const rows = Array.from({ length: 30 }, (_, hour) => ({
       ts: new Date(Date.UTC(2026, 6, 1, hour)).toISOString(),
       contest: "cup",
@@ -94,7 +94,7 @@ describe("npm run evaluate", () => {
     );
   });
 
-  test("prints null scores and a message for an empty file", async () => {
+  test("an empty file gives null scores and a message", async () => {
     const { code, stdout } = await evaluate(await fileWith([]));
     assert.equal(code, 0);
     assert.match(stdout, /no rows/);
@@ -102,7 +102,7 @@ describe("npm run evaluate", () => {
     assert.deepEqual([n, brier, diff_ci], [0, null, null]);
   });
 
-  test("an invalid file gives an error with the line, and invalid arguments an error with the usage", async () => {
+  test("an invalid line gives an error with its number, and invalid arguments give an error with the usage", async () => {
     const bad = await evaluate(await fileWith([createRow(), { venue: 1 }]));
     assert.equal(bad.code, 1);
     assert.equal(bad.stdout, "");

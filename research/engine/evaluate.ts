@@ -4,12 +4,12 @@ import { basename } from "node:path";
 import { ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
 import { toMarkdown } from "../report.ts";
 import { runCommand } from "../run-command.ts";
-import { type Evaluation, evaluateFile, scorerOf } from "./evaluation.ts";
-import { renderHtml } from "./report-html.ts";
+import { createEstimator, type Evaluation, evaluateFile } from "./evaluation.ts";
+import { renderEvaluationHtml } from "./report-html.ts";
 import { describeEvaluation } from "./report-text.ts";
 import { readEngineFile } from "./rows.ts";
-import { readStore } from "./store-rows.ts";
-import { summarise } from "./summary.ts";
+import { readResolvedRows } from "./store-rows.ts";
+import { summariseEvaluation } from "./summary.ts";
 
 const USAGE = `Usage: npm run evaluate -- FILE [--html FILE] [--json FILE]
        npm run evaluate -- --store URL_OR_FOLDER [--html FILE] [--json FILE]
@@ -34,16 +34,16 @@ await runCommand(
       throw new Error(`expected one file or a store\n\n${USAGE}`);
     const [file, source] =
       path === undefined
-        ? [{ kind: "resolved", rows: await readStore(store ?? "") } as const, "the store"]
+        ? [{ kind: "resolved", rows: await readResolvedRows(store ?? "") } as const, "the store"]
         : [await readEngineFile(path), basename(path)];
-    const evaluation = evaluateFile(file, scorerOf(ENGINE_COEFFICIENTS));
-    if (html !== undefined) await writeFile(html, renderHtml(evaluation, source));
+    const evaluation = evaluateFile(file, createEstimator(ENGINE_COEFFICIENTS));
+    if (html !== undefined) await writeFile(html, renderEvaluationHtml(evaluation, source));
     if (json !== undefined) await writeFile(json, `${JSON.stringify(toJson(evaluation), null, 2)}\n`);
     const body =
       evaluation.rows === 0
         ? "There are no rows, so there is nothing to score."
         : toMarkdown(describeEvaluation(evaluation), "##");
-    process.stdout.write(`${body}\n\n${JSON.stringify(summarise(evaluation))}\n`);
+    process.stdout.write(`${body}\n\n${JSON.stringify(summariseEvaluation(evaluation))}\n`);
   },
 );
 

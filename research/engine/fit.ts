@@ -1,11 +1,11 @@
 /** `npm run fit`: fits the coefficients of the engine and writes them with a report. */
 import { ENGINE_COEFFICIENTS, type EngineCoefficients } from "../../src/engine/index.ts";
 import { isObject } from "../../src/lib/is-object.ts";
-import { runCommand, text, writeProjectFile } from "../run-command.ts";
+import { runCommand, stringOption, writeProjectFile } from "../run-command.ts";
 import { type EngineData, fitEngine } from "./fit/fit-engine.ts";
-import { describeFit } from "./fit/fit-report.ts";
+import { describeEngineFit } from "./fit/fit-report.ts";
 import { type EngineFile, readEngineFile } from "./rows.ts";
-import { summarise } from "./summary.ts";
+import { summariseEvaluation } from "./summary.ts";
 
 const USAGE = `Usage: npm run fit -- [--resolved FILE] [--quotes FILE] [--depth FILE]
 
@@ -21,9 +21,9 @@ await runCommand(
   {
     usage: USAGE,
     options: {
-      resolved: text("../shared/data/resolved-dev.jsonl.gz"),
-      quotes: text("../shared/data/tape-xvenue-quotes.jsonl.gz"),
-      depth: text("../shared/data/tape-kalshi-depth.jsonl.gz"),
+      resolved: stringOption("../shared/data/resolved-dev.jsonl.gz"),
+      quotes: stringOption("../shared/data/tape-xvenue-quotes.jsonl.gz"),
+      depth: stringOption("../shared/data/tape-kalshi-depth.jsonl.gz"),
     },
   },
   async ({ resolved, quotes, depth }) =>
@@ -38,10 +38,10 @@ async function fit(data: EngineData): Promise<void> {
   const result = fitEngine(data, ENGINE_COEFFICIENTS);
   const coefficients = roundNumbers(result.coefficients) as EngineCoefficients;
   await writeProjectFile("src/engine/coefficients.json", toJson(coefficients));
-  await writeProjectFile("docs/reports/engine.md", describeFit({ ...result, coefficients }, data));
+  await writeProjectFile("docs/reports/engine.md", describeEngineFit({ ...result, coefficients }, data));
   const { quotes, depth, resolved } = result.outOfFold;
   for (const evaluation of [quotes, depth, resolved])
-    process.stdout.write(`${JSON.stringify(summarise(evaluation))}\n`);
+    process.stdout.write(`${JSON.stringify(summariseEvaluation(evaluation))}\n`);
 }
 
 async function read<Kind extends EngineFile["kind"]>(

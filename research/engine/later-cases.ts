@@ -3,25 +3,25 @@ import { yesPrice } from "../../src/domain/market.ts";
 import { normaliseBook } from "../../src/domain/order-book.ts";
 import type { BookView, MarketView, PeerView, QuotePoint } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
-import { type LaterCase, laterPrice } from "./later-price.ts";
+import { findLaterPrice, type LaterPriceCase } from "./later-price.ts";
 import type { DepthPoint, EngineFile, QuotesPoint } from "./rows.ts";
-import { createView, toHistories, viewOf } from "./views.ts";
+import { createEmptyView, toQuestionHistories, viewQuestion } from "./views.ts";
 
 /** Maximum age of the recorded prices in a view. */
 const HISTORY_MS = 8 * DAY_MS;
 
 /** Yields one case per market and recorded time, market by market. */
-export function laterCases(file: EngineFile): Iterable<LaterCase> {
+export function createLaterPriceCases(file: EngineFile): Iterable<LaterPriceCase> {
   if (file.kind === "quotes") return quotesCases(file.rows);
   return file.kind === "depth" ? depthCases(file.rows) : resolvedCases(file);
 }
 
-function* resolvedCases({ rows }: Extract<EngineFile, { kind: "resolved" }>): Generator<LaterCase> {
-  for (const history of toHistories(rows))
+function* resolvedCases({ rows }: Extract<EngineFile, { kind: "resolved" }>): Generator<LaterPriceCase> {
+  for (const history of toQuestionHistories(rows))
     for (const { at } of history.prices) {
       const { group, prices } = history;
-      const priceAfter = (hours: number) => laterPrice(prices, at, hours);
-      yield { group, event: group, view: viewOf(history, at), priceAfter };
+      const priceAfter = (hours: number) => findLaterPrice(prices, at, hours);
+      yield { group, event: group, view: viewQuestion(history, at), priceAfter };
     }
 }
 
@@ -32,7 +32,7 @@ interface Tick {
 }
 
 /** Yields one case per row and venue. The other venues of the row become the peers of the case. */
-function* quotesCases(rows: readonly QuotesPoint[]): Generator<LaterCase> {
+function* quotesCases(rows: readonly QuotesPoint[]): Generator<LaterPriceCase> {
   const contracts = Map.groupBy(sorted(rows), ({ contest, outcome }) => `${contest}: ${outcome}`);
   for (const [group, points] of contracts) {
     const venues = [...new Set(points.flatMap(({ sides }) => sides.map(({ venue }) => venue)))];
@@ -43,30 +43,33 @@ function* quotesCases(rows: readonly QuotesPoint[]): Generator<LaterCase> {
         const peers = venues.flatMap((other) =>
           other === venue ? [] : peerOf(other, group, series.get(other)?.[index]),
         );
-        yield toCase(group, points[0]?.contest ?? group, ticks, tick, { ...createView(venue, group, tick.at), peers });
+        yield toCase(group, points[0]?.contest ?? group, ticks, tick, {
+          ...createEmptyView(venue, group, tick.at),
+          peers,
+        });
       }
   }
 }
 
-function* depthCases(rows: readonly DepthPoint[]): Generator<LaterCase> {
+function* depthCases(rows: readonly DepthPoint[]): Generator<LaterPriceCase> {
   const markets = Map.groupBy(sorted(rows), ({ venue, ticker }) => `${venue} ${ticker}`);
   for (const [group, points] of markets) {
     const ticks = points.map((point) => ({ ...depthTick(point), point }));
     for (const tick of ticks) {
       if (tick.yesPrice === null) continue;
       const { venue, ticker } = tick.point;
-      const view = { ...createView(venue, ticker, tick.at), book: tick.book };
+      const view = { ...createEmptyView(venue, ticker, tick.at), book: tick.book };
       // Tickers of one event differ only in their last part, after the last hyphen.
       yield toCase(group, ticker.replace(/-[^-]*$/, ""), ticks, tick, view);
     }
   }
 }
 
-function toCase(group: string, event: string, ticks: readonly Tick[], tick: Tick, view: MarketView): LaterCase {
+function toCase(group: string, event: string, ticks: readonly Tick[], tick: Tick, view: MarketView): LaterPriceCase {
   const prices = ticks.flatMap(({ at, yesPrice: price }) =>
     price !== null && at <= tick.at && at >= tick.at - HISTORY_MS ? [{ at, yesPrice: price }] : [],
   );
-  const priceAfter = (hours: number) => laterPrice(ticks, tick.at, hours);
+  const priceAfter = (hours: number) => findLaterPrice(ticks, tick.at, hours);
   return { group, event, view: { ...view, quote: tick.quote, prices }, priceAfter };
 }
 
@@ -108,7 +111,7 @@ function bookOf({ yes_bids, no_bids }: DepthPoint): ReturnType<typeof normaliseB
 function peerOf(venue: string, marketId: string, tick: Tick | undefined): PeerView[] {
   if (tick === undefined || tick.yesPrice === null) return [];
   const { bid, ask } = tick.quote;
-  const { kind } = createView(venue, marketId, tick.at);
+  const { kind } = createEmptyView(venue, marketId, tick.at);
   return [
     {
       venue,

@@ -8,7 +8,7 @@ import { clusteredRatio, type Interval, type Term } from "../../src/quant/cluste
 const LATER_HOURS = [1, 24, 168] as const;
 
 /** A market with a price at one time, and its later prices. */
-export interface LaterCase {
+export interface LaterPriceCase {
   /** Id of the contract; the same at all venues. */
   readonly group: string;
   /** Id of the event or contest that the contract belongs to. */
@@ -22,7 +22,7 @@ export interface LaterCase {
  * Ratio of two sums of squared errors against a later price: that of the probabilities, divided by that of the current
  * price. Below 1, the probabilities predict the later price better.
  */
-export interface LaterScore {
+export interface LaterPriceScore {
   readonly hours: number;
   readonly n: number;
   /** With a 95% interval clustered by contract. */
@@ -31,10 +31,10 @@ export interface LaterScore {
   readonly ratioByEvent: Interval | null;
 }
 
-export interface LaterScores {
-  readonly model: readonly LaterScore[];
+export interface LaterPriceScores {
+  readonly model: readonly LaterPriceScore[];
   /** Scores of the prior alone (`prior`), and of the prior with a single factor, by factor name. */
-  readonly parts: ReadonlyMap<string, readonly LaterScore[]>;
+  readonly parts: ReadonlyMap<string, readonly LaterPriceScore[]>;
 }
 
 interface Errors {
@@ -46,9 +46,9 @@ interface Errors {
 
 /** Scores the engine against later prices. The coefficients may differ by case, for out-of-fold scores. */
 export function scoreLaterPrices(
-  cases: Iterable<LaterCase>,
-  coefficientsOf: (later: LaterCase) => EngineCoefficients,
-): LaterScores {
+  cases: Iterable<LaterPriceCase>,
+  coefficientsOf: (later: LaterPriceCase) => EngineCoefficients,
+): LaterPriceScores {
   const errors = new Map<string, Errors[]>();
   for (const later of cases) {
     const result = estimate(later.view, coefficientsOf(later));
@@ -77,7 +77,7 @@ export function scoreLaterPrices(
   return { model: scoresOf("model"), parts: new Map([...names].map((name) => [name, scoresOf(name)])) };
 }
 
-function toScore(hours: number, errors: readonly Errors[]): LaterScore {
+function toScore(hours: number, errors: readonly Errors[]): LaterPriceScore {
   const terms = (clusterOf: (item: Errors) => string): Term[] =>
     errors.map((item) => ({ group: clusterOf(item), numerator: item.error, denominator: item.priceError }));
   return {
@@ -92,10 +92,10 @@ function toScore(hours: number, errors: readonly Errors[]): LaterScore {
 const toleranceMs = (hours: number): number => Math.max(1, hours / 4) * HOUR_MS;
 
 /**
- * Returns the first price at least `hours` after `from`; null if there is none within `toleranceMs`. `prices` must be in
- * time order.
+ * Returns the first price at least `hours` after `from`; null if there is none within `toleranceMs`. `prices` must be
+ * in time order.
  */
-export function laterPrice(
+export function findLaterPrice(
   prices: readonly { readonly at: number; readonly yesPrice: number | null }[],
   from: number,
   hours: number,

@@ -1,9 +1,9 @@
 /** Renders scores as one self-contained HTML page. */
 import { escapeHtml } from "../../src/lib/escape-html.ts";
-import { formatNumber, type Section } from "../report.ts";
+import { formatNumber, type ReportSection } from "../report.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { describeEvaluation } from "./report-text.ts";
-import type { Decomposition } from "./scores.ts";
+import type { BrierDecomposition } from "./scores.ts";
 
 const SIZE = 360;
 const MARGIN = 40;
@@ -17,7 +17,7 @@ figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; } figcaption { c
 `;
 
 /** @param source  name of the scored file */
-export function renderHtml(evaluation: Evaluation, source: string): string {
+export function renderEvaluationHtml(evaluation: Evaluation, source: string): string {
   const { model, market } = evaluation.decomposition;
   const diagram = model === null || market === null ? "" : reliabilityDiagram(model, market);
   return renderPage({
@@ -37,7 +37,7 @@ ${evaluation.rows === 0 ? "<p>The file has no rows.</p>" : ""}${diagram}`,
 export function renderPage(page: {
   readonly title: string;
   readonly introduction: string;
-  readonly sections: readonly Section[];
+  readonly sections: readonly ReportSection[];
 }): string {
   const title = escapeHtml(page.title);
   return `<!doctype html>
@@ -52,8 +52,8 @@ ${page.sections.map(renderSection).join("\n")}
 `;
 }
 
-function renderSection({ title, text, header, rows }: Section): string {
-  const cells = (tag: "th" | "td", values: Section["rows"][number]) =>
+function renderSection({ title, text, header, rows }: ReportSection): string {
+  const cells = (tag: "th" | "td", values: ReportSection["rows"][number]) =>
     values.map((value) => `<${tag}>${escapeHtml(String(value))}</${tag}>`).join("");
   const heading = `<h2>${escapeHtml(title)}</h2>${text.map((line) => `<p>${escapeHtml(line)}</p>`).join("")}`;
   if (header.length === 0) return heading;
@@ -62,12 +62,14 @@ function renderSection({ title, text, header, rows }: Section): string {
 <tbody>${rows.map((row) => `<tr>${cells("td", row)}</tr>`).join("\n")}</tbody></table></div>`;
 }
 
-/** Plots the share of YES outcomes against the mean probability in ten bins. The circle size shows the number of rows. */
-function reliabilityDiagram(model: Decomposition, market: Decomposition): string {
+/**
+ * Plots the share of YES outcomes against the mean probability in ten bins. The circle size shows the number of rows.
+ */
+function reliabilityDiagram(model: BrierDecomposition, market: BrierDecomposition): string {
   const x = (probability: number) => MARGIN + probability * (SIZE - 2 * MARGIN);
   const y = (share: number) => SIZE - x(share);
   const most = Math.max(...[...model.bins, ...market.bins].map(({ n }) => n));
-  const points = ({ bins }: Decomposition, colour: string) =>
+  const points = ({ bins }: BrierDecomposition, colour: string) =>
     bins
       .map(({ n, meanProbability, yesShare }) => {
         const radius = 2 + 8 * Math.sqrt(n / most);

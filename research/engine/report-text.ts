@@ -1,20 +1,20 @@
 /** Formats the scores as tables of text and numbers, for the terminal, Markdown and HTML. */
 
-import { formatInterval, formatNumber, type Section } from "../report.ts";
-import type { Evaluation, NamedComparison } from "./evaluation.ts";
-import type { LaterScores } from "./later-price.ts";
-import type { Comparison, Decomposition } from "./scores.ts";
-import { ASSUMED_FEE, HALF_SPREAD } from "./trading.ts";
+import { formatInterval, formatNumber, type ReportSection } from "../report.ts";
+import type { Evaluation, NamedScoreComparison } from "./evaluation.ts";
+import type { LaterPriceScores } from "./later-price.ts";
+import type { BrierDecomposition, ScoreComparison } from "./scores.ts";
+import { ASSUMED_FEE, ASSUMED_HALF_SPREAD } from "./trading.ts";
 
 /** Brier skill score against the market price, in percent. */
-const skillOf = ({ diff, marketBrier }: Comparison): string =>
+const skillOf = ({ diff, marketBrier }: ScoreComparison): string =>
   diff === null || marketBrier === null || marketBrier === 0
     ? "–"
     : `${formatNumber((-100 * diff.value) / marketBrier, 2)}%`;
 
 const COMPARISON_HEADER =
   "n, groups, Brier score, of the price, difference, 95% interval, skill, log score, of the price".split(", ");
-const comparisonCells = (comparison: Comparison): Section["rows"][number] => [
+const comparisonCells = (comparison: ScoreComparison): ReportSection["rows"][number] => [
   comparison.n,
   comparison.groups,
   formatNumber(comparison.brier, 4),
@@ -26,19 +26,19 @@ const comparisonCells = (comparison: Comparison): Section["rows"][number] => [
   formatNumber(comparison.marketLogScore, 4),
 ];
 
-export function describeEvaluation(evaluation: Evaluation): Section[] {
-  const later = describeLater(evaluation.later);
+export function describeEvaluation(evaluation: Evaluation): ReportSection[] {
+  const later = describeLaterPriceScores(evaluation.later);
   return evaluation.kind === "resolved" ? [...describeOutcomes(evaluation), later] : [later];
 }
 
-function describeOutcomes(evaluation: Evaluation): Section[] {
+function describeOutcomes(evaluation: Evaluation): ReportSection[] {
   const { all, horizons, venues, categories, factors } = evaluation;
   const comparison = (
     title: string,
     text: readonly string[],
     name: string,
-    parts: readonly NamedComparison[],
-  ): Section => ({
+    parts: readonly NamedScoreComparison[],
+  ): ReportSection => ({
     title,
     text,
     header: [name, ...COMPARISON_HEADER],
@@ -70,8 +70,8 @@ function describeOutcomes(evaluation: Evaluation): Section[] {
   ];
 }
 
-function describeDecomposition({ all, decomposition }: Evaluation): Section {
-  const row = (name: string, parts: Decomposition | null, brier: number | null) => [
+function describeDecomposition({ all, decomposition }: Evaluation): ReportSection {
+  const row = (name: string, parts: BrierDecomposition | null, brier: number | null) => [
     name,
     ...[parts?.reliability, parts?.resolution, parts?.uncertainty, parts?.withinBins, brier].map((part) =>
       formatNumber(part, 5),
@@ -87,12 +87,12 @@ function describeDecomposition({ all, decomposition }: Evaluation): Section {
   };
 }
 
-function describeTrading({ trading }: Evaluation): Section {
+function describeTrading({ trading }: Evaluation): ReportSection {
   const { offers, signals, cost, fees, profit, profitShare } = trading;
   return {
     title: "Signals after costs",
     text: [
-      `One contract per signal, held to the resolution. A signal has an edge of at least one cent after costs. Assumed: a bid and an ask ${HALF_SPREAD} from the price, enough size, the venue's taker fee today, and ${ASSUMED_FEE.rate} p (1 - p) where it is unknown. No cost of capital.`,
+      `One contract per signal, held to the resolution. A signal has an edge of at least one cent after costs. Assumed: a bid and an ask ${ASSUMED_HALF_SPREAD} from the price, enough size, the venue's taker fee today, and ${ASSUMED_FEE.rate} p (1 - p) where it is unknown. No cost of capital.`,
     ],
     header: ["rows in money", "signals", "spent", "fees", "net profit", "profit / spent", "95% interval"],
     rows: [
@@ -110,7 +110,7 @@ function describeTrading({ trading }: Evaluation): Section {
 }
 
 /** Table of the `LaterPriceScore` ratios of the engine, the prior and each factor. */
-export function describeLater({ model, parts }: LaterScores): Section {
+export function describeLaterPriceScores({ model, parts }: LaterPriceScores): ReportSection {
   return {
     title: "Against later prices",
     text: [

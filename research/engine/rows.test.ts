@@ -30,7 +30,7 @@ const QUOTES = {
 };
 const DEPTH = { ts: "2026-07-04T15:00:00Z", venue: "v", ticker: "E-A", yes_bids: [[0.2, 5]], no_bids: [[0.7, 3]] };
 
-test("reads plain and gzipped resolved questions; an empty file is one without questions", async () => {
+test("plain and gzipped files of resolved questions are read, and an empty file has no questions", async () => {
   const rows = [createRow(), { ...createRow(), group: undefined, title: null, extra: 1 }];
   for (const content of [linesOf(...rows), gzipSync(linesOf(...rows))]) {
     const file = await readEngineFile(await fileWith(content));
@@ -40,7 +40,7 @@ test("reads plain and gzipped resolved questions; an empty file is one without q
   assert.deepEqual(await readEngineFile(await fileWith("")), { kind: "resolved", rows: [] });
 });
 
-test("reads quotes with every venue that a line names, and order books", async () => {
+test("quotes are read for every venue in a line, and order books are read", async () => {
   const quotes = await readEngineFile(await fileWith(linesOf(QUOTES)));
   assert.deepEqual(quotes.kind === "quotes" && quotes.rows[0]?.sides, [
     { venue: "first", bid: 0.2, ask: 0.3 },
@@ -50,7 +50,7 @@ test("reads quotes with every venue that a line names, and order books", async (
   assert.equal(depth.kind === "depth" && depth.rows[0]?.at, Date.UTC(2026, 6, 4, 15));
 });
 
-test("names the line of invalid JSON, a price out of range, an invalid time and another kind of row", async () => {
+test("the error has the line number of invalid JSON, an invalid price or time, or a row of another kind", async () => {
   const good = JSON.stringify(createRow());
   for (const [line, message] of [
     ['{"venue": ', /line 2: not valid JSON/],

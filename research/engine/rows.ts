@@ -1,10 +1,11 @@
 /**
- * Reads the data files for fitting and scoring the engine: resolved questions, recorded quotes and recorded order books.
+ * Reads the data files for fitting and scoring the engine: resolved questions, recorded quotes and recorded order
+ * books.
  */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 import { isObject } from "../../src/lib/is-object.ts";
-import { readLines } from "../lines.ts";
+import { readJsonLines } from "../lines.ts";
 
 const Price = Type.Number({ minimum: 0, maximum: 1 });
 const Text = Type.String({ minLength: 1 });
@@ -73,7 +74,7 @@ export async function readEngineFile(path: string): Promise<EngineFile> {
     kind ??= kindOf(value);
     return isObject(value) && CHECKS[kind](value);
   };
-  const rows: unknown[] = await readLines(
+  const rows: unknown[] = await readJsonLines(
     path,
     isRow,
     "a resolved question, quotes or an order book of this file's kind",

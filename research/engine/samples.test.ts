@@ -4,35 +4,35 @@ import { ENGINE_COEFFICIENTS, estimate } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { createRow, daysBefore, RESOLVED_AT } from "../../test/support/engine/sample-rows.ts";
 import type { ResolvedRow } from "./rows.ts";
-import { createSamples, scoreSamples } from "./samples.ts";
-import { toHistories, viewOf } from "./views.ts";
+import { createSamples, estimateSamples } from "./samples.ts";
+import { toQuestionHistories, viewQuestion } from "./views.ts";
 
 const horizonsOf = (...prices: ResolvedRow["prices"]) =>
-  createSamples(toHistories([createRow({ prices })])).map(({ days, market }) => [days, market]);
+  createSamples(toQuestionHistories([createRow({ prices })])).map(({ days, market }) => [days, market]);
 
-test("a horizon uses the newest price that is old enough and not stale", () => {
+test("the price of a sample is the newest price at the horizon, unless it is stale", () => {
   assert.deepEqual(horizonsOf([daysBefore(8), 0.2], [daysBefore(1), 0.3]), [
     [0.25, 0.3],
     [1, 0.3],
     [7, 0.2],
   ]);
-  // 0.25 and 1 day: at most 3 days old. 30 days: at most 15 days old.
+  // A price may be 3 days old at the horizons of 0.25 and 1 day, and 15 days old at 30 days.
   assert.deepEqual(horizonsOf([daysBefore(4.5), 0.2]), []);
   assert.deepEqual(horizonsOf([daysBefore(44), 0.2]), [[30, 0.2]]);
   assert.deepEqual(horizonsOf([daysBefore(46), 0.2]), []);
   assert.deepEqual(horizonsOf(), []);
 });
 
-test("a view does not depend on the outcome, the time of resolution, or later prices", () => {
+test("a view does not depend on the outcome, the resolution time, or later prices", () => {
   const prices: ResolvedRow["prices"] = [
     [daysBefore(9), 0.2],
     [daysBefore(5), 0.4],
   ];
   const asOf = RESOLVED_AT - 6 * DAY_MS;
   const viewWith = (changes: Partial<ResolvedRow>) => {
-    const [history] = toHistories([createRow({ prices, ...changes }), createRow({ market_id: "other" })]);
+    const [history] = toQuestionHistories([createRow({ prices, ...changes }), createRow({ market_id: "other" })]);
     assert.ok(history !== undefined);
-    return viewOf(history, asOf);
+    return viewQuestion(history, asOf);
   };
   const view = viewWith({});
   assert.deepEqual(viewWith({ outcome: 0, resolved_at: daysBefore(-3), category: "sports" }), view);
@@ -40,14 +40,14 @@ test("a view does not depend on the outcome, the time of resolution, or later pr
   assert.deepEqual(view.prices, [{ at: RESOLVED_AT - 9 * DAY_MS, yesPrice: 0.2 }]);
 });
 
-test("a deadline after the last resolution of the file is not used", () => {
+test("a deadline after the last resolution in the file is not used", () => {
   const title = "Will it happen before July?";
-  const histories = toHistories([
+  const histories = toQuestionHistories([
     createRow({ title, close_at: daysBefore(-1) }),
     createRow({ title, close_at: daysBefore(-9) }),
     createRow({ resolved_at: daysBefore(-2) }),
   ]);
-  const views = histories.map((history) => viewOf(history, RESOLVED_AT - 2 * DAY_MS));
+  const views = histories.map((history) => viewQuestion(history, RESOLVED_AT - 2 * DAY_MS));
   assert.deepEqual(
     views.map(({ closeAt, deadlineAt }) => [closeAt, deadlineAt]),
     [
@@ -58,13 +58,13 @@ test("a deadline after the last resolution of the file is not used", () => {
   );
 });
 
-test("the markets of an event at a venue are legs, unless their prices sum to more than 1.25", () => {
+test("the markets of an event become legs of the view, unless their prices sum to more than 1.25", () => {
   const legsAt = (first: number, second: number, changes: Partial<ResolvedRow> = {}) => {
-    const [history] = toHistories([
+    const [history] = toQuestionHistories([
       createRow({ event_id: "E", prices: [[daysBefore(2), first]] }),
       createRow({ event_id: "E", market_id: "N", prices: [[daysBefore(2), second]], ...changes }),
     ]);
-    return history === undefined ? null : viewOf(history, RESOLVED_AT - DAY_MS).event;
+    return history === undefined ? null : viewQuestion(history, RESOLVED_AT - DAY_MS).event;
   };
   assert.deepEqual(
     legsAt(0.6, 0.45)?.legs.map(({ yesPrice }) => yesPrice),
@@ -76,15 +76,15 @@ test("the markets of an event at a venue are legs, unless their prices sum to mo
   assert.equal(legsAt(0.6, 0.45, { venue: "venue_b" }), null);
 });
 
-test("a view contains no later or old prices of other markets, and no later listing time", () => {
+test("a view omits later prices and stale prices of other markets, and an opening time after the view", () => {
   const at = RESOLVED_AT - 3 * DAY_MS;
   const viewWith = (prices: ResolvedRow["prices"]) => {
-    const [history] = toHistories([
+    const [history] = toQuestionHistories([
       createRow({ event_id: "E", created_at: daysBefore(2.9), prices: [[daysBefore(4), 0.6]] }),
       createRow({ event_id: "E", market_id: "N", prices }),
     ]);
     assert.ok(history !== undefined);
-    return viewOf(history, at);
+    return viewQuestion(history, at);
   };
   const { event, openAt } = viewWith([
     [daysBefore(4), 0.45],
@@ -99,9 +99,11 @@ test("a view contains no later or old prices of other markets, and no later list
   assert.equal(viewWith([[daysBefore(2), 0.45]]).event, null, "later");
 });
 
-test("the score of a sample is the engine's estimate of its view", () => {
-  const samples = createSamples(toHistories([createRow({ prices: [[daysBefore(2), 0.97]], close_at: daysBefore(0) })]));
-  const scored = scoreSamples(samples, ENGINE_COEFFICIENTS);
+test("the probability of a sample is the engine's estimate for its view", () => {
+  const samples = createSamples(
+    toQuestionHistories([createRow({ prices: [[daysBefore(2), 0.97]], close_at: daysBefore(0) })]),
+  );
+  const scored = estimateSamples(samples, ENGINE_COEFFICIENTS);
   assert.equal(scored.length, 2);
   for (const { view, probability } of scored)
     assert.equal(probability, estimate(view, ENGINE_COEFFICIENTS)?.probability);

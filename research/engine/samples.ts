@@ -7,14 +7,14 @@ import {
   type PriceKind,
 } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
-import { type History, viewOf } from "./views.ts";
+import { type QuestionHistory, viewQuestion } from "./views.ts";
 
 export const HORIZONS_DAYS = [0.25, 1, 7, 30, 90] as const;
 /** The maximum age of a sample's price is the larger of this and half of the horizon. */
 const STALE_DAYS = 3;
 
 export interface Sample {
-  readonly history: History;
+  readonly history: QuestionHistory;
   /** Horizon: days before the resolution. */
   readonly days: number;
   readonly view: MarketView;
@@ -26,24 +26,24 @@ export interface Sample {
   readonly market: number;
 }
 
-export interface ScoredSample extends Sample {
+export interface EstimatedSample extends Sample {
   readonly probability: number;
   readonly estimate: Estimate;
 }
 
 /**
- * Creates one sample per question and horizon. The sample's time is `days` before the resolution. Its price is the newest
- * price at that time, which may be at most max(3, days / 2) days old. Without such a price there is no sample. The
- * sample's time depends on the resolution time, but its view contains no later information.
+ * Creates one sample per question and horizon. The sample's time is `days` before the resolution. Its price is the
+ * newest price at that time, which may be at most max(3, days / 2) days old. Without such a price there is no sample.
+ * The sample's time depends on the resolution time, but its view contains no later information.
  */
-export function createSamples(histories: readonly History[]): Sample[] {
+export function createSamples(histories: readonly QuestionHistory[]): Sample[] {
   return HORIZONS_DAYS.flatMap((days) =>
     histories.flatMap((history) => {
       const asOf = history.resolvedAt - days * DAY_MS;
       const price = history.prices.findLast(({ at }) => at <= asOf);
       if (price === undefined || asOf - price.at > Math.max(STALE_DAYS, days / 2) * DAY_MS) return [];
       const { row, group } = history;
-      const view = viewOf(history, asOf);
+      const view = viewQuestion(history, asOf);
       return [
         { history, days, view, group, venue: row.venue, kind: view.kind, outcome: row.outcome, market: price.yesPrice },
       ];
@@ -52,7 +52,7 @@ export function createSamples(histories: readonly History[]): Sample[] {
 }
 
 /** Estimates the probabilities of samples with the service's engine. Samples without an estimate are left out. */
-export function scoreSamples(samples: readonly Sample[], coefficients: EngineCoefficients): ScoredSample[] {
+export function estimateSamples(samples: readonly Sample[], coefficients: EngineCoefficients): EstimatedSample[] {
   return samples.flatMap((sample) => {
     const result = estimate(sample.view, coefficients);
     return result === null ? [] : [{ ...sample, probability: result.probability, estimate: result }];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { assertNear } from "../../test/support/asserts/assert-near.ts";
-import { compare, decompose, type Forecast } from "./scores.ts";
+import { compareWithPrices, decomposeBrierScore, type Forecast } from "./scores.ts";
 
 const forecast = fc.record({
   group: fc.constantFrom("a", "b", "c"),
@@ -11,8 +11,8 @@ const forecast = fc.record({
   outcome: fc.constantFrom(0, 1),
 });
 
-test("known value: two forecasts of 0.8 and 0.2 that are right score 0.04, against prices of 0.5", () => {
-  const result = compare([
+test("correct forecasts of 0.8 and 0.2 have a Brier score of 0.04, compared with prices of 0.5", () => {
+  const result = compareWithPrices([
     { group: "a", probability: 0.8, market: 0.5, outcome: 1 },
     { group: "b", probability: 0.2, market: 0.5, outcome: 0 },
   ]);
@@ -26,17 +26,17 @@ test("known value: two forecasts of 0.8 and 0.2 that are right score 0.04, again
 test("the parts of the decomposition add up to the Brier score", () => {
   fc.assert(
     fc.property(fc.array(forecast, { minLength: 1, maxLength: 60 }), (forecasts) => {
-      const parts = decompose(forecasts);
+      const parts = decomposeBrierScore(forecasts);
       assert.ok(parts !== null);
       const { reliability, resolution, uncertainty, withinBins } = parts;
-      assertNear(reliability - resolution + uncertainty + withinBins, compare(forecasts).brier ?? Number.NaN);
+      assertNear(reliability - resolution + uncertainty + withinBins, compareWithPrices(forecasts).brier ?? Number.NaN);
     }),
   );
 });
 
-test("the term within bins is 0 if the probabilities of each bin are equal", () => {
+test("the within-bins term is 0 if all probabilities of a bin are equal", () => {
   const forecasts = [0, 0, 1].map((outcome): Forecast => ({ group: "a", probability: 0.4, market: 0.5, outcome }));
-  const parts = decompose(forecasts);
+  const parts = decomposeBrierScore(forecasts);
   assertNear(parts?.reliability ?? 0, (0.4 - 1 / 3) ** 2);
   assertNear(parts?.resolution ?? 1, 0);
   assertNear(parts?.uncertainty ?? 0, 2 / 9);
@@ -44,7 +44,7 @@ test("the term within bins is 0 if the probabilities of each bin are equal", () 
 });
 
 test("scores are null without forecasts", () => {
-  assert.deepEqual(compare([]), {
+  assert.deepEqual(compareWithPrices([]), {
     n: 0,
     groups: 0,
     brier: null,
@@ -53,5 +53,5 @@ test("scores are null without forecasts", () => {
     marketLogScore: null,
     diff: null,
   });
-  assert.equal(decompose([]), null);
+  assert.equal(decomposeBrierScore([]), null);
 });

@@ -21,19 +21,19 @@ export const logLoss = (probability: number, outcome: number): number => bounded
 const meanOf = (values: readonly number[]): number | null =>
   values.length === 0 ? null : sumOf(values) / values.length;
 
-export interface Comparison {
+export interface ScoreComparison {
   readonly n: number;
   readonly groups: number;
   readonly brier: number | null;
   readonly marketBrier: number | null;
   readonly logScore: number | null;
   readonly marketLogScore: number | null;
-  /** Brier score of the model minus that of the price, with a 95% interval of the paired differences, clustered by group. */
+  /** Mean paired difference of the Brier scores, model minus price, with a 95% interval clustered by group. */
   readonly diff: Interval | null;
 }
 
 /** Compares the scores of forecasts with the scores of market prices for the same questions and times. */
-export function compare(forecasts: readonly Forecast[]): Comparison {
+export function compareWithPrices(forecasts: readonly Forecast[]): ScoreComparison {
   const mean = (read: (forecast: Forecast) => number) => meanOf(forecasts.map(read));
   return {
     n: forecasts.length,
@@ -52,7 +52,7 @@ export function compare(forecasts: readonly Forecast[]): Comparison {
   };
 }
 
-export interface Decomposition {
+export interface BrierDecomposition {
   readonly bins: readonly { readonly n: number; readonly meanProbability: number; readonly yesShare: number }[];
   /** Mean squared difference between a bin's share of YES and its mean probability; 0 is best. */
   readonly reliability: number;
@@ -71,7 +71,9 @@ export interface Decomposition {
  * @see Murphy (1973), "A new vector partition of the probability score", Journal of Applied Meteorology 12(4)
  * @see Stephenson, Coelho & Jolliffe (2008), "Two extra components in the Brier score decomposition"
  */
-export function decompose(forecasts: readonly Pick<Forecast, "probability" | "outcome">[]): Decomposition | null {
+export function decomposeBrierScore(
+  forecasts: readonly Pick<Forecast, "probability" | "outcome">[],
+): BrierDecomposition | null {
   if (forecasts.length === 0) return null;
   const total = forecasts.length;
   const base = sumOf(forecasts.map(({ outcome }) => outcome)) / total;

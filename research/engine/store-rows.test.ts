@@ -4,7 +4,7 @@ import { EMPTY_ACTIVITY, EMPTY_QUOTE } from "../../src/domain/market.ts";
 import { HOUR_MS } from "../../src/lib/durations.ts";
 import { eachDatabase } from "../../test/support/databases.ts";
 import { EMPTY_LISTING } from "../../test/support/markets/market-samples.ts";
-import { readStore, readStoredRows } from "./store-rows.ts";
+import { queryResolvedRows, readResolvedRows } from "./store-rows.ts";
 
 const RESOLVED_AT = Date.UTC(2026, 5, 1);
 
@@ -55,7 +55,7 @@ eachDatabase("reads markets that resolved YES or NO with hourly prices before th
       [row?.key, RESOLVED_AT + HOUR_MS, JSON.stringify(snapshot.listing.outcome)],
     );
   }
-  const rows = await readStoredRows(database);
+  const rows = await queryResolvedRows(database);
   const early = [new Date(RESOLVED_AT - 2 * HOUR_MS).toISOString(), 0.4];
   assert.deepEqual(
     rows.map(({ market_id, outcome, resolved_at, prices, close_at }) => ({
@@ -79,6 +79,6 @@ eachDatabase("reads markets that resolved YES or NO with hourly prices before th
   assert.deepEqual(new Set(rows.map(({ group }) => group)), new Set(["v E"]));
 });
 
-test("rejects a folder without a store", async () => {
-  await assert.rejects(readStore("/nonexistent/parallax"), /contains no store/);
+test("a directory without a store is rejected", async () => {
+  await assert.rejects(readResolvedRows("/nonexistent/parallax"), /contains no store/);
 });

@@ -23,17 +23,18 @@ from bars_1h where market_key = any($1::int4[]) and yes_close is not null order 
 /**
  * Reads the resolved questions of a store. A service must not be running on the data directory.
  *
- * The stored closing time is not used, because a venue changes it when a market closes early: it can reveal the outcome.
+ * The stored closing time is not used, because a venue changes it when a market closes early: it can reveal the
+ * outcome.
  *
  * @param store  PostgreSQL URL, or data directory of the service
  * @throws Error if the directory contains no store, and `AppError` if the database server is not available
  */
-export function readStore(store: string): Promise<ResolvedRow[]> {
-  return withStore(store, readStoredRows);
+export function readResolvedRows(store: string): Promise<ResolvedRow[]> {
+  return withStore(store, queryResolvedRows);
 }
 
 /** Reads the markets that resolved YES or NO, with their hourly prices before the resolution. */
-export async function readStoredRows(database: Database): Promise<ResolvedRow[]> {
+export async function queryResolvedRows(database: Database): Promise<ResolvedRow[]> {
   const rows: ResolvedRow[] = [];
   for (let after = 0; ; ) {
     const markets = await database.query<{ key: number; snapshot: string; resolved_at: Date | null }>(SELECT_MARKETS, [

@@ -2,7 +2,7 @@
 
 import type { Interval } from "../../src/quant/clustered-ratio.ts";
 import type { Evaluation } from "./evaluation.ts";
-import type { Comparison } from "./scores.ts";
+import type { ScoreComparison } from "./scores.ts";
 
 const DECIMALS = 6;
 const round = (value: number | null | undefined): number | null =>
@@ -10,7 +10,7 @@ const round = (value: number | null | undefined): number | null =>
 const bounds = (interval: Interval | null): readonly [number | null, number | null] | null =>
   interval === null ? null : [round(interval.low), round(interval.high)];
 
-const scores = ({ n, brier, marketBrier, diff }: Comparison) => ({
+const scores = ({ n, brier, marketBrier, diff }: ScoreComparison) => ({
   n,
   brier: round(brier),
   market_brier: round(marketBrier),
@@ -18,8 +18,8 @@ const scores = ({ n, brier, marketBrier, diff }: Comparison) => ({
   diff_ci: bounds(diff),
 });
 
-/** `diff` is the Brier score of the model minus that of the price; below 0 is better. Missing or infinite values are null. */
-export function summarise({ all, horizons, later }: Evaluation) {
+/** `diff` is the Brier score of the model minus that of the price; below 0 is better. Missing values are null. */
+export function summariseEvaluation({ all, horizons, later }: Evaluation) {
   const { n, ...others } = scores(all);
   return {
     n,

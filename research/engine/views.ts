@@ -14,31 +14,34 @@ const SUM_MIN_EXHAUSTIVE = 0.9;
 const DEADLINE_TITLE = /^will\b.*\b(by|before)\b/i;
 
 /** A resolved question with parsed times. */
-export interface History {
+export interface QuestionHistory {
   readonly row: ResolvedRow;
   readonly group: string;
   readonly resolvedAt: number;
   readonly prices: readonly PricePoint[];
   readonly openAt: number | null;
-  /** Closing time in Unix milliseconds; null if unknown or after the last resolution in the file (`toHistories`). */
+  /**
+   * Closing time in Unix milliseconds; null if unknown or after the last resolution in the file
+   * (`toQuestionHistories`).
+   */
   readonly closeAt: number | null;
   /** All questions of the same venue and event, including this one; only this one without an event. */
-  readonly event: readonly History[];
+  readonly event: readonly QuestionHistory[];
 }
 
 /**
- * Parses the rows of a file. A question whose deadline is after the last resolution in the file must have resolved early.
- * Such a deadline reveals the outcome, so it is set to null.
+ * Parses the rows of a file. A question whose deadline is after the last resolution in the file must have resolved
+ * early. Such a deadline reveals the outcome, so it is set to null.
  */
-export function toHistories(rows: readonly ResolvedRow[]): History[] {
+export function toQuestionHistories(rows: readonly ResolvedRow[]): QuestionHistory[] {
   const lastResolution = rows.reduce((last, row) => Math.max(last, Date.parse(row.resolved_at)), 0);
-  const events = new Map<string, History[]>();
+  const events = new Map<string, QuestionHistory[]>();
   return rows.map((row) => {
     const closeAt = timeOf(row.close_at);
     const key = row.event_id == null ? null : `${row.venue} ${row.event_id}`;
     const event = key === null ? [] : (events.get(key) ?? []);
     if (key !== null) events.set(key, event);
-    const history: History = {
+    const history: QuestionHistory = {
       row,
       group: row.group ?? `${row.venue} ${row.event_id ?? row.market_id}`,
       resolvedAt: Date.parse(row.resolved_at),
@@ -55,15 +58,15 @@ export function toHistories(rows: readonly ResolvedRow[]): History[] {
 const timeOf = (text: string | null | undefined): number | null => (text == null ? null : Date.parse(text));
 
 /**
- * Creates the view of a question as of `asOf`. The view omits the outcome, the resolution time, the final volume, and the
- * category, which is often a guess.
+ * Creates the view of a question as of `asOf`. The view omits the outcome, the resolution time, the final volume, and
+ * the category, which is often a guess.
  */
-export function viewOf(history: History, asOf: number): MarketView {
+export function viewQuestion(history: QuestionHistory, asOf: number): MarketView {
   const { row, closeAt } = history;
   const { kind, fee } = venueOf(row.venue);
   const title = row.title ?? "";
   return {
-    ...createView(row.venue, row.market_id, asOf),
+    ...createEmptyView(row.venue, row.market_id, asOf),
     title,
     kind,
     takerFee: fee,
@@ -76,7 +79,7 @@ export function viewOf(history: History, asOf: number): MarketView {
 }
 
 /** Creates a view with venue, market id and fee only. */
-export function createView(venue: string, marketId: string, asOf: number): MarketView {
+export function createEmptyView(venue: string, marketId: string, asOf: number): MarketView {
   const { kind, fee } = venueOf(venue);
   return {
     asOf,
@@ -104,10 +107,10 @@ export function createView(venue: string, marketId: string, asOf: number): Marke
 
 /**
  * Creates the event of a view. The markets of an event are assumed to be mutually exclusive, because the files contain
- * the sides of a contest or the ranges of a quantity. If their prices sum to more than 1.25, the assumption is wrong and
- * the event is null. If they sum to less than 0.9, an outcome is missing and the event is not exhaustive.
+ * the sides of a contest or the ranges of a quantity. If their prices sum to more than 1.25, the assumption is wrong
+ * and the event is null. If they sum to less than 0.9, an outcome is missing: the event is not exhaustive.
  */
-function eventOf({ event }: History, asOf: number): EventView | null {
+function eventOf({ event }: QuestionHistory, asOf: number): EventView | null {
   const legs = event.flatMap((history): LegView[] => {
     const price = history.prices.findLast(({ at }) => at <= asOf);
     if (price === undefined || asOf - price.at > LEG_AGE_MS_MAX) return [];

@@ -13,10 +13,10 @@ import labels from "./board-labels.json" with { type: "json" };
 import type { ListingRow, PairRow } from "./rows.ts";
 
 /**
- * Returns the candidates without a veto as labelled pairs. The labels were assigned by reading both titles. Pairs labelled
- * as unclear are skipped. `rows` must not contain duplicate questions.
+ * Returns the candidates without a veto as labelled pairs. The labels were assigned by reading both titles. Pairs
+ * labelled as unclear are skipped. `rows` must not contain duplicate questions.
  */
-export function findBoardPairs(rows: readonly ListingRow[], weightOf: WordWeights): PairRow[] {
+export function findCandidatePairs(rows: readonly ListingRow[], weightOf: WordWeights): PairRow[] {
   const same = new Set(labels.same);
   const unclear = new Set(labels.unclear);
   const venues = [...new Set(rows.map(({ venue }) => venue))];

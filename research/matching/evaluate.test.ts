@@ -16,7 +16,7 @@ const LAKERS = "Will the Lakers win the 2027 NBA Finals?";
 const MARKETS = [
   pair(LAKERS, LAKERS, true, "equivalent"),
   pair(LAKERS, "Will the Celtics win the 2027 NBA Finals?", false, "different_entity"),
-  // A wrong label, which the command must list as a mistake.
+  // The label of this pair is wrong, so the command must list the pair as a mistake.
   pair("Will Norway win Eurovision 2027?", "Will Norway win Eurovision 2027?", false, "different_scope"),
   pair("Will Norway win Eurovision 2027?", "Will Italy win Eurovision 2027?", true, "equivalent"),
 ];
@@ -25,7 +25,7 @@ const EVENT = pair("Eurovision 2027 winner", "Eurovision 2027 winner", true, "eq
 const lastLine = (stdout: string): unknown => JSON.parse(stdout.replace(/\n$/, "").split("\n").at(-1) ?? "");
 
 describe("npm run evaluate:matching", () => {
-  test("prints tables, mistakes with both titles, and the scores as JSON in the last line", async () => {
+  test("the output has tables, mistakes with both titles, and the scores as JSON on the last line", async () => {
     const { code, stdout, stderr } = await evaluate(await fileWith([...MARKETS, EVENT]));
     assert.equal(code, 0, stderr);
     const { market, event, ece } = lastLine(stdout) as { market: unknown; event: unknown; ece: number };
@@ -42,7 +42,7 @@ describe("npm run evaluate:matching", () => {
     );
   });
 
-  test("--json prints only the last line, also for a gzipped file", async () => {
+  test("with --json, only the line of JSON is printed, also for a gzipped file", async () => {
     const { stdout } = await evaluate(await fileWith(MARKETS, "rows.jsonl.gz"), "--json");
     assert.equal(stdout.split("\n").length, 2);
     const { market, event } = lastLine(stdout) as { market: { n: number }; event: unknown };
@@ -50,7 +50,7 @@ describe("npm run evaluate:matching", () => {
     assert.deepEqual(event, { n: 0, precision: null, recall: null, f1: null });
   });
 
-  test("--mistakes limits the list", async () => {
+  test("--mistakes limits the number of listed mistakes", async () => {
     const { stdout } = await evaluate(await fileWith(MARKETS), "--mistakes", "1");
     assert.match(stdout, /Mistakes: 2, of which 1 are listed/);
     assert.equal(stdout.match(/^ {2}first:/gm)?.length, 1);
@@ -63,7 +63,7 @@ describe("npm run evaluate:matching", () => {
     assert.deepEqual(lastLine(stdout), { market: none, event: none, ece: null });
   });
 
-  test("an invalid file gives an error with the line, and invalid arguments an error with the usage", async () => {
+  test("an invalid line gives an error with its number, and invalid arguments give an error with the usage", async () => {
     const bad = await evaluate(await fileWith([MARKETS[0] ?? {}, { same: true }]));
     assert.equal(bad.code, 1);
     assert.equal(bad.stdout, "");

@@ -2,10 +2,10 @@
 import { isSameProposition } from "../../src/matching/decide.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "../../src/matching/model-data.ts";
 import { formatNumber } from "../report.ts";
-import { runCommand, text } from "../run-command.ts";
+import { runCommand, stringOption } from "../run-command.ts";
 import { type Prediction, predictRow } from "./compare-rows.ts";
 import { describeScores, type ScoredRow, summariseScores } from "./report.ts";
-import { readPairs } from "./rows.ts";
+import { readLabelledPairs } from "./rows.ts";
 
 const USAGE = `Usage: npm run evaluate:matching -- FILE [--mistakes N] [--json]
 
@@ -24,7 +24,7 @@ interface EvaluatedRow extends ScoredRow {
 await runCommand(
   {
     usage: USAGE,
-    options: { mistakes: text("20"), json: { type: "boolean", default: false } },
+    options: { mistakes: stringOption("20"), json: { type: "boolean", default: false } },
     isOfFile: true,
   },
   async ({ mistakes, json }, [path, ...others]) => {
@@ -35,7 +35,7 @@ await runCommand(
 );
 
 async function evaluate(path: string, isJson: boolean, mistakesMax: number): Promise<void> {
-  const rows = await readPairs(path);
+  const rows = await readLabelledPairs(path);
   const evaluated = rows.map((row): EvaluatedRow => {
     const prediction = predictRow(row, MATCHING_COEFFICIENTS, WORD_WEIGHTS);
     return { row, isSame: row.same, probability: prediction.probability, prediction };

@@ -7,13 +7,13 @@ import {
   type Veto,
 } from "../../src/matching/decide.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
-import { formatNumber, table } from "../report.ts";
+import { formatNumber, markdownTable } from "../report.ts";
 import { compareEventRow, compareMarketRow } from "./compare-rows.ts";
 import { groupPairs } from "./groups.ts";
-import { scoreAt } from "./metrics.ts";
+import { scoreAtThreshold } from "./metrics.ts";
 import { describeScores, GRAINS, type ScoredRow } from "./report.ts";
 import type { PairRow } from "./rows.ts";
-import { FOLDS, RIDGE, WORD_COUNT_MIN, type WordCounts } from "./train.ts";
+import { FOLD_COUNT, RIDGE_PENALTY, WORD_COUNT_MIN, type WordCounts } from "./train.ts";
 
 interface Fit {
   readonly rows: readonly PairRow[];
@@ -25,7 +25,7 @@ interface Fit {
   readonly board: readonly ScoredRow[];
 }
 
-export function describeFit({ rows, words, weightOf, coefficients, crossValidated, board }: Fit): string {
+export function describeMatchingFit({ rows, words, weightOf, coefficients, crossValidated, board }: Fit): string {
   const groupCount = new Set(groupPairs(rows)).size;
   const sameCount = rows.filter(({ same }) => same).length;
   return `# How the matcher was fitted
@@ -39,14 +39,14 @@ The matcher reads typed facts from the texts of both sides: words, dates, quanti
 of a contest or the type of a bet (\`src/matching/fingerprint.ts\`, \`event-fingerprint.ts\`). It compares the facts
 (\`features.ts\`, \`event-features.ts\`). A fact that contradicts the other side is a veto (\`decide.ts\`). A logistic
 regression gives the probability of the pairs without a veto. It minimises the negative log-likelihood plus
-${RIDGE}/2 times the sum of the squared weights; the intercept is not penalised.
+${RIDGE_PENALTY}/2 times the sum of the squared weights; the intercept is not penalised.
 
 - Pairs: ${rows.length}, of which ${sameCount} are the same question, in ${groupCount} groups.
 - Words: ${Object.keys(words.counts).length} stems that occur in at least ${WORD_COUNT_MIN} of ${words.titleCount} distinct titles. Rarer words weigh more.
 
 ## Scores
 
-Cross-validated by group in ${FOLDS} folds: the model that scores a pair was fitted without the pair's group. Pairs that
+Cross-validated by group in ${FOLD_COUNT} folds: the model that scores a pair was fitted without the pair's group. Pairs that
 share a question are in one group, and so are pairs whose questions differ only in numbers, months and the named outcome.
 The vetoes are not fitted. They were written while reading these pairs, so expect lower scores on unseen pairs.
 \`npm run evaluate:matching -- FILE\` scores the shipped coefficients on another file.
@@ -90,13 +90,13 @@ and the counts of single words. Most labels were read by a language model and no
 }
 
 function describeBoard(board: readonly ScoredRow[], threshold: number): string {
-  const { n, precision, recall } = scoreAt(board, threshold);
+  const { n, precision, recall } = scoreAtThreshold(board, threshold);
   return `| board candidates | yes | ${threshold} | ${n} | ${precision?.toFixed(3) ?? "-"} | ${recall?.toFixed(3) ?? "-"} |`;
 }
 
 function describeModel(name: string, { intercept, weights }: LogisticModel): string {
   const rows = Object.entries(weights).map(([feature, weight]) => [`\`${feature}\``, formatNumber(weight, 4)]);
-  return `### ${name}\n\n${table(["feature", "coefficient"], [["intercept", formatNumber(intercept, 4)], ...rows])}`;
+  return `### ${name}\n\n${markdownTable(["feature", "coefficient"], [["intercept", formatNumber(intercept, 4)], ...rows])}`;
 }
 
 function describeVetoes(rows: readonly PairRow[], weightOf: WordWeights): string {
@@ -113,7 +113,7 @@ function describeVetoes(rows: readonly PairRow[], weightOf: WordWeights): string
       group.filter(({ vetoes }) => vetoes.length === 1).length,
       group.filter(({ vetoes, isSame }) => vetoes.length === 1 && isSame).length,
     ];
-    return table(
+    return markdownTable(
       [`${grain} veto`, "pairs", "same question", "only veto", "only veto and same question"],
       [
         line("any", vetoed),

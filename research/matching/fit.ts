@@ -1,10 +1,10 @@
 /** `npm run fit:matching`: fits the coefficients of the matcher and writes them with a report. */
 import { createWordWeights } from "../../src/matching/text/word-weights.ts";
-import { runCommand, text, writeProjectFile } from "../run-command.ts";
-import { findBoardPairs } from "./board-pairs.ts";
-import { describeFit } from "./fit-report.ts";
+import { runCommand, stringOption, writeProjectFile } from "../run-command.ts";
+import { findCandidatePairs } from "./board-pairs.ts";
+import { describeMatchingFit } from "./fit-report.ts";
 import { describeScores } from "./report.ts";
-import { readListings, readPairs } from "./rows.ts";
+import { readLabelledPairs, readListings } from "./rows.ts";
 import { calibrateBoard, countWords, crossValidate, fitCoefficients } from "./train.ts";
 
 const USAGE = `Usage: npm run fit:matching -- [--pairs FILE] [--titles FILE]
@@ -18,19 +18,19 @@ await runCommand(
   {
     usage: USAGE,
     options: {
-      pairs: text("../shared/data/pairs-dev.jsonl.gz"),
-      titles: text("../shared/data/listings-same-date.jsonl.gz"),
+      pairs: stringOption("../shared/data/pairs-dev.jsonl.gz"),
+      titles: stringOption("../shared/data/listings-same-date.jsonl.gz"),
     },
   },
   ({ pairs, titles }) => fit(pairs, titles),
 );
 
 async function fit(pairsPath: string, titlesPath: string): Promise<void> {
-  const rows = await readPairs(pairsPath);
+  const rows = await readLabelledPairs(pairsPath);
   const listings = await readListings(titlesPath);
   const words = countWords(listings.map(({ title }) => title));
   const weightOf = createWordWeights(words.counts, words.titleCount);
-  const boardRows = findBoardPairs(listings, weightOf);
+  const boardRows = findCandidatePairs(listings, weightOf);
   const scored = crossValidate([...rows, ...boardRows], weightOf);
   const crossValidated = scored.slice(0, rows.length);
   const board = scored.slice(rows.length);
@@ -39,7 +39,7 @@ async function fit(pairsPath: string, titlesPath: string): Promise<void> {
   await writeProjectFile("src/matching/coefficients.json", `${JSON.stringify(coefficients, null, 2)}\n`);
   await writeProjectFile(
     "docs/reports/matching.md",
-    describeFit({ rows, words, weightOf, coefficients, crossValidated, board }),
+    describeMatchingFit({ rows, words, weightOf, coefficients, crossValidated, board }),
   );
   process.stdout.write(`${describeScores(crossValidated)}\n`);
 }

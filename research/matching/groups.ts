@@ -1,10 +1,10 @@
 import type { PairRow, PairSide } from "./rows.ts";
 
 /**
- * Returns the group number of each pair. Two pairs are in one group if they share a question. They are also in one group
- * if they contain questions of the same venue whose event titles are equal apart from numbers and months; a question
- * without an event title is compared by its own title. Cross-validation never splits a group, so that a model is not
- * fitted to near-duplicates of the pairs that it scores.
+ * Returns the group number of each pair. Two pairs are in one group if they share a question. They are also in one
+ * group if they contain questions of the same venue whose event titles are equal apart from numbers and months; a
+ * question without an event title is compared by its own title. Cross-validation never splits a group, so that a model
+ * is not fitted to near-duplicates of the pairs that it scores.
  */
 export function groupPairs(rows: readonly PairRow[]): number[] {
   const parents = new Map<string, string>();

@@ -1,12 +1,12 @@
 /** Classification metrics of a matcher on labelled pairs. */
 import type { GroupedForecast } from "../../src/quant/calibration.ts";
 
-export interface Scored {
+export interface ScoredPair {
   readonly probability: number;
   readonly isSame: boolean;
 }
 
-export interface Score {
+export interface PairScores {
   readonly n: number;
   readonly precision: number | null;
   readonly recall: number | null;
@@ -14,7 +14,7 @@ export interface Score {
 }
 
 /** Precision, recall and F1 when pairs with at least this probability are matched; null where a denominator is 0. */
-export function scoreAt(pairs: readonly Scored[], threshold: number): Score {
+export function scoreAtThreshold(pairs: readonly ScoredPair[], threshold: number): PairScores {
   const accepted = pairs.filter(({ probability }) => probability >= threshold);
   const right = accepted.filter(({ isSame }) => isSame).length;
   const same = pairs.filter(({ isSame }) => isSame).length;
@@ -25,5 +25,5 @@ export function scoreAt(pairs: readonly Scored[], threshold: number): Score {
 }
 
 /** Converts pairs to forecasts of "same question". Each pair is its own group. */
-export const toForecasts = (pairs: readonly Scored[]): readonly GroupedForecast[] =>
+export const toForecasts = (pairs: readonly ScoredPair[]): readonly GroupedForecast[] =>
   pairs.map(({ probability, isSame }, group) => ({ probability, outcome: isSame ? 1 : 0, group }));

@@ -1,11 +1,11 @@
 /** Formats the scores of a matcher as Markdown and JSON. */
 import { MATCH_DECISION_MIN } from "../../src/matching/decide.ts";
 import { brierScore, expectedCalibrationError, reliabilityBins } from "../../src/quant/calibration.ts";
-import { formatNumber, table } from "../report.ts";
-import { type Score, type Scored, scoreAt, toForecasts } from "./metrics.ts";
+import { formatNumber, markdownTable } from "../report.ts";
+import { type PairScores, type ScoredPair, scoreAtThreshold, toForecasts } from "./metrics.ts";
 import type { PairRow } from "./rows.ts";
 
-export interface ScoredRow extends Scored {
+export interface ScoredRow extends ScoredPair {
   readonly row: PairRow;
 }
 
@@ -29,7 +29,7 @@ export function describeScores(scored: readonly ScoredRow[]): string {
 function describeRelations(pairs: readonly ScoredRow[]): string {
   const relations = [...new Set(pairs.map(({ row }) => row.relation))].sort();
   const line = (name: string, group: readonly ScoredRow[]) => {
-    const { n, precision, recall, f1 } = scoreAt(group, MATCH_DECISION_MIN);
+    const { n, precision, recall, f1 } = scoreAtThreshold(group, MATCH_DECISION_MIN);
     const matched = group.filter(({ probability }) => probability >= MATCH_DECISION_MIN);
     return [
       name,
@@ -40,7 +40,7 @@ function describeRelations(pairs: readonly ScoredRow[]): string {
       ...[precision, recall, f1, brierScore(toForecasts(group))].map((value) => formatNumber(value)),
     ];
   };
-  return table(
+  return markdownTable(
     ["relation", "pairs", "same", "matched", "matched wrongly", "precision", "recall", "F1", "Brier score"],
     [
       line("all", pairs),
@@ -55,16 +55,16 @@ function describeRelations(pairs: readonly ScoredRow[]): string {
 }
 
 function describeThresholds(pairs: readonly ScoredRow[]): string {
-  return table(
+  return markdownTable(
     ["probability from", "precision", "recall", "F1"],
     COMPARED_THRESHOLDS.map((threshold) => {
-      const { precision, recall, f1 } = scoreAt(pairs, threshold);
+      const { precision, recall, f1 } = scoreAtThreshold(pairs, threshold);
       return [threshold, formatNumber(precision), formatNumber(recall), formatNumber(f1)];
     }),
   );
 }
 
-function describeCalibration(pairs: readonly Scored[]): string {
+function describeCalibration(pairs: readonly ScoredPair[]): string {
   const bins = reliabilityBins(toForecasts(pairs));
   const rows = bins
     .filter(({ count }) => count > 0)
@@ -75,14 +75,14 @@ function describeCalibration(pairs: readonly Scored[]): string {
       formatNumber(observedFrequency),
     ]);
   return [
-    table(["probability", "pairs", "mean probability", "share same"], rows),
+    markdownTable(["probability", "pairs", "mean probability", "share same"], rows),
     `Expected calibration error: ${formatNumber(expectedCalibrationError(bins), 4)}.`,
   ].join("\n\n");
 }
 
 interface ScoreSummary {
-  readonly market: Score;
-  readonly event: Score;
+  readonly market: PairScores;
+  readonly event: PairScores;
   readonly ece: number | null;
 }
 
@@ -90,11 +90,11 @@ interface ScoreSummary {
 export function summariseScores(scored: readonly ScoredRow[]): ScoreSummary {
   const round = (value: number | null) => (value === null ? null : Number(value.toFixed(4)));
   const [market, event] = GRAINS.map((grain) => {
-    const { n, precision, recall, f1 } = scoreAt(
+    const { n, precision, recall, f1 } = scoreAtThreshold(
       scored.filter(({ row }) => row.grain === grain),
       MATCH_DECISION_MIN,
     );
     return { n, precision: round(precision), recall: round(recall), f1: round(f1) };
-  }) as [Score, Score];
+  }) as [PairScores, PairScores];
   return { market, event, ece: round(expectedCalibrationError(reliabilityBins(toForecasts(scored)))) };
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { groupPairs } from "./groups.ts";
-import { type PairRow, readListings, readPairs } from "./rows.ts";
+import { type PairRow, readLabelledPairs, readListings } from "./rows.ts";
 
 let folder = "";
 before(async () => {
@@ -28,23 +28,23 @@ const pair = (a: PairRow["a"], b: PairRow["b"]): PairRow => ({
   grain: "market",
 });
 
-test("reads the same pairs from a plain and from a gzipped file, without empty lines", async () => {
+test("a plain and a gzipped file give the same pairs, and blank lines are skipped", async () => {
   const rows = [pair(side("x", "1"), side("y", "2")), pair(side("x", "3"), side("y", "4"))];
   const text = `${rows.map((row) => JSON.stringify(row)).join("\n\n")}\n`;
-  assert.deepEqual(await readPairs(await fileWith(text)), rows);
-  assert.deepEqual(await readPairs(await fileWith(gzipSync(text))), rows);
-  assert.deepEqual(await readPairs(await fileWith("")), []);
+  assert.deepEqual(await readLabelledPairs(await fileWith(text)), rows);
+  assert.deepEqual(await readLabelledPairs(await fileWith(gzipSync(text))), rows);
+  assert.deepEqual(await readLabelledPairs(await fileWith("")), []);
 });
 
-test("names the line of invalid JSON and of an invalid row", async () => {
+test("the error has the line number of invalid JSON or of an invalid row", async () => {
   const good = JSON.stringify(pair(side("x", "1"), side("y", "2")));
-  await assert.rejects(readPairs(await fileWith(`${good}\n{"a": `)), /line 2: not valid JSON/);
-  await assert.rejects(readPairs(await fileWith(`${good}\n\n{"same": true}`)), /line 3: not a pair/);
-  await assert.rejects(readPairs(await fileWith(`${good}\nnull`)), /line 2: not a pair/);
+  await assert.rejects(readLabelledPairs(await fileWith(`${good}\n{"a": `)), /line 2: not valid JSON/);
+  await assert.rejects(readLabelledPairs(await fileWith(`${good}\n\n{"same": true}`)), /line 3: not a pair/);
+  await assert.rejects(readLabelledPairs(await fileWith(`${good}\nnull`)), /line 2: not a pair/);
   await assert.rejects(readListings(await fileWith('{"title": 1}')), /line 1: not a listing/);
 });
 
-test("returns a repeated listing once", async () => {
+test("a listing that occurs twice in the file is returned once", async () => {
   const text = [side("x", "1"), side("x", "1"), side("y", "1")].map((row) => JSON.stringify(row)).join("\n");
   assert.equal((await readListings(await fileWith(text))).length, 2);
 });
@@ -59,7 +59,7 @@ test("pairs that share a question, directly or through other pairs, are in one g
   assert.deepEqual(groups, [0, 1, 0, 0]);
 });
 
-test("questions that differ only in numbers and months are in one group, those of two venues are not", () => {
+test("questions of one venue that differ only in numbers and months are in one group; questions of two venues are not", () => {
   const groups = groupPairs([
     pair(side("x", "a", "Rain in May 2026?"), side("y", "b", "other")),
     pair(side("x", "c", "Rain in June 2027?"), side("y", "d", "another")),

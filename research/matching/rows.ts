@@ -1,7 +1,7 @@
 /** Reads the data files of the matcher: labelled pairs and listed questions. */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
-import { readLines } from "../lines.ts";
+import { readJsonLines } from "../lines.ts";
 
 const Side = Type.Object({
   venue: Type.String(),
@@ -26,8 +26,8 @@ export type PairSide = Static<typeof Side>;
 export type PairRow = Static<typeof PairRow>;
 
 /** @throws Error with the line number if a line is not valid JSON or not a pair */
-export async function readPairs(path: string): Promise<PairRow[]> {
-  return readLines(path, (value) => Value.Check(PairRow, value), "a pair");
+export async function readLabelledPairs(path: string): Promise<PairRow[]> {
+  return readJsonLines(path, (value) => Value.Check(PairRow, value), "a pair");
 }
 
 const ListingRow = Type.Object({
@@ -44,6 +44,6 @@ export type ListingRow = Static<typeof ListingRow>;
  * @throws Error with the line number if a line is not valid JSON or not a listing
  */
 export async function readListings(path: string): Promise<ListingRow[]> {
-  const rows = await readLines(path, (value) => Value.Check(ListingRow, value), "a listing");
+  const rows = await readJsonLines(path, (value) => Value.Check(ListingRow, value), "a listing");
   return [...new Map(rows.map((row) => [`${row.venue}/${row.id}`, row])).values()];
 }

@@ -15,7 +15,7 @@ const row = (a: string, b: string, same: boolean, grain: PairRow["grain"]): Pair
   grain,
 });
 
-/** The same question in other words, and a question about another office. */
+/** Two rows: a pair with the same question in other words, and a pair about different offices. */
 const ROWS = (["market", "event"] as const).flatMap((grain) =>
   NAMES.flatMap((name) => {
     const [office, other] = OFFICES;
@@ -28,19 +28,19 @@ const ROWS = (["market", "event"] as const).flatMap((grain) =>
 );
 const weightOf = createWordWeights({}, 1_000);
 
-test("counts the distinct titles that contain a stem, if there are enough", () => {
+test("a stem's count is the number of distinct titles that contain it; rare stems are omitted", () => {
   const titles = ["Rain in Paris", "Rain in Oslo", "Rain in Rome", "Rain in Rome", "Snow, snow, snow in Rome"];
   assert.deepEqual(countWords(titles), { titleCount: 4, counts: { rain: 3 } });
 });
 
-test("two fits of the same pairs are equal, and coefficients have four decimals", () => {
+test("two fits to the same pairs are equal, and coefficients have four decimals", () => {
   const coefficients = fitCoefficients(ROWS, weightOf);
   assert.deepEqual(fitCoefficients(ROWS, weightOf), coefficients);
   for (const { intercept, weights } of [coefficients.market, coefficients.event])
     for (const value of [intercept, ...Object.values(weights)]) assert.equal(value, Number(value.toFixed(4)));
 });
 
-test("cross-validation scores each pair once, in order, and separates equal from different questions", () => {
+test("cross-validation predicts each pair once, in order, and separates equal from different questions", () => {
   const scored = crossValidate(ROWS, weightOf);
   assert.deepEqual(
     scored.map(({ row: scoredRow }) => scoredRow),
@@ -49,7 +49,7 @@ test("cross-validation scores each pair once, in order, and separates equal from
   for (const { isSame, probability } of scored) assert.equal(probability > 0.5, isSame);
 });
 
-test("the label of a pair does not change the pair's own score", () => {
+test("the label of a pair does not change the cross-validated probability of the pair", () => {
   const scores = crossValidate(ROWS, weightOf).map(({ probability }) => probability);
   for (const index of [0, 1]) {
     const flipped = ROWS.map((row, other) => (other === index ? { ...row, same: !row.same } : row));
@@ -57,7 +57,7 @@ test("the label of a pair does not change the pair's own score", () => {
   }
 });
 
-test("the calibration of a board lowers the confidence if fewer pairs are true than expected", () => {
+test("board calibration lowers the confidence if fewer candidates match than the model predicts", () => {
   const scored = Array.from({ length: 100 }, (_, index) => ({
     row: ROWS[0] as PairRow,
     probability: index % 2 === 0 ? 0.7 : 0.8,

@@ -15,8 +15,8 @@ import type { ScoredRow } from "./report.ts";
 import type { PairRow } from "./rows.ts";
 
 /** Ridge penalty on the weights. */
-export const RIDGE = 0.5;
-export const FOLDS = 10;
+export const RIDGE_PENALTY = 0.5;
+export const FOLD_COUNT = 10;
 /** Minimum number of titles that contain a stem. Rarer stems are not counted. */
 export const WORD_COUNT_MIN = 3;
 /** Number of decimals of the coefficients. Further decimals would differ between machines. */
@@ -83,8 +83,8 @@ export function calibrateBoard(scored: readonly ScoredRow[]): MatchingCoefficien
 
 /** Predicts each pair with a model fitted without the pair's group. */
 export function crossValidate(rows: readonly PairRow[], weightOf: WordWeights): ScoredRow[] {
-  const folds = groupPairs(rows).map((group) => group % FOLDS);
-  const models = Array.from({ length: FOLDS }, (_, fold) =>
+  const folds = groupPairs(rows).map((group) => group % FOLD_COUNT);
+  const models = Array.from({ length: FOLD_COUNT }, (_, fold) =>
     folds.includes(fold)
       ? fitCoefficients(
           rows.filter((_, index) => folds[index] !== fold),
@@ -109,7 +109,7 @@ function fitModel(examples: readonly Example[]): LogisticModel {
   const { intercept, weights } = fitLogistic(
     examples.map(({ features }) => names.map((name) => features[name] ?? 0)),
     examples.map(({ isSame }) => (isSame ? 1 : 0)),
-    RIDGE,
+    RIDGE_PENALTY,
   );
   return {
     intercept: round(intercept),

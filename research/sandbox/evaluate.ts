@@ -5,8 +5,8 @@ import { trueProbability } from "../../sandbox/world/truth.ts";
 import { ENGINE_COEFFICIENTS, type EngineCoefficients, estimate } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { clusteredRatio } from "../../src/quant/clustered-ratio.ts";
-import { parseCount, runCommand, text } from "../run-command.ts";
-import { viewWorld } from "./world-views.ts";
+import { parseCount, runCommand, stringOption } from "../run-command.ts";
+import { viewOpenMarkets } from "./world-views.ts";
 
 const USAGE = `Usage: npm run evaluate:sandbox -- [--seeds LIST] [--markets N] [--instants N] [--only FACTOR]
 
@@ -31,7 +31,12 @@ interface Options {
 await runCommand(
   {
     usage: USAGE,
-    options: { seeds: text("101-110"), markets: text("400"), instants: text("10"), only: { type: "string" } },
+    options: {
+      seeds: stringOption("101-110"),
+      markets: stringOption("400"),
+      instants: stringOption("10"),
+      only: { type: "string" },
+    },
   },
   ({ seeds, markets, instants, only }) =>
     evaluate({
@@ -46,7 +51,7 @@ function evaluate({ seeds, markets, instants, coefficients }: Options): void {
   const results = seeds.map((seed) => {
     const world = createWorld({ seed, genesis: GENESIS, speed: 1, marketCount: markets });
     const errors = Array.from({ length: instants }, (_, index) => GENESIS - ((index + 0.5) * 28 * DAY_MS) / instants)
-      .flatMap((asOf) => viewWorld(world, asOf))
+      .flatMap((asOf) => viewOpenMarkets(world, asOf))
       .flatMap(({ market, view }) => {
         const result = estimate(view, coefficients);
         const { process: outcome, criterion } = groundTruthOf(market);

@@ -5,15 +5,15 @@ import { groundTruthOf } from "../../sandbox/world/list-event.ts";
 import { trueProbability } from "../../sandbox/world/truth.ts";
 import { ENGINE_COEFFICIENTS, estimate } from "../../src/engine/index.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
-import { viewWorld } from "./world-views.ts";
+import { viewOpenMarkets } from "./world-views.ts";
 
 const GENESIS = Date.UTC(2026, 9, 1);
 
-test("the shipped engine is closer than the prices to the true probabilities of an unseen world", () => {
+test("on an unseen world, the shipped engine's probabilities are closer to the true ones than the prices are", () => {
   const world = createWorld({ seed: 2_611, genesis: GENESIS, speed: 1, marketCount: 200 });
   let ours = 0;
   let price = 0;
-  for (const { market, view } of viewWorld(world, GENESIS - 3 * DAY_MS)) {
+  for (const { market, view } of viewOpenMarkets(world, GENESIS - 3 * DAY_MS)) {
     const result = estimate(view, ENGINE_COEFFICIENTS);
     const { process: outcome, criterion } = groundTruthOf(market);
     const truth = trueProbability(outcome, criterion, view.asOf);
@@ -24,10 +24,10 @@ test("the shipped engine is closer than the prices to the true probabilities of 
   assert.ok(ours < 0.97 * price, `squared errors ${ours} and ${price}`);
 });
 
-test("views of a world have peers, events and ladders, and no data newer than the view", () => {
+test("views of a simulated world have peers, events and ladders, and no data newer than the view", () => {
   const world = createWorld({ seed: 5, genesis: GENESIS, speed: 1, marketCount: 200 });
   const asOf = GENESIS - 2 * DAY_MS;
-  const views = viewWorld(world, asOf).map(({ view }) => view);
+  const views = viewOpenMarkets(world, asOf).map(({ view }) => view);
   assert.ok(views.length > 50);
   assert.ok(views.some(({ peers }) => peers.length > 0));
   assert.ok(views.some(({ event }) => event?.isExclusive === true));

@@ -9,15 +9,15 @@ import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 const MATCH_CONFIDENCE = 0.98;
 const TRADING_VENUES = ["kalshi", "polymarket", "limitless"] as const;
 
-export interface WorldCase {
+export interface ViewedMarket {
   readonly market: ListedMarket;
   readonly view: MarketView;
 }
 
 /** Returns the views of all open markets of the trading venues. Markets without a price are left out. */
-export function viewWorld(world: SimulatedWorld, asOf: number): WorldCase[] {
+export function viewOpenMarkets(world: SimulatedWorld, asOf: number): ViewedMarket[] {
   const peers = listPeers(world, asOf);
-  return TRADING_VENUES.flatMap((venue) => world.markets(venue, asOf)).flatMap((market): WorldCase[] => {
+  return TRADING_VENUES.flatMap((venue) => world.markets(venue, asOf)).flatMap((market): ViewedMarket[] => {
     if (!isOpen(world, market, asOf) || priceAt(world, market, asOf) === null) return [];
     return [{ market, view: viewMarket(world, market, peers.get(market) ?? [], asOf) }];
   });

@@ -4,7 +4,7 @@ const BATCH_MARKETS_MAX = 100;
 const QUEUED_MARKETS_MAX = 20_000;
 /** Time in which announcements are collected, so that one request reads all markets of an event. */
 const COLLECT_MS = 2_000;
-/** A market that the venue does not return yet is read again after this time, which grows with each read. */
+/** Time until a market that the venue did not return is read again. The time grows with each read. */
 const RETRY_MS = 15_000;
 const RETRY_FACTOR = 4;
 const READS_MAX = 4;
@@ -40,7 +40,7 @@ export function createAnnouncedMarkets({ venue, board, clock, health, signal, ap
       if (queue.size >= QUEUED_MARKETS_MAX) health.drop("announced_queue_full");
       else queue.set(marketId, { dueAt: clock.monotonic() + COLLECT_MS, reads: 0 });
     },
-    /** Called for every market that is applied to the board, so that it is not requested as well. */
+    /** Removes a market from the queue. Called when the market is applied to the board, so that it is not requested. */
     remove: (marketId: string) => queue.delete(marketId),
     /** Reads at most one batch. A market that is not returned is read again later, also if the request fails. */
     async readDue(): Promise<void> {

@@ -6,8 +6,8 @@ const ATTEMPTS_MAX = 3;
 const ATTEMPTED_MARKETS_MAX = 10_000;
 
 /**
- * Returns a function that fetches the history of the next market that has none stored, of a venue's active markets, the
- * most traded first.
+ * Returns a function that fetches the price history of one more market of the venue: the most traded active market
+ * without a stored history.
  */
 export function createBackfill(context: VenueContext): () => Promise<void> {
   const { board, pastPrices, signal } = context;

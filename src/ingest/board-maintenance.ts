@@ -5,7 +5,7 @@ import type { HistoryStore } from "../storage/index.ts";
 
 /** Number of changed markets after which a job yields to the event loop. */
 const YIELD_EVERY_MARKETS = 1_000;
-/** How long a count is reused. Health is requested often, and counting scans the whole board. */
+/** How long a count is reused. The health endpoint is requested often, and counting scans the whole board. */
 const ACTIVE_COUNTS_AGE_MS_MAX = 500;
 /** Sets each market's price 24 hours ago from the stored history. */
 export async function updateDayAgoPrices(board: MarketBoard, history: HistoryStore, clock: Clock): Promise<void> {

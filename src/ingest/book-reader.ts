@@ -7,17 +7,19 @@ import type { Clock } from "../ports/clock.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
 import { isUnsentRequestError, type VenueRequestQueue } from "./on-demand/venue-request-queue.ts";
 
-/** A market's book is requested from its venue at most once in this time. Failures count as well. */
+/** Minimum time between two requests for a market's order book, whether they succeed or fail. */
 const READ_EVERY_MS = 2_000;
-/** Limit of results that are kept. The requests that a venue allows in 2 seconds are fewer. */
+/** Maximum number of cached results. More than the venues' rate limits allow in 2 seconds. */
 const ENTRIES_MAX = 1_000;
 const REQUEST_MS_MAX = 4_000;
-/** If a book cannot be read, the last known one serves for this time. */
+/** Maximum age of the cached order book that is returned if the current one cannot be read. */
 const LAST_BOOK_MS_MAX = 5 * 60_000;
 
 export interface BookReaderOptions {
   readonly venues: ReadonlyMap<VenueId, { readonly adapter: Pick<VenueAdapter, "getBook"> }>;
-  /** Returns the book that the venue's stream tracks on this node, or null if it tracks none that is current. */
+  /**
+   * Returns the order book tracked by the venue's stream on this node; null if the stream has no current order book.
+   */
   readonly trackedBookOf: (venue: VenueId, marketId: string) => OrderBook | null;
   readonly requests: VenueRequestQueue;
   readonly clock: Clock;
@@ -32,8 +34,9 @@ interface Entry {
 export type BookReader = ReturnType<typeof createBookReader>;
 
 /**
- * Reads order books: from the stream where it tracks the market's book, else from the venue, whichever node ingests it.
- * Concurrent and repeated reads of a market share one request.
+ * Reads order books. If the venue's stream on this node tracks the order book, the tracked book is returned. Otherwise
+ * it is requested from the venue, even if another node reads the venue. Concurrent and repeated reads share one
+ * request.
  */
 export function createBookReader(options: BookReaderOptions) {
   const { venues, trackedBookOf, requests, clock } = options;
@@ -52,10 +55,10 @@ export function createBookReader(options: BookReaderOptions) {
   };
 
   /**
-   * Returns the market's order book, or null if it has none (AMM, resolved). A book that was requested from the venue
-   * is at most 2 seconds older than the call, plus the time of the request.
+   * Returns the market's order book, or null if the market has none (AMM, resolved). The request for a returned book
+   * was sent at most 2 seconds before the call.
    *
-   * @throws VenueError as `VenueRequestQueue.run`, with 4 seconds
+   * @throws VenueError under the conditions of `VenueRequestQueue.run`, with a timeout of 4 seconds
    */
   const read = async ({ listing }: BoardMarket): Promise<OrderBook | null> => {
     const { venue, marketId } = listing;
@@ -84,18 +87,18 @@ export function createBookReader(options: BookReaderOptions) {
   };
 
   return {
-    /** Number of requested books that are kept. */
+    /** Number of cached results. */
     get entryCount(): number {
       return entries.size;
     },
-    /** Returns the book that the venue's stream tracks on this node, without a request; null if it tracks none. */
+    /** Returns the order book tracked by the venue's stream on this node, without a request; null without one. */
     tracked: ({ listing }: BoardMarket) => trackedBookOf(listing.venue, listing.marketId),
     read,
     /**
-     * Returns the market's order book as `read` does. If it cannot be read, returns the last book that was read in the
-     * last five minutes, as stale.
+     * Returns the market's order book like `read`. If the read fails, returns the last order book, with `isStale` set,
+     * if it was read within the last five minutes.
      *
-     * @throws VenueError as `read`, if there is no such book
+     * @throws VenueError if the read fails and there is no such order book
      */
     async readOrLast(market: BoardMarket): Promise<{ readonly book: OrderBook | null; readonly isStale: boolean }> {
       const id = `${market.listing.venue}/${market.listing.marketId}`;

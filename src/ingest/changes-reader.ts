@@ -15,14 +15,14 @@ export function createChangesReader(context: VenueContext): (sweptAt: number | n
   /** Start of the last complete read, Unix milliseconds; at first the start of the ingest. */
   let readAt = clock.now();
 
-  /** A market that this node never received as open is not added to the board after its end. */
+  /** Rejects ended markets that are not on the board. */
   const isWanted = ({ listing: { marketId, status } }: MarketSnapshot) =>
     status === "active" || status === "pending" || board.find(venue.id, marketId) !== null;
 
   return async (sweptAt) => {
     if (venue.listChangedMarkets === undefined) return;
     const startedAt = clock.now();
-    // Earlier times are in the future if our clock has been set back.
+    // If this node's clock was set back, `readAt` and `sweptAt` may be in the future.
     const sinceMs = Math.min(startedAt, Math.max(readAt, sweptAt ?? 0)) - OVERLAP_MS;
     let isComplete = true;
     try {
@@ -33,8 +33,8 @@ export function createChangesReader(context: VenueContext): (sweptAt: number | n
       }
     } catch (error) {
       if (!(error instanceof VenueError) || error.failure !== "client_error") throw error;
-      // The venue refuses to list changes; sweeps still find them. Treated as an outage, it would cause constant
-      // sweeps.
+      // The venue refuses to list changes. This is not treated as an outage, which would cause constant sweeps: the
+      // usual sweeps still find the changes.
       health.drop("changes_unavailable");
       return;
     }

@@ -17,7 +17,7 @@ export const CHANGES_TOPIC = "market_changes";
 export interface NodeSettings {
   /** Id that is unique to this run of the process. */
   readonly id: string;
-  /** True if the node serves API requests, so its board needs every venue. */
+  /** True if the node serves API requests, so that its board must contain every venue. */
   readonly serves: boolean;
   /** True if the node reads the venues whose leases it holds. */
   readonly ingests: boolean;
@@ -29,7 +29,9 @@ export interface ClusterOptions extends IngestContext {
   readonly node: NodeSettings;
   readonly readers: VenueReaders;
   readonly database: Database;
-  /** Wakes the follower when another node announces changes; without it the follower only polls. */
+  /**
+   * Delivers other nodes' announcements of changes, which wake the follower. Without a bus, the follower only polls.
+   */
   readonly bus?: Bus;
   /** Writes all queued rows to the store. */
   readonly flush: () => Promise<void>;

@@ -70,7 +70,7 @@ export function createFollower(context: IngestContext, isFollowed: (venue: Venue
     wake: () => job.wake(),
     /** Reads all changes stored for a venue so far, after the current read. Throws if the store does not respond. */
     catchUp: (venue: VenueId) => read(() => [venue]),
-    /** Resets the venue's cursor, so that all its markets are read again. For a board that may be wrong. */
+    /** Resets the venue's cursor, so that all its markets are read again. Used when the board may be wrong. */
     reset: (venue: VenueId) => void cursors.set(venue, START_CURSOR),
     async stop(): Promise<void> {
       stopping.abort();

@@ -46,7 +46,7 @@ export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
 /** How long finalized markets stay on the board after their last update. */
 const FINALIZED_ON_BOARD_MS = 30 * DAY_MS;
-/** Time for one request of history that a client waits for. */
+/** Timeout of a request for price history on behalf of a client. */
 const HISTORY_MS_MAX = 7_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
@@ -82,8 +82,8 @@ export interface Ingest {
   readonly isSettled: boolean;
   health(): Record<VenueId, VenueStatusReport>;
   /**
-   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have it. It sends
-   * no request for ten minutes after the venue has returned none.
+   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have the market;
+   * for the next ten minutes the market is then not requested again.
    */
   lookUp(venue: VenueId, marketId: string): Promise<boolean>;
   /** Order books, read from the stream or the venue. */
@@ -92,11 +92,11 @@ export interface Ingest {
   readonly trades: Pick<TradeHistory, "read">;
   /** Returns the venue-specific data of a market for clients; null for a venue that is not configured. */
   detailsOf(listing: MarketListing): ListingDetails | null;
-  readonly lastHours: Pick<LastHourFigures, "find">;
-  readonly pastPrices: PastPrices & HistoryFetcher;
-  /** Reports live prices and trades of the venues that this node reads to the observer, from the next message on. */
+  readonly lastHours: Pick<LastHours, "find">;
+  readonly pastPrices: PastPrices & MissingHistory;
+  /** Sets the observer that receives live prices and trades of the venues that this node reads. */
   observe(observer: LiveObserver): void;
-  /** Requests the takers of a market's latest trades, if only the venue's trade list names them. */
+  /** Requests the takers of a market's latest trades from venues whose trade list, but not their stream, has takers. */
   requestTakers(market: BoardMarket): void;
   readonly counters: StoreWriter["counters"];
   /** Names of the background jobs whose last run failed. */
@@ -242,7 +242,9 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-/** Creates the readers of order books, trades and unknown markets, which send requests to the venues for clients. */
+/**
+ * Creates the readers that send requests to the venues on behalf of clients: order books, trades and unknown markets.
+ */
 function createOnDemandReads({
   venues,
   board,
@@ -276,8 +278,8 @@ function createOnDemandReads({
 }
 
 /**
- * Limits the requests for histories that clients cause, as for order books and trades. A client that disconnects does
- * not abort its request, because others may share it. Reads of the service itself are not limited here.
+ * Sends clients' requests for price history through `requests`, which limits them. A client that disconnects does not
+ * abort its request, because other clients may share the request. The service's own reads are not limited here.
  */
 function limitHistory(adapter: VenueAdapter, requests: VenueRequestQueue): Pick<VenueAdapter, "id" | "getHistory"> {
   return {
@@ -296,7 +298,7 @@ function planRetentionOf({ retention, storeBytesMax = null }: IngestOptions): Re
   return planRetention({ ...DEFAULT_RETENTION, ...retention }, storeBytesMax);
 }
 
-/** Starts the jobs that one node runs for all: bars, retention and free space. */
+/** Starts the jobs that one node runs for all nodes: bars, retention and free space. */
 function startMaintenance(
   jobs: BackgroundJobs,
   options: IngestOptions,

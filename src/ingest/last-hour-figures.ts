@@ -6,11 +6,11 @@ import type { Database } from "../ports/database.ts";
 import { type LastHour, readLastHour } from "../storage/index.ts";
 import { listMostTraded } from "./context.ts";
 
-/** The last hour is read for this many of the most traded active markets, which limits memory and time. */
+/** Maximum number of markets, most traded first. Limits memory and time. */
 const MARKETS_MAX = 50_000;
-/** Markets per statement. A statement occupies the embedded store for some tens of milliseconds. */
+/** Number of markets per SQL statement. Such a statement blocks the embedded store for tens of milliseconds. */
 const MARKETS_PER_STATEMENT = 1_000;
-/** Figures older than this are not returned: they are no longer those of the last hour. */
+/** Maximum age of the figures that are returned. Older figures do not describe the last hour. */
 const AGE_MS_MAX = 10 * 60_000;
 
 export type LastHourFigures = ReturnType<typeof createLastHourFigures>;
@@ -31,7 +31,7 @@ export function createLastHourFigures({
   /** Monotonic time at which the current figures were requested. */
   let readAt = Number.NEGATIVE_INFINITY;
   return {
-    /** Returns the last hour of a market, or null if it is not known or too old. */
+    /** Returns the figures of a market, or null if they are missing or too old. */
     find({ storeKey }: BoardMarket): LastHour | null {
       if (storeKey === null || clock.monotonic() - readAt > AGE_MS_MAX) return null;
       return lastHourByKey.get(storeKey) ?? null;

@@ -50,9 +50,9 @@ interface Held {
 const groupOf = (name: string) => name.slice(0, name.indexOf(":"));
 
 /**
- * Acquires, renews, balances and releases leases. At any time at most one node holds a lease: a holder measures its
- * time from before it sent the renewal, on its monotonic clock, so it stops before the store lets another node acquire
- * the lease.
+ * Acquires, renews, balances and releases leases. At most one node holds a lease at any time: a holder counts the
+ * lease's duration from the time at which it sent the renewal, on its monotonic clock. So it stops before the lease
+ * expires in the store.
  */
 export class Leases {
   readonly #options: LeasesOptions;

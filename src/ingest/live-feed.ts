@@ -5,11 +5,13 @@ import { deleteOldest } from "../lib/delete-oldest.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/** Older trades are not reported. They were read late, for example because the market was not polled before. */
+/**
+ * Maximum age of a reported trade. Older trades were read late, for example because the market was not polled before.
+ */
 const TRADE_AGE_MS_MAX = HOUR_MS;
-/** Limit of reported trades in memory; the oldest is deleted first. Venues repeat a trade within minutes. */
+/** Maximum number of reported trades in memory, to detect repetitions. Venues repeat a trade within minutes. */
 const REPORTED_TRADES_MAX = 50_000;
-/** Maximum number of markets whose price must be confirmed. */
+/** Maximum number of markets that await a confirmation of their price. */
 const AWAITED_MARKETS_MAX = 10_000;
 
 /**

@@ -8,7 +8,7 @@ const DOUBLINGS_MAX = 5;
 const LOGGED_FAILURES_MAX = 3;
 const LOGGED_FAILURE_STEP = 20;
 
-/** How long a loop sleeps. `wake` can end the pause after `minMs`. */
+/** Pause of a loop between two steps. `wake` can end the pause after `minMs`. */
 export interface Pause {
   readonly minMs: number;
   readonly ms: number;

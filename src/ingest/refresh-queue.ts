@@ -6,13 +6,15 @@ import type { VenueContext } from "./context.ts";
 const BATCH_MARKETS_MAX = 100;
 const QUEUED_MARKETS_MAX = 50_000;
 /**
- * A market whose opening or close is further ahead is not queued; the first sweep within this time before it queues the
- * market.
+ * Maximum time before a market's opening or closing at which the market is queued. Sweeps call `schedule` again later,
+ * so a market that is not queued now is queued in time.
  */
 const SCHEDULED_AHEAD_MS = 6 * HOUR_MS;
-/** How long a market is read at short intervals after its opening time while the venue has not opened it. */
+/** Maximum time after the opening time during which a market that has not opened is read at short intervals. */
 const OPENING_LATE_MS_MAX = 60_000;
-/** Shortest interval between reads of a market that awaits its result. The interval grows with the wait. */
+/**
+ * Minimum interval between reads of a market that awaits its result. The interval grows with the time since the close.
+ */
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = HOUR_MS;
 
@@ -26,8 +28,8 @@ export function createRefreshQueue({ venue, board, clock, health, signal, applyP
   /** When each market must be read, Unix milliseconds. */
   const dueAtById = new Map<string, number>();
   /**
-   * When the status of a market that awaits its result last changed, Unix milliseconds. Only changes that this process
-   * has received; for others the published close time is used, which may be long past when trading ends.
+   * Time of the last status change of each market that awaits its result, Unix milliseconds. It contains only changes
+   * that this process received. For other markets the published closing time is used, although trading may end later.
    */
   const changedAtById = new Map<string, number>();
 

@@ -14,7 +14,7 @@ export class RollingVolume {
   readonly #buckets = new Map<number, number>();
   /** Ids of the most recently counted trades. */
   readonly #seen = new Set<string>();
-  /** Start of the period of which all trades are counted, Unix milliseconds; null before the first read. */
+  /** Time since which all trades are counted, Unix milliseconds; null before the first read. */
   #completeSince: number | null = null;
   #readUntil: number | null = null;
 
@@ -44,7 +44,7 @@ export class RollingVolume {
     deleteOldest(this.#seen, SEEN_IDS_MAX);
   }
 
-  /** Returns the volume in USD, or null while the trades of less than a day are known. */
+  /** Returns the volume in USD, or null until the trades of a whole day are known. */
   total(now: number): number | null {
     const since = now - DAY_MS;
     if (this.#completeSince === null || this.#completeSince > since + BUCKET_MS) return null;

@@ -17,7 +17,7 @@ export const DriftEntry = Type.Object({
 export type DriftEntry = Type.Static<typeof DriftEntry>;
 
 const NAMES_MAX = 60;
-/** Field names that venues send and that may be displayed. Names that do not match are counted as `other`. */
+/** Field names that may be displayed. Other names may contain ids and are counted as `other`. */
 const FIELD_NAME_PATTERN = /^[A-Za-z][A-Za-z_]{0,31}(?:\.[A-Za-z_][A-Za-z0-9_]{0,39})?$/;
 const MANY_DIGITS_PATTERN = /\d{4}|(?:\d.*){6}/;
 const OTHER_NAME = "other";

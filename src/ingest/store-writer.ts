@@ -7,14 +7,14 @@ import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import type { ChangeStore, CurrentQuote, MarketStore, TickWriter, VenueFence } from "../storage/index.ts";
 
-/** Limit of rows per statement, because preparing a statement blocks the event loop. */
+/** Maximum number of rows per statement, because preparing a statement blocks the event loop. */
 const BATCH_ROWS_MAX = 250;
 const FLUSH_EVERY_MS = 1_000;
-/** Limit of market rows per timed flush. `flushMarket` waits for at most one timed flush. */
+/** Maximum number of market rows per timed flush. `flushMarket` waits for at most one timed flush. */
 const FLUSH_ROWS_MAX = 4_000;
-/** Limit of market rows per timed flush during a first sweep, which needs the CPU. Above 0, so that rows are stored. */
+/** Maximum number of market rows per timed flush during a first sweep, which needs the CPU. */
 const FIRST_SWEEP_FLUSH_ROWS_MAX = 200;
-/** Flushes per write of price changes to market rows. Ticks already contain the prices, so this can wait. */
+/** Number of flushes per write of quotes to market rows. Ticks already contain the quotes, so this is not urgent. */
 const FLUSHES_PER_QUOTE_FLUSH = 10;
 const QUOTE_FLUSH_EVERY_MS = FLUSHES_PER_QUOTE_FLUSH * FLUSH_EVERY_MS;
 const TRADES_QUEUED_MAX = 50_000;
@@ -48,9 +48,9 @@ export interface StoreWriterOptions {
 /** Queues board changes and writes them to the store in batches in the background. */
 export class StoreWriter {
   readonly #options: StoreWriterOptions;
-  /** Rows whose listing differs from the stored one, or that are not stored yet. */
+  /** Rows whose listing differs from the stored listing, or that are not stored yet. */
   readonly #changed = new Set<BoardMarket["row"]>();
-  /** Rows whose quote or figures differ from the stored ones. */
+  /** Rows whose quote or figures differ from the stored values. */
   readonly #repriced = new Set<BoardMarket["row"]>();
   /** Monotonic time at which each row's quote was last queued, by row; used only with `shared`. */
   readonly #quotedAt: number[] = [];

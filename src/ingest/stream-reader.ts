@@ -32,7 +32,7 @@ export function createStreamReader(
   const applyQuote = (message: Extract<StreamMessage, { kind: "quote" }>) => {
     const isAhead = (message.quote.eventAt ?? 0) > message.receivedAt + VENUE_CLOCK_AHEAD_MS_MAX;
     if (isAhead) health.drop("time_ahead");
-    // If the board stored a timestamp in the future, it would reject subsequent quotes as out of order.
+    // With a time in the future on the board, subsequent quotes would be rejected as out of order.
     const quote = isAhead ? { ...message.quote, eventAt: null } : message.quote;
     const change = board.applyQuote(venue.id, message.marketId, quote, message.receivedAt);
     if (change === "crossed_book") requestResync();
@@ -90,7 +90,7 @@ export function createStreamReader(
       const markets = listMostTraded(board, [venue.id], venue.profile.streamMarketsMax);
       stream?.follow(markets.map(({ listing }) => listing));
     },
-    /** Returns the order book that the stream tracks, or null if it tracks none that is current. */
+    /** Returns the order book tracked by the stream; null if the stream has no current order book. */
     bookOf: (marketId: string): OrderBook | null => stream?.bookOf?.(marketId) ?? null,
     close(): void {
       stream?.close();

@@ -4,20 +4,22 @@ import { applyInSlices, type VenueContext } from "./context.ts";
 import type { Pause } from "./loop-runner.ts";
 import type { RefreshQueue } from "./refresh-queue.ts";
 
-/** Share of the previous sweep's markets below which a sweep counts as incomplete. */
+/** Minimum number of markets in a complete sweep, relative to the previous sweep. */
 const SWEEP_SHARE_MIN = 0.5;
-/** Number of markets from which `SWEEP_SHARE_MIN` applies: smaller listings may shrink by half. */
+/**
+ * Minimum number of markets in the previous sweep for `SWEEP_SHARE_MIN` to apply. Smaller listings may shrink by half.
+ */
 const SWEEP_ROWS_MIN = 20;
 /**
  * Number of consecutive complete sweeps without a market after which the market is read individually. A market can be
  * missing from one sweep because its row moved to another page meanwhile.
  */
 const MISSED_SWEEPS_MAX = 2;
-/** Interval between sweeps above which a market is read individually after the first sweep without it. */
+/** If the interval between sweeps is above this, a market is read individually after one sweep without it. */
 const RARE_SWEEPS_MS_MIN = 5 * 60_000;
-/** Shortest pause after a sweep, as a multiple of the sweep's load on the venue in milliseconds. */
+/** Minimum pause after a sweep, as a multiple of the time in which the sweep requested pages from the venue. */
 const REST_PER_SWEEP = 2;
-/** Number of complete sweeps whose shortest estimates the load. Longer sweeps include waits for slow responses. */
+/** Number of recent complete sweeps. The shortest one estimates the load; longer ones include slow responses. */
 const COMPLETE_LOADS_MAX = 5;
 /** Pause before the sweep that confirms a suspect board, instead of the usual one. */
 const CONFIRM_PAUSE_MS = 1_000;
@@ -28,7 +30,7 @@ const SUSPECT_MS = 30_000;
 export type Sweeper = ReturnType<typeof createSweeper>;
 
 /**
- * Reads a venue's whole listing repeatedly and detects markets that are no longer listed.
+ * Repeatedly reads all listed markets of a venue, and detects markets that are no longer listed.
  *
  * @param wake  ends the pause before the next sweep
  */
@@ -80,8 +82,8 @@ export function createSweeper(context: VenueContext, refreshQueue: RefreshQueue,
   };
 
   /**
-   * Queues the open markets of the page's events that the events no longer have. A page that counts the markets of an
-   * event has all of them, so that these markets have closed and no second sweep is needed.
+   * Queues open markets that are missing from their events on the page. If an event on the page has a market count, the
+   * page contains all its markets, so a missing market has closed. No second sweep is needed to confirm it.
    */
   const queueUnlistedChildren = ({ events, markets }: ListingPage): void => {
     const listed = new Set(markets.map(({ listing }) => listing.marketId));
@@ -110,7 +112,7 @@ export function createSweeper(context: VenueContext, refreshQueue: RefreshQueue,
     get lastCompleteAt(): number | null {
       return lastCompleteAt;
     },
-    /** True while a sweep that confirms a suspect board runs; less urgent requests wait for its end. */
+    /** True during the sweep that confirms a suspect board. Less urgent requests wait until it ends. */
     get isConfirming(): boolean {
       return isConfirming;
     },

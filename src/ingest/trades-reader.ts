@@ -5,11 +5,11 @@ import { RollingVolume } from "./rolling-volume.ts";
 
 const TRADES_PER_READ_MAX = 1_000;
 const MARKETS_MAX = 200;
-/** Limit for venues without published volume, whose volume is summed from the trades of all markets. */
+/** Maximum number of markets whose volume is summed from their trades, for venues that do not publish volumes. */
 const MARKETS_FOR_VOLUME_MAX = 5_000;
-/** Limit of markets whose trades are requested; further requests are ignored. */
+/** Maximum number of markets queued by `requestTakers`. Further requests are ignored. */
 const REQUESTED_MAX = 100;
-/** Age of the oldest trades that are read for a request. */
+/** Maximum age of the trades that are read for a call of `requestTakers`. */
 const REQUESTED_MS = 3 * 60_000;
 
 export type TradesReader = ReturnType<typeof createTradesReader>;
@@ -25,7 +25,7 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
   const volumes = new Map<string, RollingVolume>();
   /** When each market's trades were last read, Unix milliseconds. */
   const readAtById = new Map<string, number>();
-  /** Markets whose trades are read next, in the order of the requests. */
+  /** Markets queued by `requestTakers`, in order. */
   const requested = new Set<string>();
   let wasRequested = false;
   /** Market whose polled trades are being reported; null at other times. */
@@ -52,7 +52,7 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
     report(market, trades);
     if (!venue.profile.volumeFromTrades) return;
     storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
-    // Without a price, an older trade than those of the last day is read as well.
+    // If the market has no price and no trade of the last day, the last older trade is read for its price.
     const isLastTradeOlder = trades.length === 0 && isFirstRead && market.yesPrice === null;
     const [lastTrade] = isLastTradeOlder ? await venue.listTrades(market.listing, 0, 1, signal) : trades;
     const change = lastTrade === undefined ? null : board.applyTrade(market, lastTrade);
@@ -104,8 +104,8 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
   };
 
   /**
-   * Requests a read of the market's latest trades with their takers. Ignored while polled trades of the market are
-   * reported: another read of those that have no taker would not find one.
+   * Queues a read of the market's latest trades with their takers. Ignored while polled trades of the market are being
+   * reported, because polled trades without a taker would be read without a taker again.
    */
   const requestTakers = (marketId: string): void => {
     if (!venue.profile.takersFromTrades || marketId === reportedId || requested.size >= REQUESTED_MAX) return;
@@ -123,8 +123,9 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
       readAtById.delete(marketId);
     },
     /**
-     * Reads the trades of a requested market or of the market with the oldest read. Prefers markets that were never read,
-     * most traded first. At most every second read is a requested one, so that requests do not delay all other markets.
+     * Reads the trades of a requested market or of the market with the oldest read. Prefers markets that were never
+     * read, most traded first. At most every second read is a requested one, so that requests do not delay all other
+     * markets.
      */
     async readNext(): Promise<void> {
       if (venue.playMoney) return;

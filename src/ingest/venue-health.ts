@@ -41,7 +41,7 @@ export interface VenueStatusReport extends VenueHealthReport {
   readonly role: "ingest" | "follower";
 }
 
-/** Number of stale intervals without a usable response after which a venue is down. */
+/** Number of stale intervals without a usable response after which a venue counts as down. */
 const DOWN_AFTER_STALE_INTERVALS = 4;
 const DROP_REASONS_MAX = 100;
 /** From best to worst. */

@@ -19,7 +19,7 @@ const ANNOUNCED_EVERY_MS = 1_000;
 const TRADES_PAUSE_MS = 250;
 const BACKFILL_PAUSE_MS = 200;
 const SUBSCRIBE_EVERY_MS = 5_000;
-/** Limit of markets per poll. One or two requests return this many. */
+/** Maximum number of markets per poll. One or two requests are enough for them. */
 const POLLED_MARKETS_MAX = 200;
 /** Interval at which the venue is probed while sweeps fail. */
 const PROBE_EVERY_MS = 1_000;
@@ -112,7 +112,7 @@ export class VenueIngest {
     await Promise.allSettled([this.#probing.stop(), ...this.#running]);
   }
 
-  /** Returns the order book that the venue's stream tracks, or null if it tracks none that is current. */
+  /** Returns the order book tracked by the venue's stream; null if the stream has no current order book. */
   bookOf(marketId: string): OrderBook | null {
     return this.#stream.bookOf(marketId);
   }
@@ -122,7 +122,7 @@ export class VenueIngest {
     this.#trades.requestTakers(marketId);
   }
 
-  /** Applies a page of a listing, or a single market that was looked up, to the board and the store. */
+  /** Applies a page of listed markets, or a market that was looked up, to the board and the store. */
   applyPage(page: ListingPage): void {
     const { board, storeWriter, live } = this.#context;
     applyEvents(page, this.#context);

@@ -1,10 +1,10 @@
 /**
  * Runs the shadow book over 60 simulated days, with the real engine, signals, store and jobs. The engine recommends few
- * trades in the simulated world. For more trades, the test adds estimates that differ from the engine's by 0.5 in log-odds.
- * The test checks the bookkeeping, not the profit.
+ * trades in the simulated world. For more trades, the test adds estimates that differ from the engine's by 0.5 in
+ * log-odds. The test checks the bookkeeping, not the profit.
  */
 import assert from "node:assert/strict";
-import { viewWorld } from "../../research/sandbox/world-views.ts";
+import { viewOpenMarkets } from "../../research/sandbox/world-views.ts";
 import { priceAt } from "../../sandbox/world/candles.ts";
 import { createWorld } from "../../sandbox/world/index.ts";
 import type { ListedMarket, SandboxVenue, SimulatedWorld } from "../../sandbox/world/types.ts";
@@ -175,7 +175,7 @@ onEmbedded("over 60 days the stored book, the recomputed book and the world's ow
   const giveSignals = async () => {
     const at = clock.now();
     const chosen = selectMarkets(world, at);
-    const cases = viewWorld(chosen, at);
+    const cases = viewOpenMarkets(chosen, at);
     const unseen = cases.map(({ market }) => market).filter(({ index }) => !listed.has(index));
     for (const market of unseen) listed.set(market.index, market);
     await list(unseen.map((market) => listing(market)));

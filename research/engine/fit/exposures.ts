@@ -5,13 +5,13 @@ import type { EngineCoefficients, FactorName, MarketView, Prior } from "../../..
 import { computePrior, currentPrice } from "../../../src/engine/reference-price.ts";
 
 /** Confidence times lambda (the factor's log-odds change), by factor. A factor that does not apply has no entry. */
-export type Exposure = Readonly<Partial<Record<FactorName, number>>>;
+export type FactorExposures = Readonly<Partial<Record<FactorName, number>>>;
 
 /** Returns the prior and the factor exposures of a view; null if the view has no price. */
-export function exposureOf(
+export function priorAndExposures(
   view: MarketView,
   coefficients: EngineCoefficients,
-): { readonly prior: Prior; readonly exposures: Exposure } | null {
+): { readonly prior: Prior; readonly exposures: FactorExposures } | null {
   const price = currentPrice(view);
   if (price === null) return null;
   const prior = computePrior(view, price, coefficients);

@@ -1,15 +1,15 @@
 /** Fits all coefficients of the engine and computes their out-of-fold scores. */
 import { type EngineCoefficients, FACTOR_NAMES, type FactorName } from "../../../src/engine/model.ts";
 import { type Evaluation, evaluateFile } from "../evaluation.ts";
-import { laterCases } from "../later-cases.ts";
-import type { LaterCase } from "../later-price.ts";
+import { createLaterPriceCases } from "../later-cases.ts";
+import type { LaterPriceCase } from "../later-price.ts";
 import type { EngineFile } from "../rows.ts";
-import { createSamples, type Sample, scoreSamples } from "../samples.ts";
-import { type Comparison, compare } from "../scores.ts";
-import { toHistories } from "../views.ts";
-import { exposureOf } from "./exposures.ts";
+import { createSamples, estimateSamples, type Sample } from "../samples.ts";
+import { compareWithPrices, type ScoreComparison } from "../scores.ts";
+import { toQuestionHistories } from "../views.ts";
+import { priorAndExposures } from "./exposures.ts";
 import { fitDepth, testCrossVenue, testFactor } from "./fit-recordings.ts";
-import { FOLDS, foldOf, splitByTime } from "./folds.ts";
+import { FOLD_COUNT, foldOf, splitByTime } from "./folds.ts";
 import { fitLeadership } from "./recording-slopes.ts";
 import { fitWeights, toFitRows } from "./train.ts";
 
@@ -27,9 +27,9 @@ const CANDIDATES = FACTOR_NAMES.filter((name) => !RECORDING_FACTORS.includes(nam
 
 /** @param base  current coefficients, kept for factors without data */
 export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineCoefficients) {
-  const depthCases = [...laterCases(depth)];
-  const quotesCases = [...laterCases(quotes)];
-  const samples = createSamples(toHistories(resolved.rows));
+  const depthCases = [...createLaterPriceCases(depth)];
+  const quotesCases = [...createLaterPriceCases(quotes)];
+  const samples = createSamples(toQuestionHistories(resolved.rows));
   const { microprice, orderFlow, coefficients: start } = fitDepth(depthCases, base);
   const leadership = fitLeadership(quotesCases, start);
   const crossVenue = testCrossVenue(quotesCases, start);
@@ -61,10 +61,12 @@ export function fitEngine({ resolved, quotes, depth }: EngineData, base: EngineC
   };
 }
 
-/** Counts wins of the unlikely side at extreme prices 30 days or more before resolution. They drive the calibration fit. */
+/**
+ * Counts wins of the unlikely side at extreme prices 30 days or more before resolution. They drive the calibration fit.
+ */
 function describeTails(samples: readonly Sample[], coefficients: EngineCoefficients) {
   const tails = samples.filter(
-    ({ days, view }) => days >= 30 && exposureOf(view, coefficients)?.exposures.calibration !== undefined,
+    ({ days, view }) => days >= 30 && priorAndExposures(view, coefficients)?.exposures.calibration !== undefined,
   );
   return {
     rows: tails.length,
@@ -82,7 +84,7 @@ function scoreResolved(
 ): Evaluation {
   const coefficientsOf = fitFolds(samples, ({ group }: Pick<Sample, "group">) => group, fit);
   return evaluateFile(file, {
-    scoreSamples: (all) => all.flatMap((sample) => scoreSamples([sample], coefficientsOf(sample))),
+    estimateSamples: (all) => all.flatMap((sample) => estimateSamples([sample], coefficientsOf(sample))),
     coefficientsOf,
   });
 }
@@ -93,21 +95,28 @@ function fitFolds<Item, Key extends Partial<Item>>(
   groupOf: (item: Item | Key) => string,
   fit: (train: readonly Item[]) => EngineCoefficients,
 ): (item: Item | Key) => EngineCoefficients {
-  const folds = Array.from({ length: FOLDS }, (_, fold) => fit(items.filter((item) => foldOf(groupOf(item)) !== fold)));
+  const folds = Array.from({ length: FOLD_COUNT }, (_, fold) =>
+    fit(items.filter((item) => foldOf(groupOf(item)) !== fold)),
+  );
   return (item) => folds[foldOf(groupOf(item))] ?? fit(items);
 }
 
-function compareByTime(samples: readonly Sample[], fit: (train: readonly Sample[]) => EngineCoefficients): Comparison {
+function compareByTime(
+  samples: readonly Sample[],
+  fit: (train: readonly Sample[]) => EngineCoefficients,
+): ScoreComparison {
   const rows = samples.map((sample) => ({
     ...sample,
     asOf: sample.view.asOf,
     resolvedAt: sample.history.resolvedAt,
   }));
-  return compare(splitByTime(rows).flatMap(({ train, test }) => scoreSamples(test, fit(train))));
+  return compareWithPrices(splitByTime(rows).flatMap(({ train, test }) => estimateSamples(test, fit(train))));
 }
 
-/** Scores each contest with coefficients fitted to the other contests, because prices within a contest are correlated. */
-function scoreQuotes(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
+/**
+ * Scores each contest with coefficients fitted to the other contests, because prices within a contest are correlated.
+ */
+function scoreQuotes(file: EngineFile, cases: readonly LaterPriceCase[], coefficients: EngineCoefficients): Evaluation {
   const events = new Set(cases.map(({ event }) => event));
   const fits = new Map(
     [...events].map((event) => {
@@ -119,15 +128,15 @@ function scoreQuotes(file: EngineFile, cases: readonly LaterCase[], coefficients
     }),
   );
   return evaluateFile(file, {
-    scoreSamples: () => [],
+    estimateSamples: () => [],
     coefficientsOf: ({ event }) => fits.get(event) ?? coefficients,
   });
 }
 
-function scoreDepth(file: EngineFile, cases: readonly LaterCase[], coefficients: EngineCoefficients): Evaluation {
-  const fit = (train: readonly LaterCase[]) => fitDepth(train, coefficients).coefficients;
+function scoreDepth(file: EngineFile, cases: readonly LaterPriceCase[], coefficients: EngineCoefficients): Evaluation {
+  const fit = (train: readonly LaterPriceCase[]) => fitDepth(train, coefficients).coefficients;
   return evaluateFile(file, {
-    scoreSamples: () => [],
+    estimateSamples: () => [],
     coefficientsOf: fitFolds(cases, ({ event }) => event, fit),
   });
 }

@@ -1,14 +1,14 @@
 /** Creates docs/reports/engine.md: data, method and scores. */
 import { FACTOR_NAMES } from "../../../src/engine/model.ts";
-import { formatInterval, formatNumber, table, toMarkdown } from "../../report.ts";
-import { describeEvaluation, describeLater } from "../report-text.ts";
+import { formatInterval, formatNumber, markdownTable, toMarkdown } from "../../report.ts";
+import { describeEvaluation, describeLaterPriceScores } from "../report-text.ts";
 import type { EngineData, EngineFit } from "./fit-engine.ts";
-import type { RecordingTrial } from "./fit-recordings.ts";
-import { FOLDS } from "./folds.ts";
-import { RIDGE } from "./ridge.ts";
-import type { Trial } from "./train.ts";
+import type { RecordingFactorTest } from "./fit-recordings.ts";
+import { FOLD_COUNT } from "./folds.ts";
+import { RIDGE_PENALTY } from "./ridge.ts";
+import type { FactorTest } from "./train.ts";
 
-export function describeFit(fit: EngineFit, data: EngineData): string {
+export function describeEngineFit(fit: EngineFit, data: EngineData): string {
   const { coefficients, fitted, outOfFold, tails } = fit;
   const groups = new Set(data.resolved.rows.map(({ group }) => group)).size;
   return `# How the probability engine was fitted
@@ -35,12 +35,12 @@ and deadlines after the end of the data are not in the view: a file of resolved 
 event came early.
 
 - Weights of factors that apply to resolved questions: ridge logistic regression on confidence × lambda, with the log-odds of
-  the prior as offset and without intercept. Features are standardised and the penalty is ${RIDGE}/2 times the sum of the squared
+  the prior as offset and without intercept. Features are standardised and the penalty is ${RIDGE_PENALTY}/2 times the sum of the squared
   weights. Weights are limited to [-1, 1].
 - A factor is kept if, out of fold, it lowers the log loss by at least one standard error (by group), lowers the Brier
   score, and lowers the log loss also in the time-respecting test. Otherwise its weight is 0. The selection is repeated
   inside every fold, so the scores out of fold include its cost.
-- Folds by group: ${FOLDS}. Time-respecting: eight blocks by time; a block is tested with a fit to the questions that were resolved
+- Folds by group: ${FOLD_COUNT}. Time-respecting: eight blocks by time; a block is tested with a fit to the questions that were resolved
   before it begins, without the groups of the block.
 - Shares from recordings are fitted to later prices by least squares. The shipped share is the lower end of the slope's 95%
   interval, clustered by contest or event: after a day for the prices of peers, and for an order book the smaller of the values
@@ -59,11 +59,11 @@ ${formatNumber(outOfFold.byTime.marketBrier, 5)}, difference ${formatNumber(outO
 
 ## Later prices of the recorded quotes, out of fold by contest
 
-${toMarkdown([describeLater(outOfFold.quotes.later)], "###")}
+${toMarkdown([describeLaterPriceScores(outOfFold.quotes.later)], "###")}
 
 ## Later prices of the recorded order books, out of fold by event
 
-${toMarkdown([describeLater(outOfFold.depth.later)], "###")}
+${toMarkdown([describeLaterPriceScores(outOfFold.depth.later)], "###")}
 
 ## Gain of each factor
 
@@ -78,7 +78,7 @@ the share of the gap that closes within a day. Momentum is fitted to resolved qu
 
 Leadership: share of the gap to a peer that a price is expected to close.
 
-${table(
+${markdownTable(
   ["venue", "peer", "own slope", "standard error", "shipped share"],
   fit.leadership.pairs.map(({ venue, peer, slope, share }) => [
     venue,
@@ -95,7 +95,7 @@ recording; their default is a quarter of it.
 
 ## Shipped
 
-${table(
+${markdownTable(
   ["factor", "weight"],
   FACTOR_NAMES.map((name) => [`\`${name}\``, formatNumber(coefficients.weights[name], 4)]),
 )}
@@ -122,8 +122,8 @@ Other calibrations and penalties were tried without success (\`docs/decisions/00
 `;
 }
 
-function describeTrials(trials: readonly Trial[]): string {
-  return table(
+function describeTrials(trials: readonly FactorTest[]): string {
+  return markdownTable(
     ["factor", "rows", "groups", "weight", "gain by group", "standard error", "Brier gain", "gain by time", "kept"],
     trials.map(({ name, rows, groups, weight, byGroup, byTime, isKept }) => [
       `\`${name}\``,
@@ -139,10 +139,10 @@ function describeTrials(trials: readonly Trial[]): string {
   );
 }
 
-function describeRecordings(trials: readonly RecordingTrial[]): string {
-  const change = ({ value, error }: RecordingTrial["afterHour"]) =>
+function describeRecordings(trials: readonly RecordingFactorTest[]): string {
+  const change = ({ value, error }: RecordingFactorTest["afterHour"]) =>
     `${formatNumber(value, 5)} ± ${formatNumber(error, 5)}`;
-  return table(
+  return markdownTable(
     ["on a recording", "n", "slope", "standard error", "change after 1 h", "change after 24 h", "shipped"],
     trials.map(({ name, slope, afterHour, afterDay, shipped }) => [
       `\`${name}\``,

@@ -1,10 +1,12 @@
 /** Regressions on recordings: how much of the gap to its microprice, or to the prices of its peers, a price closes. */
 import type { EngineCoefficients } from "../../../src/engine/index.ts";
 import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
-import type { LaterCase } from "../later-price.ts";
-import { exposureOf } from "./exposures.ts";
+import type { LaterPriceCase } from "../later-price.ts";
+import { priorAndExposures } from "./exposures.ts";
 
-/** Assumed standard deviation of the venue pairs' shares around their mean. It cannot be estimated from one recording. */
+/**
+ * Assumed standard deviation of the venue pairs' shares around their mean. It cannot be estimated from one recording.
+ */
 const PAIR_DEVIATION = 0.1;
 const SHARE_MAX = 0.6;
 const Z_95 = 1.96;
@@ -12,13 +14,13 @@ const Z_95 = 1.96;
 const OTHER_KINDS_RATIO = 0.25;
 
 /** One observation of a regression through the origin, y = slope * x. */
-export interface Point {
+export interface RegressionPoint {
   readonly group: string;
   readonly x: number;
   readonly y: number;
 }
 
-export interface Slope {
+export interface SlopeEstimate {
   readonly value: number;
   /** Standard error, clustered by group. */
   readonly error: number;
@@ -27,7 +29,7 @@ export interface Slope {
 }
 
 /** Fits y = slope * x by least squares. */
-export function fitSlope(points: readonly Point[]): Slope {
+export function fitSlope(points: readonly RegressionPoint[]): SlopeEstimate {
   const squares = points.reduce((sum, { x }) => sum + x * x, 0);
   const value = squares === 0 ? 0 : points.reduce((sum, { x, y }) => sum + x * y, 0) / squares;
   const scores = new Map<string, number>();
@@ -37,33 +39,39 @@ export function fitSlope(points: readonly Point[]): Slope {
 }
 
 /**
- * Lower bound of the slope's 95% confidence interval, clustered by group; at least 0. The lower bound is used because an
- * underestimated slope only reduces the gain, while an overestimated slope can cause a loss.
+ * Lower bound of the slope's 95% confidence interval, clustered by group; at least 0. The lower bound is used because
+ * an underestimated slope only reduces the gain, while an overestimated slope can cause a loss.
  */
-export function slopeLowerBound(points: readonly Point[]): number {
+export function slopeLowerBound(points: readonly RegressionPoint[]): number {
   const { value, error } = fitSlope(points);
   return Math.max(0, value - Z_95 * error);
 }
 
 /** Points with x = microprice minus mid, and y = change of the price within `hours`. */
-export function micropricePoints(cases: Iterable<LaterCase>, hours: number, coefficients: EngineCoefficients): Point[] {
+export function micropricePoints(
+  cases: Iterable<LaterPriceCase>,
+  hours: number,
+  coefficients: EngineCoefficients,
+): RegressionPoint[] {
   return pointsOf(cases, hours, (view) => {
-    const mid = exposureOf(view, { ...coefficients, micropriceShare: 0 });
-    const microprice = exposureOf(view, { ...coefficients, micropriceShare: 1 });
+    const mid = priorAndExposures(view, { ...coefficients, micropriceShare: 0 });
+    const microprice = priorAndExposures(view, { ...coefficients, micropriceShare: 1 });
     if (mid === null || microprice === null) return null;
     return { from: mid.prior.probability, x: microprice.prior.probability - mid.prior.probability };
   });
 }
 
-/** Points with x = first-order change of the probability by the unweighted factor, and y = price change within `hours`. */
+/**
+ * Points with x = first-order change of the probability by the unweighted factor, and y = price change within `hours`.
+ */
 export function factorPoints(
-  cases: Iterable<LaterCase>,
+  cases: Iterable<LaterPriceCase>,
   hours: number,
   name: "cross_venue" | "order_flow" | "momentum",
   coefficients: EngineCoefficients,
-): Point[] {
+): RegressionPoint[] {
   return pointsOf(cases, hours, (view) => {
-    const exposure = exposureOf(view, coefficients);
+    const exposure = priorAndExposures(view, coefficients);
     if (exposure === null) return null;
     const { probability } = exposure.prior;
     return { from: probability, x: probability * (1 - probability) * (exposure.exposures[name] ?? 0) };
@@ -71,11 +79,11 @@ export function factorPoints(
 }
 
 function pointsOf(
-  cases: Iterable<LaterCase>,
+  cases: Iterable<LaterPriceCase>,
   hours: number,
-  evaluate: (view: LaterCase["view"]) => { readonly from: number; readonly x: number } | null,
-): Point[] {
-  const points: Point[] = [];
+  evaluate: (view: LaterPriceCase["view"]) => { readonly from: number; readonly x: number } | null,
+): RegressionPoint[] {
+  const points: RegressionPoint[] = [];
   for (const later of cases) {
     const price = later.priceAfter(hours);
     const start = price === null ? null : evaluate(later.view);
@@ -86,7 +94,10 @@ function pointsOf(
 }
 
 /** Relative change of the squared error when predicting y = slope * x instead of y = 0; below 0 is better. */
-export function relativeErrorChange(points: readonly Point[], slopeOf: (group: string) => number): Slope {
+export function relativeErrorChange(
+  points: readonly RegressionPoint[],
+  slopeOf: (group: string) => number,
+): SlopeEstimate {
   const terms = points.map(({ group, x, y }) => ({
     group,
     numerator: (y - slopeOf(group) * x) ** 2 - y * y,
@@ -103,11 +114,11 @@ export function relativeErrorChange(points: readonly Point[], slopeOf: (group: s
 
 export interface LeadershipFit {
   readonly leadership: EngineCoefficients["leadership"];
-  readonly pooled: Slope;
+  readonly pooled: SlopeEstimate;
   readonly pairs: readonly {
     readonly venue: string;
     readonly peer: string;
-    readonly slope: Slope;
+    readonly slope: SlopeEstimate;
     readonly share: number;
   }[];
 }
@@ -118,7 +129,7 @@ export interface LeadershipFit {
  * The default share is the lower bound of the slope over all pairs, clustered by contest. The share of a pair is
  * w * slope of the pair + (1 - w) * default share, with w = 0.1^2 / (0.1^2 + standard error^2).
  */
-export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineCoefficients): LeadershipFit {
+export function fitLeadership(cases: readonly LaterPriceCase[], coefficients: EngineCoefficients): LeadershipFit {
   const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
   const contests = cases.map((later) => ({ ...later, group: later.event }));
   const points = factorPoints(contests, 24, "cross_venue", whole);
@@ -148,7 +159,7 @@ export function fitLeadership(cases: readonly LaterCase[], coefficients: EngineC
 }
 
 /** Returns the venue and the peer's venue, separated by a space; only the venue unless there is exactly one peer. */
-const pairOf = ({ view }: LaterCase): string =>
+const pairOf = ({ view }: LaterPriceCase): string =>
   view.peers.length === 1 ? `${view.adapter} ${view.peers[0]?.adapter}` : `${view.adapter}`;
 
 const round = (value: number): number => Number(value.toFixed(2));

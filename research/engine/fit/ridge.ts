@@ -3,14 +3,14 @@ import { sigmoid } from "../../../src/lib/numbers.ts";
 import { fitLogistic } from "../../logistic.ts";
 
 /**
- * Ridge penalty on the weights of standardised features. It corresponds to a normal prior on each weight with mean 0 and
- * standard deviation 1 / sqrt(5) = 0.45. In the data, the unlikely side of an extreme price never won, so the
+ * Ridge penalty on the weights of standardised features. It corresponds to a normal prior on each weight with mean 0
+ * and standard deviation 1 / sqrt(5) = 0.45. In the data, the unlikely side of an extreme price never won, so the
  * calibration weight would diverge without a penalty. Cross-validation prefers a smaller penalty
  * (docs/decisions/0013-log-odds-factors.md).
  */
-export const RIDGE = 5;
+export const RIDGE_PENALTY = 5;
 
-export interface Example {
+export interface RidgeExample {
   readonly features: readonly number[];
   /** Part of the log-odds that is not fitted. */
   readonly offset: number;
@@ -23,7 +23,7 @@ export interface Example {
  *
  * @returns  one weight per feature; all 0 if not both outcomes occur
  */
-export function fitRidge(examples: readonly Example[]): readonly number[] {
+export function fitRidge(examples: readonly RidgeExample[]): readonly number[] {
   const applied = examples.filter(({ features }) => features.some((value) => value !== 0));
   const width = examples[0]?.features.length ?? 0;
   const scales = Array.from({ length: width }, (_, index) => Math.sqrt(meanSquareOf(applied, index)) || 1);
@@ -32,14 +32,14 @@ export function fitRidge(examples: readonly Example[]): readonly number[] {
   const { weights } = fitLogistic(
     applied.map(({ features }) => features.map((value, index) => value / (scales[index] ?? 1))),
     outcomes,
-    RIDGE,
+    RIDGE_PENALTY,
     { offsets: applied.map(({ offset }) => offset), hasIntercept: false },
   );
   return weights.map((weight, index) => weight / (scales[index] ?? 1));
 }
 
 /** Mean square of a feature's nonzero values; 0 if there are none. */
-export function meanSquareOf(examples: readonly Pick<Example, "features">[], index: number): number {
+export function meanSquareOf(examples: readonly Pick<RidgeExample, "features">[], index: number): number {
   let sum = 0;
   let count = 0;
   for (const { features } of examples) {
@@ -51,7 +51,10 @@ export function meanSquareOf(examples: readonly Pick<Example, "features">[], ind
   return count === 0 ? 0 : sum / count;
 }
 
-export function predict({ features, offset }: Omit<Example, "outcome">, weights: readonly number[]): number {
+export function predictProbability(
+  { features, offset }: Omit<RidgeExample, "outcome">,
+  weights: readonly number[],
+): number {
   const score = features.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), offset);
   return sigmoid(score);
 }

@@ -5,10 +5,12 @@ import { sigmoid } from "../../../src/lib/numbers.ts";
 import { foldOf, splitByGroup, splitByTime } from "./folds.ts";
 import { type FitRow, fitWeights } from "./train.ts";
 
-/** Deterministic numbers in [0, 1) that behave like random ones: fractional parts of multiples of an irrational. */
+/** Deterministic quasi-random numbers in [0, 1): fractional parts of multiples of an irrational number. */
 const spread = (index: number, factor: number): number => (index * factor) % 1;
 
-/** Outcomes drawn from a prior of 0.5 and `calibration` with this weight; `momentum` has no influence. */
+/**
+ * Rows with outcomes drawn from a prior of 0.5 and the factor `calibration` with this weight. `momentum` has no effect.
+ */
 function createRows(weight: number | ((index: number) => number)): FitRow[] {
   return Array.from({ length: 2_000 }, (_, index) => {
     const calibration = 4 * spread(index, Math.SQRT2) - 2;
@@ -25,7 +27,7 @@ function createRows(weight: number | ((index: number) => number)): FitRow[] {
   });
 }
 
-test("recovers the weight of a factor, and gives 0 to a factor without influence", () => {
+test("the fit recovers the weight of a factor, and gives the weight 0 to a factor without effect", () => {
   const { weights, trials, covariance } = fitWeights(createRows(0.7), ["calibration", "momentum"]);
   assert.ok(Math.abs((weights.calibration ?? 0) - 0.7) < 0.15, `${weights.calibration}`);
   assert.equal(weights.momentum, 0);
@@ -40,7 +42,7 @@ test("recovers the weight of a factor, and gives 0 to a factor without influence
   assert.equal(fitWeights(createRows(0), ["calibration"]).weights.calibration, 0);
 });
 
-test("does not keep a factor that helps by group but not by time, because its effect reversed", () => {
+test("a factor whose effect reverses over time is rejected, although it improves the scores by group", () => {
   const { weights, trials } = fitWeights(
     createRows((index) => (index < 700 ? -1.2 : 1.2)),
     ["calibration"],
@@ -51,12 +53,12 @@ test("does not keep a factor that helps by group but not by time, because its ef
   assert.deepEqual([trial.isKept, weights.calibration], [false, 0]);
 });
 
-test("a weight is at most 1, and a factor with few groups is not fitted", () => {
+test("a weight is limited to 1, and a factor with too few groups is not fitted", () => {
   assert.equal(fitWeights(createRows(3), ["calibration"]).weights.calibration, 1);
   assert.deepEqual(fitWeights(createRows(0.7).slice(0, 19), ["calibration"]).weights, {});
 });
 
-test("no group is in both parts of a split, and each row is tested once", () => {
+test("no group is in both the training and the test rows, and each row is tested once", () => {
   const rows = createRows(0).map((row, index) => ({ ...row, group: `g${index % 50}` }));
   const splits = splitByGroup(rows);
   assert.equal(splits.flatMap(({ test: tested }) => tested).length, rows.length);
@@ -67,8 +69,8 @@ test("no group is in both parts of a split, and each row is tested once", () => 
   assert.equal(foldOf("g1"), foldOf("g1"));
 });
 
-test("a time block is tested with a fit to other groups that were resolved before it", () => {
-  // Groups of 300 rows overlap the blocks of 250 rows.
+test("the training rows of a time block are of other groups and were resolved before the block", () => {
+  // Groups have 300 rows and blocks 250, so that groups span several blocks.
   const splits = splitByTime(createRows(0).map((row, index) => ({ ...row, group: `g${Math.floor(index / 300)}` })));
   assert.equal(splits.length, 7);
   assert.ok(splits.slice(1).every(({ train }) => train.length > 0));

@@ -6,9 +6,9 @@ import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
 import { solveLinearSystem } from "../../logistic.ts";
 import type { Sample } from "../samples.ts";
 import { logLoss } from "../scores.ts";
-import { type Exposure, exposureOf } from "./exposures.ts";
-import { type Split, splitByGroup, splitByTime } from "./folds.ts";
-import { type Example, fitRidge, meanSquareOf, predict, RIDGE } from "./ridge.ts";
+import { type FactorExposures, priorAndExposures } from "./exposures.ts";
+import { splitByGroup, splitByTime, type TrainTestSplit } from "./folds.ts";
+import { fitRidge, meanSquareOf, predictProbability, RIDGE_PENALTY, type RidgeExample } from "./ridge.ts";
 
 /** Maximum absolute weight. Lambda is a factor's full log-odds change, so a larger weight would extrapolate. */
 const WEIGHT_MAX = 1;
@@ -24,12 +24,12 @@ export interface FitRow {
   readonly outcome: number;
   /** Log-odds of the prior. */
   readonly offset: number;
-  readonly exposures: Exposure;
+  readonly exposures: FactorExposures;
 }
 
 export function toFitRows(samples: readonly Sample[], coefficients: EngineCoefficients): FitRow[] {
   return samples.flatMap(({ view, group, outcome, history }) => {
-    const exposure = exposureOf(view, coefficients);
+    const exposure = priorAndExposures(view, coefficients);
     if (exposure === null) return [];
     const { prior, exposures } = exposure;
     return [{ group, asOf: view.asOf, resolvedAt: history.resolvedAt, outcome, offset: prior.logOdds, exposures }];
@@ -37,18 +37,18 @@ export function toFitRows(samples: readonly Sample[], coefficients: EngineCoeffi
 }
 
 /** Out-of-fold gain of a factor, and whether it is kept. */
-export interface Trial {
+export interface FactorTest {
   readonly name: FactorName;
   readonly rows: number;
   readonly groups: number;
   readonly weight: number;
   /** Scores without the factor minus scores with it, with folds by group and by time; above 0 is better. */
-  readonly byGroup: Gain;
-  readonly byTime: Gain;
+  readonly byGroup: ScoreGain;
+  readonly byTime: ScoreGain;
   readonly isKept: boolean;
 }
 
-export interface Gain {
+export interface ScoreGain {
   readonly logLoss: number;
   readonly error: number;
   readonly brier: number;
@@ -58,17 +58,17 @@ export interface FittedWeights {
   /** Weights of the candidates with enough groups. */
   readonly weights: Readonly<Partial<Record<FactorName, number>>>;
   readonly covariance: EngineCoefficients["covariance"];
-  readonly trials: readonly Trial[];
+  readonly trials: readonly FactorTest[];
 }
 
 /**
  * Ridge logistic regression (`fitRidge`) of the outcomes on the factors' exposures, with the log-odds of the prior as
  * offset and without intercept.
  *
- * Each factor is first tested alone against the prior. It passes if three conditions hold: with folds by group, it lowers
- * the log loss by at least one standard error; with folds by group, it lowers the Brier score; with folds by time, it
- * lowers the log loss. The factors that pass are then fitted together. The worst factor is removed until each remaining
- * factor passes the same test against the others.
+ * Each factor is first tested alone against the prior. It passes if three conditions hold: with folds by group, it
+ * lowers the log loss by at least one standard error; with folds by group, it lowers the Brier score; with folds by
+ * time, it lowers the log loss. The factors that pass are then fitted together. The worst factor is removed until each
+ * remaining factor passes the same test against the others.
  */
 export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorName[]): FittedWeights {
   const folds = { byGroup: splitByGroup(rows), byTime: splitByTime(rows) };
@@ -96,14 +96,14 @@ export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorN
 
 const without = (names: readonly FactorName[], name: FactorName) => names.filter((other) => other !== name);
 
-type Folds = Readonly<Record<"byGroup" | "byTime", readonly Split<FitRow>[]>>;
+type Folds = Readonly<Record<"byGroup" | "byTime", readonly TrainTestSplit<FitRow>[]>>;
 
 function testFactor(
   name: FactorName,
   others: readonly FactorName[],
   rows: readonly FitRow[],
   folds: Folds,
-): Omit<Trial, "rows" | "groups"> {
+): Omit<FactorTest, "rows" | "groups"> {
   const names = [...others, name];
   const byGroup = gainOf(others, names, folds.byGroup);
   const byTime = gainOf(others, names, folds.byTime);
@@ -111,11 +111,15 @@ function testFactor(
   return { name, weight: fitTo(rows, names).at(-1) ?? 0, byGroup, byTime, isKept };
 }
 
-function gainOf(smaller: readonly FactorName[], larger: readonly FactorName[], folds: readonly Split<FitRow>[]): Gain {
+function gainOf(
+  smaller: readonly FactorName[],
+  larger: readonly FactorName[],
+  folds: readonly TrainTestSplit<FitRow>[],
+): ScoreGain {
   const tested = folds.flatMap(({ train, test }) => {
     const [before = [], after = []] = [smaller, larger].map((names) => {
       const weights = fitTo(train, names);
-      return test.map((row) => predict(toExample(row, names), weights));
+      return test.map((row) => predictProbability(toExample(row, names), weights));
     });
     return test.map((row, index) => ({ row, before: before[index] ?? 0, after: after[index] ?? 0 }));
   });
@@ -136,7 +140,7 @@ function gainOf(smaller: readonly FactorName[], larger: readonly FactorName[], f
   };
 }
 
-const toExample = ({ exposures, offset, outcome }: FitRow, names: readonly FactorName[]): Example => ({
+const toExample = ({ exposures, offset, outcome }: FitRow, names: readonly FactorName[]): RidgeExample => ({
   features: names.map((name) => exposures[name] ?? 0),
   offset,
   outcome,
@@ -159,11 +163,11 @@ function covarianceOf(
 ): EngineCoefficients["covariance"] {
   const examples = rows.map((row) => toExample(row, names));
   const hessian = names.map((_, row) =>
-    names.map((_, column) => (row === column ? RIDGE * meanSquareOf(examples, row) : 0)),
+    names.map((_, column) => (row === column ? RIDGE_PENALTY * meanSquareOf(examples, row) : 0)),
   );
   const scores = new Map<string, number[]>();
   for (const [index, example] of examples.entries()) {
-    const probability = predict(example, weights);
+    const probability = predictProbability(example, weights);
     const group = rows[index]?.group ?? "";
     const score = scores.get(group) ?? names.map(() => 0);
     scores.set(group, score);

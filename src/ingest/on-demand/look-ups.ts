@@ -7,15 +7,17 @@ import type { ListingPage, VenueAdapter } from "../../ports/venue.ts";
 import type { LookUpClaim, UnknownMarketStore } from "./unknown-market-store.ts";
 import type { VenueRequestQueue } from "./venue-request-queue.ts";
 
-/** Time for one look-up, of which at most half is the wait for its turn. */
+/** Timeout of a look-up, in milliseconds. At most half of it is spent in the request queue. */
 const LOOK_UP_MS_MAX = 6_000;
-/** A market that a venue does not have is not requested again for this time. */
+/** Time for which a market is not requested again after the venue reported that it does not exist. */
 export const UNKNOWN_MARKET_MS = 10 * 60_000;
-/** Limit of unknown markets in the memory of this process. The store has those of all processes. */
+/**
+ * Maximum number of unknown markets in the memory of this process. The store has the unknown markets of all processes.
+ */
 export const UNKNOWN_MARKETS_MAX = 10_000;
-/** A claim of a process that died ends after this time. It is longer than any look-up. */
+/** Time until a claim expires, for example because its process crashed. Longer than any look-up. */
 const CLAIM_MS = 10_000;
-/** The store has this time for a statement. Without an answer, the look-up continues without the store. */
+/** Maximum time to wait for the store. After it, the look-up continues without the store. */
 const STORE_MS_MAX = 1_000;
 /** Pause between two attempts to claim a look-up that another process has claimed. */
 const CLAIMED_ELSEWHERE_PAUSE_MS = 250;
@@ -33,24 +35,23 @@ export interface LookUpsOptions {
 
 /** The look-up of one market in this process. */
 interface LookUp {
-  /** Null if the store did not answer in time. */
+  /** Null if the store did not respond in time. */
   readonly claim: Promise<LookUpClaim | null>;
   callers: number;
-  /** Whether the venue answered that it does not have the market. */
+  /** True if the venue reported that the market does not exist. */
   isUnknown: boolean;
 }
 
 /**
- * Requests markets that are not on the board from their venues. Concurrent look-ups of a market, also of other
- * processes, share one request. Markets that a venue does not have are stored. A look-up is claimed in the store before
- * it waits for its turn at the venue, so that a slow store does not use up turns and does not count as a failure of the
- * venue.
+ * Requests markets that are not on the board from their venues. Concurrent look-ups of a market share one request, even
+ * across processes. Markets that do not exist are stored. A look-up is claimed in the store before it enters the
+ * request queue, so that a slow store neither occupies the queue nor counts as a failure of the venue.
  */
 export function createLookUps(options: LookUpsOptions) {
   const { requests, clock, applyPage, unknownMarkets, log, venues, isListed } = options;
   /** By venue and market id. */
   const running = new Map<string, LookUp>();
-  /** Monotonic time until which a market counts as unknown, by venue and market id, oldest answer first. */
+  /** Monotonic time until which a market counts as unknown, by venue and market id, oldest entry first. */
   const unknownUntil = new Map<string, number>();
 
   const request = async (
@@ -108,7 +109,7 @@ export function createLookUps(options: LookUpsOptions) {
     deleteOldest(unknownUntil, UNKNOWN_MARKETS_MAX);
   };
 
-  /** Returns null if the store fails or does not answer in time. */
+  /** Returns null if the store fails or does not respond in time. */
   const beforeTimeout = async (claim: Promise<LookUpClaim>): Promise<LookUpClaim | null> => {
     const timeout = Promise.withResolvers<null>();
     const cancel = clock.setTimeout(() => timeout.resolve(null), STORE_MS_MAX);
@@ -130,7 +131,7 @@ export function createLookUps(options: LookUpsOptions) {
     /**
      * Requests a market and applies it to the board. Returns false if the venue does not have it.
      *
-     * @throws VenueError as `VenueRequestQueue.run`, with 6 seconds
+     * @throws VenueError under the conditions of `VenueRequestQueue.run`, with a timeout of 6 seconds
      */
     async find(venue: VenueId, marketId: string): Promise<boolean> {
       const adapter = venues.get(venue)?.adapter;
@@ -140,7 +141,7 @@ export function createLookUps(options: LookUpsOptions) {
         const outcome = await request(venue, marketId, adapter, endsAt);
         if (outcome !== "asked_elsewhere") return outcome === "found";
         await clock.sleep(CLAIMED_ELSEWHERE_PAUSE_MS);
-        // The process that requested the market stores it, and this one loads it.
+        // The process that requested the market stores it, and this process loads it from the store.
         if (isListed(venue, marketId)) return true;
       }
       throw new VenueError("rate_limited", `${venue}: another process looks up the market`, { retryable: true });

@@ -7,25 +7,27 @@ import type { VenueAdapter } from "../../ports/venue.ts";
 import type { MarketStore, TradePosition } from "../../storage/index.ts";
 import { isUnsentRequestError, type VenueRequestQueue } from "./venue-request-queue.ts";
 
-/** A market's newest trades are requested from its venue at most once in this time. Failures count as well. */
+/** Minimum time between two requests for a market's newest trades, whether they succeed or fail. */
 const READ_EVERY_MS = 2_000;
-/** How long an answer serves later pages. Trades before a page's position do not change, so this only limits memory. */
+/**
+ * Maximum age of a cached response that is used for later pages. Past trades do not change, so this only limits memory.
+ */
 const ANSWER_AGE_MS_MAX = 10 * 60_000;
 /**
- * Numbers of newest trades that are requested: the first that exceeds the page, and the next ones if a page lies
- * further back. Some venues send 100 trades per response, so a small page must not request many.
+ * Numbers of newest trades that a request may ask for. The first request uses the smallest number above the page size;
+ * larger numbers follow if the page is further back. Some venues send 100 trades per response, so requests start small.
  */
 const REQUEST_SIZES = [200, 600, 2_000, 10_000] as const;
 const REQUEST_SIZE_MAX = 10_000;
 /**
- * An answer with fewer trades than this share of the request contains all that the venue has. Venues may combine or
- * omit rows, so an answer of nearly the requested size can be incomplete.
+ * A response with less than this share of the requested number of trades contains all trades of the venue. A response
+ * closer to the requested number may be incomplete, because venues may combine or omit rows.
  */
 const EXHAUSTED_SHARE_MAX = 0.5;
-/** Limit of trades in all answers that are kept, about 15 MB. */
+/** Maximum number of trades in all cached responses, about 15 MB. */
 const CACHED_TRADES_MAX = 50_000;
 const ANSWERS_MAX = 2_000;
-/** Some venues need a request for every 100 trades and allow three requests a second. */
+/** Timeout of a read. Some venues need one request per 100 trades and allow three requests per second. */
 const REQUEST_MS_MAX = 8_000;
 
 export interface TradePage {
@@ -44,7 +46,7 @@ export interface TradeHistoryOptions {
 
 interface Fetched {
   readonly trades: readonly Trade[];
-  /** Why there are not enough trades; null if there are, or if the venue has no more. */
+  /** Why there are fewer trades than requested; null if there are enough, or if the venue has no more. */
   readonly failure: VenueError | null;
 }
 
@@ -64,9 +66,9 @@ function compareTrades(a: TradePosition, b: TradePosition): number {
 }
 
 /**
- * Lists the trades of a market. The store alone cannot answer: it records the trades of followed markets and has gaps
- * after disconnections, so the newest trades, up to 10,000, are requested from the venue. Older trades, and all trades
- * while the venue does not answer, come from the store.
+ * Lists the trades of a market. The newest trades, up to 10,000, are requested from the venue, because the store has
+ * only the trades of followed markets and has gaps after disconnections. Older trades are read from the store, and so
+ * are all trades while the venue does not respond.
  */
 export class TradeHistory {
   readonly #options: TradeHistoryOptions;
@@ -78,7 +80,7 @@ export class TradeHistory {
     this.#options = options;
   }
 
-  /** Number of trades in the answers that are kept. */
+  /** Number of trades in the cached responses. */
   get cachedTradeCount(): number {
     return this.#cachedTrades;
   }
@@ -86,7 +88,8 @@ export class TradeHistory {
   /**
    * Returns the trades after a position, at most `limit` (1 to 500).
    *
-   * @throws VenueError if the venue does not answer and the store has no trade of the page; AppError `store_unavailable`
+   * @throws VenueError if the venue does not respond and the store has no trade of the page; AppError
+   *   `store_unavailable`
    */
   async read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> {
     const toPage = (trades: readonly Trade[], hasMore = trades.length > limit): TradePage => {
@@ -97,7 +100,7 @@ export class TradeHistory {
     const { trades: fetched, failure } = await this.#fetch(market, after, limit);
     const inPage = fetched.filter((trade) => after === null || compareTrades(after, trade) < 0);
     if (inPage.length > limit) return toPage(inPage);
-    // The page ends early, because the venue did not answer for the rest of it.
+    // The page is shorter than the limit, because the request for the rest failed.
     if (failure !== null && inPage.length > 0) return toPage(inPage, true);
     const lastFetched = fetched.at(-1);
     const isPastFetched = after !== null && (lastFetched === undefined || compareTrades(lastFetched, after) < 0);
@@ -111,8 +114,8 @@ export class TradeHistory {
   }
 
   /**
-   * Returns the venue's newest trades: more than `limit` after the position, or as many as it has, up to 10,000. If the
-   * venue fails before that, returns the failure and the trades known until then.
+   * Returns the venue's newest trades, at most 10,000: more than `limit` trades after the position, or all trades of
+   * the venue. If a request fails, returns the failure and the trades received before it.
    */
   async #fetch(market: BoardMarket, after: TradePosition | null, limit: number): Promise<Fetched> {
     let trades: readonly Trade[] = [];
@@ -133,7 +136,7 @@ export class TradeHistory {
     return { trades, failure: null };
   }
 
-  /** @param isNewest  whether the answer must be recent; otherwise an earlier one is as good */
+  /** @param isNewest  whether the response must be recent; otherwise any cached response is used */
   #ask({ listing }: BoardMarket, size: number, isNewest: boolean): Promise<readonly Trade[]> {
     const { venues, requests, clock } = this.#options;
     const adapter = venues.get(listing.venue)?.adapter;
@@ -186,7 +189,7 @@ export class TradeHistory {
   }
 }
 
-/** Of the trades at the oldest time, the venue may have sent only some, in an order that is not ours. */
+/** Removes the trades with the oldest time, because the response may contain only some trades with that time. */
 function withoutOldestTime(trades: readonly Trade[]): readonly Trade[] {
   const oldest = trades.at(-1);
   return trades.filter(({ executedAt }) => executedAt !== oldest?.executedAt);

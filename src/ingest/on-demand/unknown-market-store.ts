@@ -2,14 +2,14 @@ import type { VenueId } from "../../domain/market.ts";
 import { deleteInBatches } from "../../lib/delete-in-batches.ts";
 import type { Database } from "../../ports/database.ts";
 
-/** Limit of rows that remain after a clean-up. The oldest are deleted first. */
+/** Maximum number of rows after a clean-up. The oldest rows are deleted first. */
 export const UNKNOWN_MARKET_ROWS_MAX = 50_000;
 const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 100;
 
 /**
- * The result of a claim: `claimed` if the caller must request the market from the venue, `unknown` if the venue did not
- * have the market at the last request, `asked_elsewhere` if another look-up requests it at present.
+ * The result of a claim. `claimed`: the caller must request the market from the venue. `unknown`: the venue did not
+ * have the market at the last request. `asked_elsewhere`: another look-up is requesting the market.
  */
 export type LookUpClaim =
   | { readonly kind: "claimed" }
@@ -19,13 +19,13 @@ export type LookUpClaim =
 export type UnknownMarketStore = ReturnType<typeof createUnknownMarketStore>;
 
 /**
- * Creates the store of the markets that a venue does not have, and of the look-ups that run at present, for all nodes.
- * All times come from the database. Every method throws `store_unavailable` if it does not respond.
+ * Stores, for all nodes, the markets that a venue does not have and the claims of running look-ups. All times come from
+ * the database's clock. Every method throws `store_unavailable` if the database does not respond.
  */
 export function createUnknownMarketStore(database: Database) {
   const expiresAt = (parameter: string) => `clock_timestamp() + ${parameter}::float8 * interval '1 millisecond'`;
   return {
-    /** Claims the look-up of a market. An unsettled claim ends after `durationMs`. */
+    /** Claims the look-up of a market. A claim that is not released expires after `durationMs`. */
     async claim(venue: VenueId, marketId: string, durationMs: number): Promise<LookUpClaim> {
       const claimed = await database.query(
         `insert into unknown_markets (venue, market_id, asked_at, expires_at, is_answered)
@@ -61,7 +61,7 @@ export function createUnknownMarketStore(database: Database) {
       );
     },
 
-    /** Ends a claim whose look-up found the market, or failed. */
+    /** Releases a claim whose look-up found the market or failed. */
     async release(venue: VenueId, marketId: string): Promise<void> {
       await database.query(
         "delete from unknown_markets where venue = $1 and market_id = $2 and not is_answered",
@@ -70,7 +70,7 @@ export function createUnknownMarketStore(database: Database) {
       );
     },
 
-    /** Deletes expired rows, and the oldest above `rowsMax`. */
+    /** Deletes expired rows, and then the oldest rows until `rowsMax` remain. */
     async removeOld(rowsMax = UNKNOWN_MARKET_ROWS_MAX): Promise<void> {
       const deleteWhere = (condition: string, parameters: readonly unknown[]) =>
         deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {

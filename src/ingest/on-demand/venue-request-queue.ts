@@ -6,69 +6,73 @@ import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-sema
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 
-/** Limit of simultaneous requests per venue, so that clients do not use up the request budget of ingest. */
+/** Maximum number of concurrent requests per venue, so that clients do not use up the rate limit that ingest needs. */
 const RUNNING_PER_VENUE_MAX = 4;
-/** Below the limit of the venue, so that one caller never uses all of its requests. */
+/**
+ * Maximum number of concurrent requests per caller and venue. Below `RUNNING_PER_VENUE_MAX`, so that others can send.
+ */
 const RUNNING_PER_CALLER_MAX = 3;
 const WAITING_PER_CALLER_MAX = 100;
 const WAITING_PER_VENUE_MAX = 1_000;
-/** Limit of simultaneous look-ups of markets that are not on the board, per venue. */
+/** Maximum number of concurrent look-ups of markets that are not on the board, per venue. */
 export const LOOK_UPS_PER_VENUE_MAX = 1;
-/** Look-ups may use this share of the requests per second that a venue permits. */
+/** Maximum share of a venue's rate limit that look-ups may use. */
 export const LOOK_UP_SHARE_MAX = 0.25;
-/** Look-ups that may be sent immediately after an idle period, at least as many as one second permits. */
+/** Minimum burst size of the look-up rate limit. */
 const LOOK_UP_BURST = 4;
-/** After this many failures in a row, one request per second is sent to the venue until it answers. */
+/** Number of consecutive failures after which the venue gets one request per second, until a request succeeds. */
 const FAILURES_MAX = 3;
 const PROBE_EVERY_MS = 1_000;
-/** A request may wait for its turn during this share of its time, so that the venue always has time to answer. */
+/** Maximum share of a request's timeout that it may wait in the queue, so that the venue has time to respond. */
 const WAIT_SHARE_MAX = 0.5;
 
-/** The limits that the requests to one venue share. */
+/** Limits shared by all requests to one venue. */
 interface Lane {
   readonly slots: FairSemaphore;
   readonly lookUps: FairSemaphore;
   readonly lookUpRate: TokenBucket;
   readonly breaker: CircuitBreaker;
-  /** Requests with several callers, by id. */
+  /** Requests that several callers may share, by id. */
   readonly shared: Map<string, SharedRequest>;
 }
 
 interface SharedRequest {
-  /** Callers that wait for their turn. */
+  /** Number of callers in the queue. */
   callers: number;
-  /** Aborts when one of the callers has sent the request. */
+  /** Aborted when one of the callers sends the request. */
   readonly sent: AbortController;
   readonly result: PromiseWithResolvers<unknown>;
 }
 
 interface RunOptions {
-  /** Whether the request looks up a market that is not on the board. */
+  /** True for the look-up of a market that is not on the board. */
   readonly isLookUp?: boolean;
 }
 
 /**
- * Sends the requests that clients cause to the venues: few at a time, each with a deadline. Waiting callers take turns,
- * so that one caller with many requests delays another by one request. Look-ups of markets that are not on the board
- * use at most a quarter of a venue's requests. A venue that keeps failing gets one request per second until it answers.
+ * Sends requests to the venues on behalf of clients, with limits on concurrency and a timeout. Queued callers are
+ * served in turn, so that a caller with many requests delays another caller by at most one request. Look-ups of markets
+ * that are not on the board use at most a quarter of a venue's rate limit. A circuit breaker limits a failing venue to
+ * one request per second.
  */
 export class VenueRequestQueue {
   readonly #clock: Clock;
   readonly #requestsPerSecondOf: (venue: VenueId) => number;
   readonly #lanes = new Map<VenueId, Lane>();
 
-  /** @param requestsPerSecondOf  requests a second that a venue permits; 1,000 by default */
+  /** @param requestsPerSecondOf  rate limit of a venue in requests per second; 1,000 by default */
   constructor(clock: Clock, requestsPerSecondOf: (venue: VenueId) => number = () => 1_000) {
     this.#clock = clock;
     this.#requestsPerSecondOf = requestsPerSecondOf;
   }
 
   /**
-   * Runs `send` when fewer than 4 requests to the venue and fewer than 3 of the caller are running.
+   * Runs `send` when fewer than 4 requests to the venue, and fewer than 3 requests of the caller to it, are running.
    *
-   * @param timeoutMs  time for the request, of which at most half is the wait for other requests to the same venue
-   * @throws VenueError `timeout` if the venue does not answer in this time; `rate_limited` if the request waited for half
-   *   of it, or if 100 requests of the caller are waiting; `circuit_open` at once if the venue keeps failing
+   * @param timeoutMs  timeout including the time in the queue, which may be at most half of it
+   * @throws VenueError `timeout` if the venue does not respond in time; `rate_limited` if the request was queued for
+   *   half
+   *   of the timeout, or if 100 requests of the caller are queued; `circuit_open` immediately if the breaker is open
    * @throws the errors of `send`
    */
   run<Result>(
@@ -81,10 +85,10 @@ export class VenueRequestQueue {
   }
 
   /**
-   * Runs `send` as `run`, once for all concurrent callers with the same id. Each caller waits for its own turn; the
-   * first whose turn comes sends the request, and the others wait for its result until their own deadlines.
+   * Runs `send` like `run`, but once for all concurrent callers with the same id. Each caller enters the queue. The
+   * first one served sends the request; the others wait for its result until their own timeouts.
    *
-   * @param id  begins with the kind of the request, because ids of markets are texts that callers choose
+   * @param id  must start with the kind of the request, because clients choose the market ids in it
    */
   async runShared<Result>(
     venue: VenueId,
@@ -100,7 +104,7 @@ export class VenueRequestQueue {
     const endsAt = this.#clock.monotonic() + timeoutMs;
     let isSender = false;
     const sendFirst = (signal: AbortSignal): Promise<Result> => {
-      // The turns of two callers may come at the same time.
+      // Two callers may be served at the same time.
       shared.sent.signal.throwIfAborted();
       isSender = true;
       shared.sent.abort();
@@ -128,7 +132,7 @@ export class VenueRequestQueue {
     return lane;
   }
 
-  /** @param endWait  ends the wait for a turn, with its reason */
+  /** @param endWait  ends the time in the queue; the error is the signal's reason */
   async #run<Result>(
     venue: VenueId,
     timeoutMs: number,
@@ -215,7 +219,7 @@ export class VenueRequestQueue {
     deadline: AbortSignal,
   ): Promise<Result> {
     try {
-      // The adapter may not notice the signal, for example while it waits for a shared request.
+      // The adapter may ignore the signal, for example while it waits for a shared request.
       return await Promise.race([send(deadline), this.#rejectAfter(deadline)]);
     } catch (error) {
       if (!deadline.aborted || (error instanceof VenueError && error.failure === "rate_limited")) throw error;
@@ -223,14 +227,16 @@ export class VenueRequestQueue {
     }
   }
 
-  /** Rejects one iteration of the event loop after the signal, so that the adapter's own error comes first. */
+  /** Rejects one event-loop iteration after the signal aborts, so that an error of the adapter takes precedence. */
   async #rejectAfter(signal: AbortSignal): Promise<never> {
     await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     await this.#clock.yieldToEventLoop();
     throw signal.reason;
   }
 
-  /** A request that was not sent is neither a success nor a failure. A bad response may concern one market only. */
+  /**
+   * Ignores requests that were not sent. An invalid response is not a failure, because it may concern one market only.
+   */
   #recordOutcome(breaker: CircuitBreaker, error: unknown): void {
     const failure = error instanceof VenueError ? error.failure : null;
     if (failure === "timeout" || failure === "network" || failure === "circuit_open")
@@ -240,8 +246,8 @@ export class VenueRequestQueue {
   }
 }
 
-/** Whether a request failed because it was not sent: the caller's or the venue's requests were used up. */
-export const isUnsentRequestError = (error: unknown): boolean =>
+/** Returns whether the request was rejected without being sent, by a rate limit or by the circuit breaker. */
+export const isNotSent = (error: unknown): boolean =>
   error instanceof VenueError && (error.failure === "rate_limited" || error.failure === "circuit_open");
 
 function createLane(requestsPerSecond: number, now: number): Lane {
@@ -262,7 +268,7 @@ function createLane(requestsPerSecond: number, now: number): Lane {
 
 function createSharedRequest(): SharedRequest {
   const result = Promise.withResolvers<unknown>();
-  // Without a caller that waits, a rejection would have no handler.
+  // Prevents an unhandled rejection if no caller is waiting.
   result.promise.catch(() => {});
   return { callers: 0, sent: new AbortController(), result };
 }

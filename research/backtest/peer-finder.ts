@@ -20,8 +20,10 @@ export interface Peer {
   readonly confidence: number;
 }
 
-/** Matches the active markets of a board with the service's matching model. Operators' decisions on pairs are ignored. */
-export class Peers implements MarketObserver {
+/**
+ * Matches the active markets of a board with the service's matching model. Operators' decisions on pairs are ignored.
+ */
+export class PeerFinder implements MarketObserver {
   readonly #board: MarketBoard;
   readonly #index = new MatchIndex();
   readonly #changedRows = new Set<number>();

@@ -15,7 +15,7 @@ const TRADES_MAX = 1_000;
 export const QUOTE_AGE_MS_MAX = DAY_MS;
 
 /** Market data and listings at the current time of the replay. Facts must be applied in time order. */
-export class KnownMarkets {
+export class ReplayedMarkets {
   readonly board: MarketBoard;
   readonly #books = new Map<number, OrderBook>();
   readonly #prices = new Map<number, HourlyPrices>();
@@ -107,7 +107,9 @@ export class KnownMarkets {
     return prices;
   }
 
-  /** Adds a trade. A venue may report partial fills of a trade under one id; the report with the largest size is kept. */
+  /**
+   * Adds a trade. A venue may report partial fills of a trade under one id; the report with the largest size is kept.
+   */
   #addTrade(market: BoardMarket, trade: Trade): void {
     const trades = this.#trades.get(market.row) ?? new Map<string, Trade>();
     this.#trades.set(market.row, trades);
