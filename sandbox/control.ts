@@ -73,9 +73,9 @@ export function createControl(
 }
 
 /**
- * Returns the reason to reject a request that a web page of another site may have sent, or null. A page can send
- * requests to loopback, with its own `Origin`. With DNS rebinding (a name of the attacker that resolves to loopback) it
- * can also read the responses; `Host` is then that name.
+ * Returns why a request must be rejected because a web page of another site may have sent it; null if it is accepted. A
+ * web page can send requests to loopback, with its own `Origin`. With DNS rebinding (an attacker's name that resolves
+ * to loopback), it can also read the responses. `Host` is then that name.
  */
 function findForeignHeader({ host, origin }: IncomingHttpHeaders, configuredHost: string): string | null {
   const hostname = hostWithoutPort(host);

@@ -31,12 +31,13 @@ export interface Plants {
 }
 
 /**
- * Registers the routes that plant changes of the world from now on:
+ * Registers the routes by which tests change the world from now on ("plants"):
  * - `POST /plants/{venue}/shift`: `market_id`, `move` in price units
  * - `POST /plants/{venue}/trade`: `market_id`, `side`, `usd`, `taker` (number of a trader)
  * - `POST /plants/polymarket/resolution`: `market_id`, `step` (`ResolutionStep`), `outcome` (yes, no, void; default
  * yes)
- * - `POST /plants/polymarket/set`: `left_out` (`LeftOutRow` or null). It sells an exclusive event for less than 1.
+ * - `POST /plants/polymarket/set`: `left_out` (`LeftOutRow` or null). The asks of an exclusive event then sum to less
+ * than 1.
  */
 export function installPlantRoutes(app: FastifyInstance, plants: Plants, now: Now): void {
   const { world, feed } = plants;

@@ -34,7 +34,7 @@ export async function serveExchanges(
       apps.set(service.listener, app);
       const faults = options.faults?.byVenue[service.venue];
       if (options.faults !== undefined && faults !== undefined) installHttpFaults(app, faults, options.faults);
-      // After the faults, which change the text of responses.
+      // Compression is installed after the faults, which change the text of responses.
       installCompression(app);
     }
     service.install(app);

@@ -18,7 +18,7 @@ interface PairsQuery {
   readonly traps?: string;
 }
 
-/** Installs `GET /truth/pairs`: the pages of the relations between listed markets of different venues. */
+/** Installs `GET /truth/pairs`: the relations between listed markets of different venues, in pages. */
 export function installPairsRoute(
   app: FastifyInstance,
   { world, now }: ExchangeContext,

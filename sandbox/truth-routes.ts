@@ -30,7 +30,7 @@ interface TruthQuery {
   readonly interval?: string;
 }
 
-/** A request that cannot be answered; `message` is the response. */
+/** Thrown for an invalid request; `message` is the response. */
 class TruthError extends Error {
   readonly status: 400 | 404;
 
@@ -44,7 +44,8 @@ const isVenue = (text: string): text is SandboxVenue => (SANDBOX_VENUES as reado
 
 /**
  * Registers `/truth/{venue}`, `/truth/{venue}/trades` and `/truth/{venue}/candles`: the state of the markets, their
- * trades and candles, computed from the world and not from what the venues publish. Times are Unix milliseconds.
+ * trades and candles. They are computed directly from the world, independently of the venues' responses. Times are Unix
+ * milliseconds.
  */
 export function installTruthRoutes(app: FastifyInstance, { world, now }: ExchangeContext): void {
   const parseTime = (query: TruthQuery, name: "at" | "from" | "to", fallback: number): number => {

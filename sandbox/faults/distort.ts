@@ -14,7 +14,9 @@ const BID_ASK_FIELD_NAMES: readonly (readonly [bid: string, ask: string])[] = [
   ["bids", "asks"],
   ["sell", "buy"],
 ];
-/** Fields with the bids for YES and for NO. The book is crossed if the best prices add up to more than 1. */
+/**
+ * Names of the fields with the YES bids and the NO bids. The book is crossed if the best bids add up to more than 1.
+ */
 const YES_NO_FIELD_NAMES = ["yes_dollars", "no_dollars"] as const;
 const PRICE_FIELD_PATTERN =
   /^(yes_bid_dollars|yes_ask_dollars|no_bid_dollars|no_ask_dollars|yes_price_dollars|no_price_dollars|price_dollars|last_price_dollars|close_dollars|mean_dollars|bestBid|bestAsk|best_bid|best_ask|lastTradePrice|last_trade_price|outcomePrices|price|p|prices|yesPrice|noPrice|prob|probability|probBefore|probAfter|yes_dollars|no_dollars)$/;
@@ -26,7 +28,7 @@ const JSON_DEPTH_MAX = 12;
 
 type Fields = Record<string, unknown>;
 
-/** Returns whether a switch that distorts JSON is on. Otherwise the JSON is not parsed. */
+/** Returns whether a switch that distorts JSON is on. If not, callers need not parse the JSON. */
 export function canDistort(faults: VenueFaults): boolean {
   return (
     faults.isOn("crossed_book") ||
@@ -136,7 +138,7 @@ function replacePrices(value: unknown, kind: string): unknown {
   return typeof value === "string" ? invalid.toFixed(4) : invalid;
 }
 
-/** Whether the field contains a price that `replacePrices` changes. */
+/** Returns whether the field contains a price that `replacePrices` changes. */
 function hasPrice(value: unknown): boolean {
   return JSON.stringify(replacePrices(value, "above")) !== JSON.stringify(value);
 }

@@ -44,7 +44,7 @@ export function installHttpFaults(app: FastifyInstance, faults: VenueFaults, opt
   delayUpgrades(app, faults);
 }
 
-/** Faults are not applied to requests of disconnected clients. */
+/** Returns whether the client has disconnected. Faults are not applied to its request then. */
 const isDisconnected = (request: FastifyRequest): boolean => request.raw.socket.destroyed;
 
 /** Applies the `frozen` fault to WebSocket upgrades, for which Fastify runs no hooks. */
@@ -118,7 +118,7 @@ function corruptResponse(
   if (garbage !== null) {
     const kind = faults.pickKind("garbage", garbage);
     const jsonWithNaN = body.replace(STRING_OR_NUMBER, (token) => (token.startsWith('"') ? token : "NaN"));
-    // A body without numbers cannot be broken by NaN: send binary data instead.
+    // A body without numbers cannot contain NaN, so binary data is sent instead.
     if (kind === "nan" && jsonWithNaN !== body) return jsonWithNaN;
     if (kind === "gzip") reply.header("content-encoding", "gzip");
     reply.type(kind === "html" ? "text/html; charset=utf-8" : "application/octet-stream");

@@ -3,7 +3,9 @@ import type { WebSocket } from "ws";
 import { canDistort, distort } from "./distort.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
-/** Number of messages per draw of `socket_drop` and `socket_frozen`. The first message of a connection draws. */
+/**
+ * Number of messages per random draw of `socket_drop` and `socket_frozen`. The first message of a connection is one.
+ */
 const MESSAGES_PER_CONNECTION_DRAW = 20;
 const INVALID_JSON = '\u0000{"type":';
 /** Matches the prefix of a Socket.IO event packet: type and namespace, before the JSON. */
@@ -40,7 +42,7 @@ export class FaultyChannel<Message> {
       deliver(message);
       return;
     }
-    // The venue may send messages after the close. A closed connection draws no faults.
+    // The venue may send messages after the close. No faults are drawn for a closed connection.
     if (this.#isClosed) return;
     if (this.#sentCount % MESSAGES_PER_CONNECTION_DRAW === 0) {
       if (faults.draw("socket_drop") !== null) {
@@ -64,7 +66,7 @@ export class FaultyChannel<Message> {
     this.#sendDelayed();
   }
 
-  /** Call this when the connection is closed. */
+  /** Must be called when the connection is closed. */
   end(): void {
     this.#delayedMessage = null;
     this.#stopListening();

@@ -20,7 +20,7 @@ interface FaultDefinition {
 
 const createChoice = (...choices: readonly string[]): ChoiceParameter => ({ fallback: "any", choices });
 
-/** The position of a switch is part of the key of its random draws: append new switches at the end. */
+/** New switches must be appended at the end, because the position of a switch is part of its random key. */
 const DEFINITIONS = {
   latency: {
     about: "delays responses",
@@ -88,7 +88,7 @@ export const FAULT_DEFINITIONS: Readonly<Record<FaultName, FaultDefinition>> = D
 export type FaultSetting = Readonly<Record<string, number | string>> & { readonly rate: number };
 export type FaultSettings = Partial<Readonly<Record<FaultName, FaultSetting>>>;
 
-/** An unknown switch, parameter or value. The message lists the valid values. */
+/** Thrown for an unknown switch, parameter or value. The message lists the valid values. */
 export class FaultError extends UserFacingError {}
 
 const isFaultName = (name: string): name is FaultName => Object.hasOwn(DEFINITIONS, name);

@@ -4,7 +4,7 @@ import { FAULT_DEFINITIONS, FAULT_NAMES, type FaultName, type FaultSetting, type
 /** Returns a uniform random number in (0, 1). Equal keys return equal numbers. */
 export type KeyedRandom = (...keys: readonly [number, number, number, number]) => number;
 
-/** Part of the random key: whether the number decides if a fault occurs, or a property of the fault. */
+/** Part of the random key: whether the number determines if a fault occurs, or a property of the fault. */
 const DrawKind = { occurs: 1, property: 2 } as const;
 
 /**
@@ -56,7 +56,7 @@ export class VenueFaults {
     this.replace({ ...this.#settings, ...settings });
   }
 
-  /** Sets all counts to 0. Does not change the following draws. */
+  /** Sets all counts to 0. Later draws do not change. */
   resetCounts(): void {
     this.#counts.clear();
   }

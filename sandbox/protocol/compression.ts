@@ -1,9 +1,9 @@
 import { gzip } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 
-/** Shorter responses are sent as they are: compressing them costs more than it saves. */
+/** Minimum length of a compressed response. Compressing a shorter one costs more than it saves. */
 const COMPRESSED_LENGTH_MIN = 1_024;
-/** The fastest level. JSON lists shrink to about a tenth. */
+/** The fastest gzip level. It compresses JSON lists to about a tenth. */
 const LEVEL = 1;
 
 /** Compresses the responses of all routes with gzip if the client accepts it. */

@@ -12,10 +12,10 @@ export class VenueError extends Error {
   }
 }
 
-/** How a venue sends errors. */
+/** The format of a venue's error responses. */
 export interface ErrorFormat {
   readonly toBody: (error: VenueError) => object;
-  /** The status of the error by default. */
+  /** Status of the response. The default is the status of the error. */
   readonly statusOf?: (error: VenueError) => number;
   /** Message for a request that Fastify rejects, for example a malformed body. */
   readonly invalidRequest: string;

@@ -10,7 +10,7 @@ export interface ExchangeContext {
   readonly world: World;
   readonly feed: Feed;
   readonly now: Now;
-  /** Whether the venue's published request limits are enforced. */
+  /** True if the venue's published rate limits are enforced. */
   readonly enforceLimits: boolean;
   /** Fault switches of the venues. If absent, the venues have no faults. */
   readonly faults?: SandboxFaults;

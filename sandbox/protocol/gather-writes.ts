@@ -1,13 +1,13 @@
 import type { Duplex } from "node:stream";
 
 /**
- * Combines all frames sent in one event-loop iteration into one write. A price change of many markets sends one frame
- * per market; writing them separately costs more than creating them.
+ * Combines all frames sent in one event-loop iteration into one write. When the prices of many markets change, one
+ * frame per market is sent, and separate writes would cost more than creating the frames.
  */
 export function gatherWrites(socket: Duplex): void {
   const cork = socket.cork.bind(socket);
   let isCorked = false;
-  // `ws` calls cork before each frame.
+  // `ws` calls `cork` before each frame.
   socket.cork = () => {
     cork();
     if (isCorked) return;

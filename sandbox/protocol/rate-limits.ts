@@ -3,10 +3,12 @@ import type { FastifyRequest } from "fastify";
 /** Maximum number of clients whose requests are counted. The least recently used client is evicted. */
 const CLIENTS_MAX = 10_000;
 
-/** Venues limit requests per IP address. The User-Agent distinguishes clients with the same address. */
+/**
+ * Identifies a client for rate limits by IP address, as at the venues, and by User-Agent, as test clients share one.
+ */
 export const anonymousClientOf = ({ headers, ip }: FastifyRequest): string => `${headers["user-agent"] ?? ""} at ${ip}`;
 
-/** Returns a function that finds the state of a client, or creates it. */
+/** Returns a function that returns the state of a client, and creates it if necessary. */
 export function createClientStates<State>(create: () => State): (client: string) => State {
   const states = new Map<string, State>();
   return (client) => {

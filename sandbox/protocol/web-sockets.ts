@@ -13,12 +13,14 @@ export function serveWebSockets<Client>(
   options: {
     readonly path: string;
     readonly faults: VenueFaults | undefined;
-    /** Returns the status line with which an upgrade is refused, or null if it is accepted. */
+    /** Returns the status line with which an upgrade is rejected, or null if it is accepted. */
     readonly refuse?: (request: IncomingMessage) => string | null;
     readonly connect: (socket: WebSocket) => Client;
     readonly receive: (client: Client, text: string, socket: WebSocket) => void;
     readonly disconnect?: (client: Client) => void;
-    /** Called when the first client connects. Returns a function that is called when the last one has disconnected. */
+    /**
+     * Called when the first client connects. Returns a function that is called when the last client has disconnected.
+     */
     readonly start: () => () => void;
   },
 ): ReadonlyMap<WebSocket, Client> {

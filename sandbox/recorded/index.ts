@@ -7,13 +7,13 @@ import { listRecords, type VenueFacts, type VenueRecords } from "./listing.ts";
 import { MarketRecord } from "./market-record.ts";
 import { createReplayClock, type ReplayOptions } from "./replay-clock.ts";
 
-/** A recording at the limits of markets, facts and book levels needs a few gigabytes of memory. */
+/** Maximum numbers per recording. A recording with these numbers needs a few gigabytes of memory. */
 const MARKETS_MAX = 500_000;
 const FACTS_MAX = 20_000_000;
 const LEVELS_MAX = 50_000_000;
-/** Limit of points in one price history. */
+/** Maximum number of points in one price history. */
 const HISTORY_POINTS_MAX = 50_000;
-/** The mid price of a wider spread is not used as the price. One micro is 1e-6. */
+/** Maximum spread at which the mid is used as the price. One micro is 1e-6. */
 const SPREAD_MICROS_MAX = 100_000;
 
 /**
@@ -115,8 +115,8 @@ function createRecordedWorld(
   };
 
   /**
-   * Price as the service defines it: mid if the spread is at most 0.10, otherwise last trade, otherwise indicative
-   * price.
+   * Returns the price as the service defines it: the mid if the spread is at most 0.10, otherwise the last trade,
+   * otherwise the indicative price.
    */
   const priceAt = (record: MarketRecord, at: number): number | null => {
     const { bids, asks } = record.levelsAt(at);
@@ -132,7 +132,7 @@ function createRecordedWorld(
   const activity: World["activity"] = (market, at) => {
     const record = recordOf(market);
     const recordedActivity = record.activityAt(at);
-    // Kalshi's dollar amounts are half its contracts (docs/decisions/0003). Elsewhere one contract locks one dollar.
+    // Kalshi's dollar amounts are half the number of contracts (docs/decisions/0003). At other venues they are equal.
     const contractsPerUsd = market.venue === "kalshi" ? 2 : 1;
     const toContracts = (usd: number | null | undefined): number | null =>
       usd === null || usd === undefined ? null : usd * contractsPerUsd;

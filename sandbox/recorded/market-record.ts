@@ -11,14 +11,15 @@ interface Status {
   readonly outcome: WorldOutcome | null;
 }
 
-/** Numbers per quote in `#quoteValues`; NaN represents null. */
+/** Number of values per quote in `#quoteValues`; NaN represents null. */
 const QUOTE_FIELD_COUNT = 6;
-/** Numbers per activity in `#activityValues`; NaN represents null. */
+/** Number of values per activity in `#activityValues`; NaN represents null. */
 const ACTIVITY_FIELD_COUNT = 4;
 
 /**
- * All recorded facts of one market, in flat number arrays because a recording can have millions of levels. Facts are
- * added in order of `at`, with the times of the recording. `finish` converts all times to the wall clock.
+ * All recorded facts of one market. They are kept in flat arrays of numbers, because a recording can have millions of
+ * levels. Facts are added in order of `at`, with the times of the recording. `finish` converts all times to wall-clock
+ * time.
  */
 export class MarketRecord {
   /** The first market line. Texts and dates of later lines are ignored, so that they are not published too early. */
@@ -77,7 +78,7 @@ export class MarketRecord {
     }
   }
 
-  /** Adds a trade. Of several versions of a trade, keeps the largest. */
+  /** Adds a trade. If a trade is added several times, the version with the largest size is kept. */
   addTrade(venue: string, { tradeId, executedAt, yesPrice, size, takerSide }: FactOf<"trade">["trade"]): void {
     const index = this.#tradeIndexes.get(tradeId) ?? this.#trades.length;
     if ((this.#trades[index]?.size ?? 0) >= size) return;

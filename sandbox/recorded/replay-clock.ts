@@ -11,7 +11,7 @@ export interface ReplayOptions {
   readonly genesis: number;
   /** Speed of the replay after genesis as a multiple of the recorded speed; at least 1. */
   readonly speed: number;
-  /** Share of the recording that is placed before genesis, at recorded speed; in [0, 1]. */
+  /** Share of the recording that lies before genesis and is replayed at recorded speed; in [0, 1]. */
   readonly pastShare: number;
 }
 

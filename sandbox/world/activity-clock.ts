@@ -1,4 +1,4 @@
-/** Converts between wall-clock time and activity time. After genesis, activity time is faster by the factor `speed`. */
+/** Converts between wall-clock time and activity time, which runs faster by the factor `speed` after genesis. */
 export interface ActivityClock {
   toActivity(wall: number): number;
   toWall(activity: number): number;

@@ -1,11 +1,11 @@
 import { extendHash, gaussianFromHash } from "./random.ts";
 
 /**
- * Standard Brownian paths over v in [0, 1], constructed by midpoint displacement down to steps of 2^-depth and linear
- * between them. Each path is a function of its key.
+ * Standard Brownian paths over v in [0, 1]. They are constructed by midpoint displacement down to steps of 2^-depth and
+ * are linear within a step. Each path is a function of its key.
  *
- * All paths are evaluated at the same position. The intervals of its bisection are cached, because a nearby position is
- * in most of the same intervals. Each level that is not cached costs two hashes per path.
+ * All paths are evaluated at the same position. The intervals of the bisection that leads to the position are cached,
+ * because a nearby position shares most of them. Each level that is not cached costs two hashes per path.
  */
 export class BrownianPaths {
   readonly #keys: readonly number[];
@@ -21,7 +21,7 @@ export class BrownianPaths {
   #depth = 0;
   #position = { v: 0, level: 0 };
 
-  /** @param keys one hash per path  @param depthMax largest number of bisections */
+  /** @param keys one hash per path  @param depthMax maximum number of bisections */
   constructor(keys: readonly number[], depthMax: number) {
     this.#keys = keys;
     this.#levels = depthMax + 1;

@@ -1,6 +1,6 @@
 import type { ListedMarket, World } from "./types.ts";
 
-/** The mid is a price only if the spread is at most this. */
+/** Maximum spread at which the mid is used as the price. */
 const MID_SPREAD_MAX_MICROS = 100_000;
 const MICROS = 1_000_000;
 
@@ -23,8 +23,9 @@ export interface WorldCandle {
 }
 
 /**
- * The price of a market at `at`: the mid of a two-sided book with a spread of at most 0.10, else the last trade moved
- * into the bid and ask that exist. A market maker's price is its probability. Null before the first quote or trade.
+ * Returns the price of a market at `at`: the mid if the spread is at most 0.10, otherwise the last trade price, limited
+ * to the range from bid to ask. The price of an automated market maker is its probability. Null before the first quote
+ * or trade.
  */
 export function priceAt(world: World, market: ListedMarket, at: number): number | null {
   if (market.mechanism === "amm") return world.probability(market, at);

@@ -12,8 +12,8 @@ interface Result {
 const NO_RESULT: Result = { winner: 0, number: 0, occursAt: 0, otherOccursAt: 0 };
 
 /**
- * Compares two criteria by their values for one result of each class of results that they may distinguish. It does not
- * use the actual outcome.
+ * Returns the relation of two criteria. The possible results of the process are divided into classes within which both
+ * criteria are constant, and the criteria are compared on one result of each class. The actual outcome is not used.
  */
 export function relateCriteria(
   process: OutcomeProcess,
@@ -72,7 +72,7 @@ function listResults({ model }: OutcomeProcess, criteria: readonly PositiveCrite
   }
   const deadlines = criteria.flatMap((criterion) => ("deadline" in criterion ? [criterion.deadline] : []));
   const times = valuesBetween(deadlines);
-  // The two times of a result differ, because "first" compares them. Half a millisecond crosses no deadline.
+  // The two times must differ, because "first" compares them. Half a millisecond does not cross a deadline.
   return times.flatMap((occursAt) =>
     times.flatMap((otherOccursAt) =>
       [-0.5, 0.5].map((shift) => ({ ...NO_RESULT, occursAt, otherOccursAt: otherOccursAt + shift })),
@@ -80,7 +80,7 @@ function listResults({ model }: OutcomeProcess, criteria: readonly PositiveCrite
   );
 }
 
-/** Returns one value below, between and above the sorted bounds. */
+/** Returns a value below all bounds, a value between each two adjacent bounds, and a value above all bounds. */
 function valuesBetween(bounds: readonly number[]): number[] {
   const sorted = [...new Set(bounds)].sort((a, b) => a - b);
   const [lowest] = sorted;

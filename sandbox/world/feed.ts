@@ -3,7 +3,7 @@ import type { FeedEvent, ListedMarket, Phase, SandboxVenue, TouchableFeed, World
 import { SANDBOX_VENUES } from "./types.ts";
 
 const LISTING_CHECK_INTERVAL_MS = 1_000;
-/** The queue is rebuilt without outdated entries if it exceeds this size plus QUEUE_SIZE_PER_MARKET for each market. */
+/** The queue is rebuilt without outdated entries above this size plus QUEUE_SIZE_PER_MARKET for each market. */
 const QUEUE_SIZE_BASE = 1_024;
 const QUEUE_SIZE_PER_MARKET = 2;
 

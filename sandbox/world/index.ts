@@ -18,13 +18,13 @@ import { type Listing, Universe, type UniverseOptions } from "./universe.ts";
 export { createFeed } from "./feed.ts";
 
 const HISTORY_POINTS_MAX = 50_000;
-/** Limit of cached simulators, enough for the markets that streams follow; the oldest simulator is evicted. */
+/** Maximum number of cached simulators, enough for all followed markets. The oldest simulator is evicted first. */
 const CACHED_SIMULATORS_MAX = 2_048;
 
 export interface WorldOptions extends UniverseOptions {
   /** Trading activity after genesis is faster by this factor. */
   readonly speed: number;
-  /** Whether quotes of one event contradict each other for short times; true by default. */
+  /** True if the quotes of an event may contradict each other for a short time (`DISPLACED_SHARE`). True by default. */
   readonly hasDisplacedQuotes?: boolean;
 }
 

@@ -11,7 +11,7 @@ const MARKETS_PER_EVENT_MAX = 64;
 export interface GroundTruth {
   readonly process: OutcomeProcess;
   readonly criterion: ResolutionCriterion;
-  /** When trading ends: at the scheduled close, or earlier if the event occurs. */
+  /** End of trading: the scheduled closing time, or earlier if the event occurs. */
   readonly tradingEndsAt: number;
   /** Null if the market is not part of a trap. */
   readonly trap: TrapOrigin | null;
@@ -43,7 +43,7 @@ export function groundTruthOf(market: ListedMarket): GroundTruth {
 
 export interface EventListing {
   /**
-   * Number of the listed event. The number of a trap differs from the number of its process if it shares the process.
+   * Number of the listed event. A trap that shares the process of the original event has a number of its own.
    */
   readonly number: number;
   readonly definition: EventDefinition;

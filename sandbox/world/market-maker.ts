@@ -8,14 +8,14 @@ import { trueProbability } from "./truth.ts";
 import type { BookState, Level, ListedMarket, SandboxVenue } from "./types.ts";
 
 const LEVELS_PER_SIDE = 6;
-/** Distance between the levels of a book with one step below 0.01. */
+/** Distance between the levels of an order book whose price step is below 0.01 at all prices. */
 const LEVEL_GAP = 0.004;
 /** Wavelengths of the quote error, in slots. */
 const ERROR_WAVELENGTHS = [64, 16, 4, 1] as const;
 const PROBABILITY_MIN = 0.003;
 
 /**
- * How the quotes of a venue differ from the true probability.
+ * Parameters by which the quotes of a venue deviate from the true probability.
  * - `compression`: factor on log-odds; below 1 it pulls prices towards one half (favourite-longshot bias)
  * - `error`: standard deviation of the quote error in log-odds
  * - `lagMs`: delay after which quotes reflect information, in activity time
@@ -28,8 +28,8 @@ const QUOTE_PARAMETERS: Readonly<Record<SandboxVenue, { compression: number; err
 };
 
 /**
- * Share of the slots in which the quotes of a market are displaced, and the distance in log-odds. Only events with
- * several markets have such slots: their prices then contradict each other for a short time.
+ * Share of the slots in which the quotes of a market are displaced, and the displacement in log-odds. Only events with
+ * several markets have such slots, in which the prices of their markets contradict each other.
  */
 const DISPLACED_SHARE = 0.005;
 const DISPLACEMENT = { min: 0.3, max: 0.9 } as const;
@@ -53,7 +53,7 @@ function clampedLogit(probability: number): number {
 export type MarketMaker = ReturnType<typeof createMarketMaker>;
 
 /**
- * The market maker of one market. Its quotes are constant within a slot.
+ * Creates the market maker of one market. The quotes are constant within a slot.
  * @param size `depth`: mean contracts per level; `halfSpread`: typical distance of the best prices from the probability
  */
 export function createMarketMaker(

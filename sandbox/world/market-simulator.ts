@@ -12,7 +12,7 @@ const CACHED_SLOTS_MAX = 4;
 const TRADER_COUNT = 5_000;
 /** Share of orders whose side depends on the true probability. */
 const INFORMED_SHARE = 0.3;
-/** Informed traders follow the true probability only if it differs from the price by more than this. */
+/** Minimum difference between price and true probability at which informed traders trade towards the probability. */
 const PRICE_DIFFERENCE_MIN = 0.02;
 
 /** Hash keys by purpose of the random number; they must differ from the keys in market-maker.ts and order-flow.ts. */
@@ -60,14 +60,14 @@ export class MarketSimulator {
     this.#orderFlow = new OrderFlow(market, truth, options, { ordersPerHour, depth });
   }
 
-  /** The probability that the market maker quotes around at `at`, unrounded. */
+  /** Returns the unrounded centre of the market maker's quotes at `at`. */
   probability(at: number): number {
     const number = this.#slotNumberAt(at);
     const cached = this.#slots.find((slot) => slot.number === number);
     return cached?.probability ?? this.#marketMaker.probability(number, this.#slotStartAt(number));
   }
 
-  /** Returns the book at `at`. The result is valid only if the market trades at that time; the caller checks this. */
+  /** Returns the order book at `at`. The caller must check that the market trades at that time. */
   book(at: number): BookState {
     const slot = this.#getSlot(this.#slotNumberAt(at));
     let tradeCount = 0;

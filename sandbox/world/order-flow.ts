@@ -6,7 +6,7 @@ import { extendHash, gaussianFromHash, hashKeys, uniform, uniformFromHash } from
 import { approximateProbability } from "./truth.ts";
 import type { ListedMarket } from "./types.ts";
 
-/** Orders are generated in batches. The total size of all batches before a batch depends only on its number. */
+/** Number of orders per batch. The total size of all batches before a batch depends only on the batch's number. */
 const ORDERS_PER_BATCH = 16;
 /** Maximum deviation of a batch's total size from the mean, as a share of the mean. */
 const BATCH_SIZE_SPREAD = 0.4;
@@ -15,7 +15,7 @@ const LARGE_ORDER_SHARE = 0.015;
 const LARGE_ORDER_FACTOR = 12;
 /** Mean order size as a share of the depth: log-normal with a median of 0.25, plus the large orders. */
 const MEAN_ORDER_SIZE_SHARE = 0.25 * Math.exp(0.9 ** 2 / 2) * (1 + LARGE_ORDER_SHARE * (LARGE_ORDER_FACTOR - 1));
-/** Number of equal segments of a market's life. Within a segment, one price converts contracts to dollars. */
+/** Number of equal segments of a market's lifetime. In each, contracts are converted to dollars at one price. */
 const PRICE_SEGMENTS = 16;
 const CACHED_BATCHES_MAX = 4;
 
@@ -59,7 +59,7 @@ interface PriceSegment {
   readonly dollarsBefore: number;
 }
 
-/** Generates the taker orders of one market on demand. The sizes of the orders add up exactly to the volume. */
+/** Generates the taker orders of one market on demand. The order sizes add up exactly to the volume. */
 export class OrderFlow {
   readonly #market: ListedMarket;
   readonly #truth: GroundTruth;
@@ -87,7 +87,7 @@ export class OrderFlow {
     this.#firstBatchAt = options.clock.toActivity(market.openAt);
   }
 
-  /** Yields the orders with from <= at < to in time order. A market has no orders if it is paused or does not trade. */
+  /** Yields the orders with from <= at < to in time order. There are no orders while the market is paused or closed. */
   *orders(from: number, to: number): Generator<Order> {
     const start = Math.max(from, this.#market.openAt);
     const end = Math.min(to, this.#truth.tradingEndsAt);

@@ -15,12 +15,12 @@ import type {
 
 /** Maximum number of planted shifts and trades of one world. */
 const PLANTS_MAX = 10_000;
-/** Number of the simulated trader that executes planted trades unless another is given. */
+/** Number of the simulated trader that makes planted trades, unless another trader is given. */
 const PLANTED_TAKER = 9_999_999;
 
 interface Shift {
   readonly at: number;
-  /** Price units, added to all prices of the market from `at` on. */
+  /** Amount in price units that is added to all prices of the market from `at` on. */
   readonly move: number;
 }
 
@@ -35,7 +35,7 @@ export interface PlantedTrade {
   readonly taker?: number;
 }
 
-/** A world with plants: changes of prices, trades and resolutions that tests make from a given time on. */
+/** A world in which tests can change prices, trades and resolutions from a given time on. Such changes are "plants". */
 export interface PlantedWorld extends World {
   /** Moves the prices of a market by `move` from `at` on. Prices stay within one tick of 0 and 1. */
   plantShift(market: ListedMarket, at: number, move: number): void;
@@ -46,13 +46,13 @@ export interface PlantedWorld extends World {
   /**
    * Changes the prices of a set of exclusive outcomes so that its asks sum to less than 1 after fees.
    *
-   * @param events  candidates; the first suitable one is used
-   * @param row  how the venue lists the outcome that cannot be bought, the most likely one; null if all can be bought
+   * @param events  candidates; the first suitable event is used
+   * @param row  how the venue lists the most likely outcome, which then cannot be bought; null if all can be bought
    */
   plantSet(events: readonly ListedEvent[], at: number, row: LeftOutRow | null): PlantedSet;
 }
 
-/** Without plants, it behaves exactly like the given world. */
+/** Creates a world that is equal to the given world until a plant is added. */
 export function createPlantedWorld(world: World): PlantedWorld {
   const shifts = new Map<number, Shift[]>();
   const trades = new Map<number, WorldTrade[]>();

@@ -3,7 +3,7 @@ import type { PriceBand } from "./types.ts";
 /** Returns the bands of a market that has the same step at every price. */
 export const evenBands = (step: number): readonly PriceBand[] => [{ from: 0, to: 1, step }];
 
-/** The grid of markets whose prices have a finer step near 0 and 1. */
+/** The price grid of markets with a finer step near 0 and 1. */
 export const TAPERED_BANDS: readonly PriceBand[] = [
   { from: 0, to: 0.1, step: 0.001 },
   { from: 0.1, to: 0.9, step: 0.01 },

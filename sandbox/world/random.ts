@@ -1,4 +1,4 @@
-/** Counter-based random numbers. Each is a hash of its keys, so that the world can be computed in any order. */
+/** Counter-based random numbers. Each number is a hash of its keys, so that the world can be computed in any order. */
 
 /** The 32-bit finaliser of MurmurHash3: each input bit flips about half of the output bits. */
 function mixBits(value: number): number {
@@ -8,7 +8,9 @@ function mixBits(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). Saves hashing a common prefix again. */
+/**
+ * Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). A common prefix is thus hashed only once.
+ */
 export function extendHash(hash: number, key: number): number {
   const mixed = mixBits(hash ^ mixBits((key | 0) + 0x7f4a7c15));
   return key > 0xffffffff || key < 0 ? mixBits(mixed ^ Math.floor(key / 0x100000000)) : mixed;

@@ -1,10 +1,10 @@
 import { HOUR_MS } from "../../src/lib/durations.ts";
 import type { LeftOutRow, Lifecycle, ListedEvent, ListedMarket, World } from "./types.ts";
 
-/** Sum of the asks of a planted set. With the highest taker fee of the venue, below 0.06, it costs less than 1. */
+/** Sum of the asks of a planted set. Even with the venue's highest taker fee, below 0.06, the set costs less than 1. */
 const ASKS_SUM = 0.8;
 const OUTCOMES_MIN = 3;
-/** Minimum time until the end of trading, so that the set stays open. */
+/** Minimum time until the end of trading, so that the set stays tradable. */
 const OPEN_MS_MIN = 2 * HOUR_MS;
 
 export const LEFT_OUT_ROWS: readonly LeftOutRow[] = ["unreadable", "placeholder", "other", "closed", "settled_no"];
@@ -12,11 +12,11 @@ export const LEFT_OUT_ROWS: readonly LeftOutRow[] = ["unreadable", "placeholder"
 /** A set of exclusive outcomes whose asks sum to less than 1. */
 export interface PlantedSet {
   readonly event: ListedEvent;
-  /** Whether exactly one of `outcomes` resolves YES. */
+  /** True if exactly one of `outcomes` resolves YES. */
   readonly complete: boolean;
   /** The outcomes that can be bought, with their new best asks. */
   readonly outcomes: readonly { readonly market: ListedMarket; readonly ask: number }[];
-  /** The outcome that cannot be bought; null if all can. */
+  /** The outcome that cannot be bought; null if all can be bought. */
   readonly leftOut: { readonly market: ListedMarket; readonly row: LeftOutRow } | null;
 }
 
@@ -26,7 +26,8 @@ export class SetPlants {
   readonly #events = new Set<number>();
 
   /**
-   * Whether the event is exclusive, exhaustive and without a planted set, and all outcomes trade for two more hours.
+   * Returns whether a set can be planted: the event is exclusive and exhaustive, has no planted set, and all its
+   * outcomes trade for two more hours.
    */
   canPlant(world: World, event: ListedEvent, at: number): boolean {
     return (
@@ -41,7 +42,7 @@ export class SetPlants {
     );
   }
 
-  /** Omits the most likely outcome as `row`, or none if it is null, and scales the asks of the others. */
+  /** Makes the most likely outcome unavailable (`row`), or none if `row` is null, and scales the asks of the others. */
   add(world: World, event: ListedEvent, at: number, row: LeftOutRow | null): PlantedSet {
     const quoted = event.markets
       .map((market) => ({ market, ask: world.book(market, at).asks[0]?.price ?? 1 }))

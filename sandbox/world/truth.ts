@@ -3,9 +3,9 @@ import { BrownianPaths } from "./brownian.ts";
 import { extendHash, hashKeys, normalCdf, uniform, uniformFromHash } from "./random.ts";
 
 /**
- * How the outcome of an event is drawn and how information about it arrives. For every model, the probability given all
- * information up to a time is an exact martingale, so it is calibrated: 30% of the questions with probability 0.3 end
- * in YES.
+ * Model of the outcome of an event and of the arrival of information about it. For every model, the probability given
+ * all information up to a time is an exact martingale. So it is calibrated: 30% of the questions with probability 0.3
+ * resolve YES.
  */
 export type OutcomeModel =
   /** Exactly one outcome wins. Information makes the winner more likely; `strength` is its signal-to-noise ratio. */
@@ -15,7 +15,7 @@ export type OutcomeModel =
   /** The event occurs after an exponentially distributed time with rate `perDay`. */
   | { readonly kind: "hazard"; readonly perDay: number };
 
-/** When a market resolves YES. */
+/** Condition under which a market resolves YES. */
 export type PositiveCriterion =
   /** Outcome `index` wins. */
   | { readonly kind: "outcome"; readonly index: number }
@@ -96,7 +96,9 @@ export function deadlineOf(criterion: ResolutionCriterion): number | null {
   return "deadline" in criterion ? criterion.deadline : null;
 }
 
-/** Returns when a hazard model decides the criterion before its deadline, Unix milliseconds, or Infinity. */
+/**
+ * Returns the time before the deadline at which a hazard model decides the criterion, Unix milliseconds, or Infinity.
+ */
 export function decisionTimeOf(process: OutcomeProcess, criterion: ResolutionCriterion): number {
   if (criterion.kind === "not") return decisionTimeOf(process, criterion.criterion);
   const occursAt = occurrenceTimeOf(process);
@@ -131,7 +133,9 @@ export function trueProbability(
   return getBeliefs(process, share, bisections)[criterion.index] ?? 0;
 }
 
-/** Of two exponential times, the rates add up, and each is first with a probability proportional to its rate. */
+/**
+ * The rates of two exponential times add up, and each time is the first with a probability proportional to its rate.
+ */
 function hazardProbability(process: OutcomeProcess, perDay: number, criterion: PositiveCriterion, at: number): number {
   if (!("deadline" in criterion)) throw new Error("a hazard model requires criteria with a deadline");
   const { kind, deadline } = criterion;
@@ -188,7 +192,9 @@ function pathsOf(process: OutcomeProcess, count: number): BrownianPaths {
   return paths;
 }
 
-/** Bayes' rule for a constant drift with Brownian noise: log-odds change by strength times the observed path. */
+/**
+ * Applies Bayes' rule for a constant drift with Brownian noise: log-odds change by strength times the observed path.
+ */
 function computePosterior(
   process: OutcomeProcess,
   model: Extract<OutcomeModel, { kind: "categorical" }>,

@@ -10,7 +10,7 @@ export type SandboxVenue = "kalshi" | "polymarket" | "limitless" | "manifold";
 
 export const SANDBOX_VENUES: readonly SandboxVenue[] = ["kalshi", "polymarket", "limitless", "manifold"];
 
-/** Prices from `from` to `to` in multiples of `step`. */
+/** A band of the price grid: prices from `from` to `to` in multiples of `step`. */
 export interface PriceBand {
   readonly from: number;
   readonly to: number;
@@ -27,13 +27,13 @@ export interface ListedEvent {
   /** Short upper-case name of the recurring series: FED, CPIYOY, BTC, NBAGAME. */
   readonly series: string;
   readonly seriesTitle: string;
-  /** In the words of this venue. */
+  /** In the wording of this venue. */
   readonly title: string;
   readonly description: string;
   /** Canonical category: Economics, Politics, Sports, Crypto, Weather, Culture, Tech. */
   readonly category: string;
   readonly tags: readonly string[];
-  /** Whether the event is a 15-minute round of a price. */
+  /** True for a 15-minute round of a price. */
   readonly isRound: boolean;
   /** Names of the YES and the NO side, if the event has one question between two parties. */
   readonly sides?: readonly [yes: string, no: string];
@@ -74,7 +74,7 @@ export interface RecordedMarket {
 export type RecordedFee =
   | { readonly kind: "none" }
   | { readonly kind: "quadratic"; readonly rate: number; readonly exponent: number }
-  /** Venue-specific fee schedules; the venue's protocol has its own constants for them. */
+  /** Venue-specific fee schedules. Their parameters are constants in the venue's protocol. */
   | { readonly kind: "value_table" | "flat_value" };
 
 export interface Strike {
@@ -90,7 +90,7 @@ export interface ListedMarket {
   readonly index: number;
   /** Position in the event, from 0. */
   readonly position: number;
-  /** In the words of this venue. */
+  /** In the wording of this venue. */
   readonly question: string;
   /** Name of the outcome inside the event ("Above 3.2%", "Boston Celtics"); "Yes" for a stand-alone question. */
   readonly label: string;
@@ -114,7 +114,10 @@ export interface ListedMarket {
   readonly recorded?: RecordedMarket;
 }
 
-/** Whether the market is listed at `at`. In a recording, markets of an event can be listed one after another. */
+/**
+ * Returns whether the market is listed at `at`. In a recording, the markets of an event may be listed at different
+ * times.
+ */
 export function isListed(market: ListedMarket, at: number): boolean {
   return market.recorded === undefined || market.recorded.listedAt <= at;
 }
@@ -165,10 +168,10 @@ export interface PlantedResolution {
 }
 
 /**
- * Why an outcome of a planted set accepts no orders. Its book is empty.
+ * Why an outcome of a planted set accepts no orders. Its order book is empty.
  * - `unreadable`: the venue's row has no token ids
  * - `placeholder`: the outcome has no name yet
- * - `other`: it stands for all outcomes that are not listed
+ * - `other`: the outcome covers all outcomes that are not listed
  * - `closed`: closed without a final result
  * - `settled_no`: settled NO
  */
@@ -178,11 +181,11 @@ export interface Level {
   readonly price: number;
   /** Contracts. */
   readonly size: number;
-  /** Set if the recording includes only the price. `size` is then 1, for protocols that require a size. */
+  /** True if the recording contains only the price. `size` is then 1, for protocols that require a size. */
   readonly isSizeUnknown?: true;
 }
 
-/** The YES book: bids highest first, asks lowest first, never crossed; empty unless the market is active. */
+/** The YES order book: bids highest first, asks lowest first, never crossed; empty unless the market is active. */
 export interface BookState {
   readonly bids: readonly Level[];
   readonly asks: readonly Level[];
@@ -230,7 +233,7 @@ export interface PricePoint {
   readonly volumeContracts: number | null;
 }
 
-/** Times are those of the recording, Unix milliseconds; `pivotAt` is replayed at genesis. */
+/** The replayed recording. Its times are Unix milliseconds in the recording; `pivotAt` is replayed at genesis. */
 export interface ReplayedRecording {
   readonly source: string;
   readonly startedAt: number;
@@ -245,9 +248,9 @@ export interface ReplayedRecording {
 }
 
 /**
- * How the outcomes of two markets are related. `subset`: the first market resolves YES only if the second does.
- * `overlap`: the criteria are about the same result and none of the other relations holds. `disjoint`: both cannot
- * resolve YES. `unrelated`: the outcomes come from different processes.
+ * Relation of the outcomes of two markets. `subset`: the first market resolves YES only if the second does. `overlap`:
+ * the criteria are about the same result, and no other relation holds. `disjoint`: the markets cannot both resolve YES.
+ * `unrelated`: the outcomes come from different processes.
  */
 export type MarketRelation = "identical" | "inverse" | "subset" | "superset" | "overlap" | "disjoint" | "unrelated";
 
@@ -257,7 +260,7 @@ export interface MarketPair {
   readonly b: ListedMarket;
   /** Relation of `a` to `b` by their criteria. A venue may still void its market. */
   readonly relation: MarketRelation;
-  /** How the two markets differ although they look alike; null if one does not imitate the other. */
+  /** Kind of trap if one market imitates the other; otherwise null. */
   readonly trap: string | null;
 }
 
@@ -284,8 +287,8 @@ export interface World {
   /** Points at every multiple of `intervalMs` in (from, to] at which the market was open. */
   priceHistory(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PricePoint[];
   /**
-   * The pairs of listed markets of different venues that are about the same process and not disjoint, and all pairs
-   * that are traps. Absent in a recording. Returns the same array until a listing changes.
+   * Returns the pairs of listed markets of different venues that have the same process and are not disjoint, and all
+   * pairs that are traps. Absent in a recording. Returns the same array until a listing changes.
    */
   pairs?(at: number): readonly MarketPair[];
   /** The planted step of a market's resolution, or null. Absent in a world without plants. */
@@ -300,7 +303,7 @@ export interface World {
 
 type WithoutNulls<T> = { readonly [Key in keyof T]: NonNullable<T[Key]> };
 
-/** A world without missing values: the fields that are null in some recordings are never null. */
+/** A world without missing values: fields that may be null in a recording are never null. */
 export interface SimulatedWorld extends World {
   pairs(at: number): readonly MarketPair[];
   probability(market: ListedMarket, at: number): number;
@@ -337,6 +340,6 @@ export interface Feed {
 }
 
 export interface TouchableFeed extends Feed {
-  /** Publishes a change of a followed market at `at` that `World.nextChangeAt` did not announce. */
+  /** Publishes a change of a followed market at `at` that `World.nextChangeAt` did not return. */
   touch(market: ListedMarket, at: number): void;
 }

@@ -25,13 +25,13 @@ const FIRST_ROUND_UNDERLYING = 1_000_000;
 const FIRST_SCHEDULED_UNDERLYING = 900_000;
 /** Maximum share of the markets open at genesis that belong to events of a calendar. */
 const SCHEDULED_SHARE_MAX = 0.4;
-/** How long 15-minute rounds stay listed after they are finalized. */
+/** Time for which 15-minute rounds stay listed after they are finalized. */
 const ROUND_LISTED_MS = 6 * HOUR_MS;
-/** How long all other events stay listed after they are finalized. */
+/** Time for which all other events stay listed after they are finalized. */
 const FINALIZED_LISTED_MS = 30 * DAY_MS;
 /**
- * Share of the events, 15-minute rounds excluded, that have a trap: an event that looks alike but differs. Small
- * worlds have more, because they have at least one trap of each kind.
+ * Share of the events, except 15-minute rounds, that have a trap: an event that looks the same but differs. In small
+ * worlds the share is larger, because there is at least one trap of each kind.
  */
 export const TRAP_SHARE = 0.1;
 /** Share of the traps that are listed on a venue without the original event, if there is one. */
@@ -108,9 +108,9 @@ export class Universe {
     manifold: [],
   };
   readonly #eventsByRound = new Map<number, readonly ListedEvent[]>();
-  /** Time until which no other event may have an identity, Unix milliseconds. */
+  /** Time until which an identity is reserved for one event, Unix milliseconds, by identity. */
   readonly #identities = new Map<string, number>();
-  /** Number of traps by kind, of events that are open at genesis or later. */
+  /** Number of traps by kind, counting events that are open at genesis or later. */
   readonly #trapCounts = new Map<TrapKind, number>();
   readonly #initialEventCount: number;
   readonly #newEventIntervalMs: number;
@@ -191,8 +191,8 @@ export class Universe {
   }
 
   /**
-   * Adds the events that open up to `at`. Scheduled events of an interval are added at its start, before they open, so
-   * that the listing at a time does not depend on earlier reads.
+   * Adds the events that open up to `at`. The scheduled events of an interval are added at the start of the interval,
+   * so that the listing at a time does not depend on earlier reads.
    */
   #addEventsUntil(at: number): void {
     const count = Math.floor((at - this.#options.genesis) / this.#newEventIntervalMs);
@@ -243,7 +243,7 @@ export class Universe {
     else aheadMs = (16 + 164 * u * u) * DAY_MS;
     const closeAt =
       horizonDraw < 0.2 ? Math.round((genesis + aheadMs) / MINUTE_MS) * MINUTE_MS : roundToHour(genesis + aheadMs);
-    // Questions about one day, such as its weather, are listed a few days before it.
+    // Questions about one day, such as the weather, are listed a few days before that day.
     const isDaily = horizonDraw >= 0.2 && horizonDraw < 0.3;
     return { closeAt, openAt: Math.round(genesis - (isDaily ? 0.2 + 3 * age : 1 + 44 * age) * DAY_MS) };
   }
@@ -288,7 +288,7 @@ export class Universe {
     }
   }
 
-  /** Reserves the identity for another day, because an event about a day can close before the day ends. */
+  /** Reserves the identity until a day after the close, because an event about a day can close before the day ends. */
   #claim({ identity }: EventDefinition, closeAt: number): void {
     this.#identities.set(identity, closeAt + DAY_MS);
   }
@@ -323,8 +323,8 @@ export class Universe {
   }
 
   /**
-   * Draws whether an event has a trap, and selects the possible kind with the fewest traps. The first event that is
-   * open at genesis and makes a kind possible has a trap of this kind, so that small worlds have all kinds.
+   * Draws whether an event has a trap, and selects the possible kind with the fewest traps. For each kind, the first
+   * event open at genesis that can have such a trap has one, so that small worlds have all kinds.
    */
   #drawTrap(underlying: number, definition: EventDefinition, { openAt, closeAt }: EventTimes): TrapDefinition | null {
     const { seed, genesis } = this.#options;
@@ -342,7 +342,10 @@ export class Universe {
     return trap;
   }
 
-  /** If one venue lists the original, the trap is on another venue, because pairs are of different venues. */
+  /**
+   * Draws the venue of a trap. If only one venue lists the original, it is another venue, because pairs span two
+   * venues.
+   */
   #drawTrapVenue(
     underlying: number,
     venues: readonly SandboxVenue[],

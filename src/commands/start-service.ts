@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { STORE_FOLDER } from "../adapters/database/embedded-database.ts";
 import { type AppliedMigration, findVersionFault, migrateDatabase } from "../adapters/database/migrations.ts";
 import { ensureStoreIdentity } from "../adapters/database/store-identity.ts";
-import { findStoreLocation, recordStoreLocation } from "../adapters/database/store-location.ts";
+import { identifyStoreInstance, recordStoreInstance } from "../adapters/database/store-location.ts";
 import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
 import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
 import { createMemoryQuotaJournal } from "../adapters/metering/quota-journal-memory.ts";
@@ -198,8 +198,8 @@ async function continueStore(
   log: Log,
 ): Promise<void> {
   const lastId = await startEpoch(database, systemClock.now());
-  const location = await findStoreLocation(database, databaseUrl === null ? dataDir : null);
-  await recordStoreLocation(database, location, {
+  const location = await identifyStoreInstance(database, databaseUrl === null ? dataDir : null);
+  await recordStoreInstance(database, location, {
     isRestored,
     async onRestored(transaction) {
       const canceled = await cancelWaitingDeliveries(transaction, lastId);

@@ -17,7 +17,7 @@ import {
   type NewEvent,
 } from "./model.ts";
 
-/** Bus topic on which `announce` wakes the readers. */
+/** Bus topic on which `announce` publishes. */
 export const EVENTS_TOPIC = "events";
 const EVENTS_PER_READ_MAX = 1_000;
 const EVENTS_PER_STATEMENT_MAX = 1_000;
@@ -27,7 +27,7 @@ const DELETE_BATCHES_MAX = 200;
 const MICROSECONDS_PER_MS = 1_000;
 /** Maximum number of ids that one read scans, which bounds a read with a selective filter. */
 const SCAN_IDS_MAX = 10_000;
-/** The server ends a transaction that is idle this long after its append, because an append blocks all writers. */
+/** Idle timeout of a transaction after its append, because an uncommitted append blocks all other writers. */
 const IDLE_WRITER_MS_MAX = 5_000;
 /** Polling interval. If a wake-up is lost, events are delayed by at most this time. */
 const POLL_INTERVAL_MS = 1_000;
@@ -89,9 +89,9 @@ function encodePayload({ type, key, payload }: NewEvent): string {
 }
 
 /**
- * Makes all later ids higher than every id that was assigned before `now`, including those of the lost state of a store
- * that was restored from a backup: the ids continue at the current time in microseconds, and no store appends a million
- * events a second. Each process calls it at its start. Idempotent.
+ * Makes all later ids higher than every id that was assigned before `now`, even if the store was restored from a backup
+ * and some ids were lost. The ids continue at the current time in microseconds, and no store appends a million events
+ * per second. Each process calls it when it starts. Idempotent.
  *
  * @param now  Unix milliseconds
  * @returns the last id, which all later ids exceed
@@ -105,8 +105,8 @@ export function startEpoch(database: Database, now: number): Promise<number> {
     const [head] = await transaction.query<{ last_id: number }>("select last_id from event_log_head for update");
     const lastId = head?.last_id ?? 0;
     if (lastId >= firstId) return lastId;
-    // Each start stores a separate range of unassigned ids: readers may have continued to the last id before an earlier
-    // range, which must stay a valid position.
+    // Each start stores its own range of unassigned ids, because the last id before an earlier range must stay a valid
+    // position of readers.
     await transaction.query("insert into event_log_epochs (first_id, previous_id) values ($2::int8, $1::int8)", [
       lastId,
       firstId,
@@ -121,8 +121,8 @@ select coalesce(max(last_id), 0) as last_id, coalesce(max(dropped_through), 0) a
 
 /**
  * Reads the head row and the events from the same snapshot, so no event up to the head is missing. The scan begins at
- * the next event, so that ids without events cost nothing. It never ends within a range of unassigned ids, because a
- * reader that continues from there would be informed of missed events.
+ * the next event, so that ids without events cost nothing. The scan never ends within a range of unassigned ids,
+ * because the next read from there would report a gap.
  */
 const READ_AFTER = `
 with head as (${SELECT_HEAD}), start as (
@@ -204,7 +204,7 @@ export function createEventLog({ database, bus }: { readonly database: Database;
       const [head] = await database.query<{ last_id: number }>(SELECT_HEAD);
       return head?.last_id ?? 0;
     },
-    /** Returns the position that only the newest `count` events (at least 1) follow. */
+    /** Returns the position before the newest `count` (at least 1) events. */
     async startOfNewest(count: number): Promise<number> {
       const [row] = await database.query<{ position: number }>(
         `select coalesce((select id - 1 from event_log order by id desc offset $1 limit 1), dropped_through) as position
@@ -305,7 +305,7 @@ export async function* followEvents(options: {
       });
       if (signal.aborted) return;
       if (page === null) {
-        // Ignore wake-ups; otherwise a burst of them would cause retries at a high rate.
+        // Ignores wake-ups, because a burst of them would cause frequent retries.
         await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => {});
         continue;
       }
@@ -313,7 +313,7 @@ export async function* followEvents(options: {
       if (page.events.length > 0 || page.hasGap) {
         yield { events: page.events, through: page.through, hasGap: page.hasGap };
       }
-      // The read may not include the event of a wake-up that was received during the read.
+      // A wake-up during the read may be for an event that the read did not include.
       if (page.through >= page.latestId && !signal.aborted) await wakeUp.wait(clock, POLL_INTERVAL_MS);
     }
   } finally {
@@ -359,7 +359,7 @@ export class NewestEvents<Entry extends { readonly id: number }> {
     return this.#through;
   }
 
-  /** Removes all entries. The next ones follow the id `position`. */
+  /** Removes all entries. The next entries follow the id `position`. */
   reset(position: number): void {
     this.#entries = [];
     this.#start = 0;
@@ -380,7 +380,7 @@ export class NewestEvents<Entry extends { readonly id: number }> {
       const oldest = this.#entries[this.#start] as Entry;
       this.#size -= sizeOf(oldest);
       this.#floor = oldest.id;
-      // Releases the entry before the array is shortened.
+      // Frees the memory of the entry before the array is shortened.
       this.#entries[this.#start++] = undefined;
     }
     // The array is shortened rarely, because removing its first element moves all others.

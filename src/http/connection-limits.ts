@@ -1,6 +1,6 @@
 import type { RequestListener, Server } from "node:http";
 import { BlockList, isIP, type Socket } from "node:net";
-import { type LimitedBlock, limitedBlocks, plainAddress } from "../lib/ip-prefix.ts";
+import { normaliseIpAddress, type RateLimitedPrefix, rateLimitedPrefixes } from "../lib/ip-prefix.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Log } from "../ports/log.ts";
 import { readSendQueues } from "./send-queues.ts";
@@ -175,7 +175,7 @@ export class ConnectionLimits {
 
   #admit(socket: Socket): void {
     const address = socket.remoteAddress ?? "";
-    const blocks = this.#isTrustedProxy(address) ? [] : limitedBlocks(address);
+    const blocks = this.#isTrustedProxy(address) ? [] : rateLimitedPrefixes(address);
     const reason = this.#findRefusalReason(blocks);
     if (reason === null) {
       this.#track(socket, { blocks, isRefused: false });
@@ -190,9 +190,9 @@ export class ConnectionLimits {
     this.#respondToRefusal(socket, reason);
   }
 
-  #findRefusalReason(blocks: readonly LimitedBlock[]): RefusalReason | null {
+  #findRefusalReason(blocks: readonly RateLimitedPrefix[]): RefusalReason | null {
     if (this.#connections.size - this.#refusedConnections >= this.#maxima.total) return "total";
-    const isFull = ({ block, factor }: LimitedBlock) =>
+    const isFull = ({ block, factor }: RateLimitedPrefix) =>
       (this.#countsByBlock.get(block) ?? 0) >= factor * this.#maxima.perAddress;
     return blocks.some(isFull) ? "address" : null;
   }
@@ -221,7 +221,7 @@ export class ConnectionLimits {
     this.#scheduleSweep();
   }
 
-  #count(blocks: readonly LimitedBlock[], change: 1 | -1): void {
+  #count(blocks: readonly RateLimitedPrefix[], change: 1 | -1): void {
     for (const { block } of blocks) {
       const count = (this.#countsByBlock.get(block) ?? 0) + change;
       if (count > 0) this.#countsByBlock.set(block, count);
@@ -341,7 +341,7 @@ function createAddressMatcher(ranges: readonly string[]): (address: string) => b
     else list.addSubnet(address, Number(prefixLength), familyOf(address));
   }
   return (text) => {
-    const address = plainAddress(text);
+    const address = normaliseIpAddress(text);
     return address !== null && list.check(address, familyOf(address));
   };
 }

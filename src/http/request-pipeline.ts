@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { AppError } from "../domain/errors.ts";
 import { runForCaller } from "../lib/current-caller.ts";
-import { addressBlock } from "../lib/ip-prefix.ts";
+import { rateLimitPrefix } from "../lib/ip-prefix.ts";
 import type { Clock } from "../ports/clock.ts";
 import {
   type AuthenticationOptions,
@@ -71,7 +71,7 @@ export function createAuthenticationHook(
     try {
       const principal =
         access === "session"
-          ? runForCaller(addressBlock(request.ip), () => authenticateForm(request, authentication))
+          ? runForCaller(rateLimitPrefix(request.ip), () => authenticateForm(request, authentication))
           : authenticateRequest(request, authentication);
       if (!(principal instanceof Promise)) {
         request.principal = principal;
@@ -113,7 +113,7 @@ export function createValidationHook(
     paymentGate && ((request, reply) => (isPaid(request) ? paymentGate.admit(request, reply) : undefined));
   const run = runInOrder([assertForm, validate, ...guards.map((guard) => guard.afterValidation), admitPayment]);
   return (request, reply, done) =>
-    runForCaller(request.principal?.customerId ?? addressBlock(request.ip), () => run(request, reply, done));
+    runForCaller(request.principal?.customerId ?? rateLimitPrefix(request.ip), () => run(request, reply, done));
 }
 
 /**

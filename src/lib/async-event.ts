@@ -3,7 +3,7 @@ export interface Timer {
   setTimeout(callback: () => void, delayMs: number): () => void;
 }
 
-/** Lets one loop wait for work. An event set before `wait` ends the wait at once. Each wait resets the event. */
+/** An auto-reset event for one waiting loop. If the event is already set, `wait` resolves at once. */
 export class AsyncEvent {
   #isSet = false;
   #endWait: () => void = () => {};

@@ -44,7 +44,7 @@ export class CircuitBreaker {
     this.#openUntil = now + this.#openMs;
   }
 
-  /** Called if the caller cancels the probe and its result is unknown. The next call becomes the probe. */
+  /** Ends a probe without a result, for example if it was cancelled. The next call becomes the probe. */
   cancelProbe(): void {
     this.#isProbing = false;
   }

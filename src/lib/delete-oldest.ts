@@ -1,4 +1,4 @@
-/** Deletes the entries of a map or set that were added first, until at most `sizeMax` remain. */
+/** Deletes the oldest entries of a map or set until at most `sizeMax` remain. */
 export function deleteOldest<Key>(
   entries: { readonly size: number; keys(): Iterable<Key>; delete(key: Key): boolean },
   sizeMax: number,

@@ -4,43 +4,43 @@ export class QueueFullError extends Error {
 }
 
 export interface FairSemaphoreLimits {
-  /** Slots that are used at the same time. */
+  /** Number of slots. */
   readonly slots: number;
-  /** Slots that one key uses at the same time; all by default. */
+  /** Maximum number of slots that one key may hold; all by default. */
   readonly perKey?: number;
-  /** Callers that wait, in total and with one key; unlimited by default. */
+  /** Maximum number of waiting callers, in total and per key; unlimited by default. */
   readonly waiting?: number;
   readonly waitingPerKey?: number;
   /**
-   * Slots that a key may get out of turn if it got fewer than the others before; none by default. So a key that
-   * requests less than its share waits little for keys that request more. At most every second slot is given out of
-   * turn, so that new keys double the wait of the others at most. For few waiting keys: a release visits all.
+   * Maximum number of slots that a key may get out of turn because it got fewer slots than other keys before; 0 by
+   * default. So a key with few requests waits little behind keys with many requests. At most every second slot is
+   * granted out of turn, so the wait of other keys at most doubles. A release then scans all waiting keys.
    */
   readonly credit?: number;
 }
 
-/** Limit of keys whose slots are counted for their credits; the key that got a slot least recently is deleted first. */
+/** Maximum number of keys whose granted slots are counted. The key with the least recent grant is removed first. */
 const GRANTED_KEYS_MAX = 4_096;
 
-/** Frees a slot. The caller calls it once. */
+/** Frees a slot. Must be called exactly once. */
 export type Release = () => void;
 
 type Grant = (release: Release) => void;
 
 /**
- * A semaphore with a fixed number of slots. Keys whose callers wait take turns, and the callers of one key are
- * served in their order. So a key with many callers delays another key by one turn.
+ * A semaphore with a fixed number of slots, granted to waiting keys in round-robin order. Callers of one key are served
+ * in order of arrival. So a key with many callers delays another key by one slot at most.
  */
 export class FairSemaphore {
   readonly #limits: FairSemaphoreLimits;
   #used = 0;
   readonly #usedByKey = new Map<string, number>();
-  /** Waiting callers by key, oldest first. The first key that may use another slot has the next turn. */
+  /** Waiting callers by key, oldest first. The next slot goes to the first key below its limit. */
   readonly #waiting = new Map<string, Set<Grant>>();
   #waitingCount = 0;
-  /** Slots that each key got. A key without an entry counts as `#turn - credit`, at least 0. Empty without a credit. */
+  /** Number of slots granted to each key; unused without a credit. A missing entry means max(0, `#turn - credit`). */
   readonly #granted = new Map<string, number>();
-  /** Slots that the keys got that always wait. */
+  /** Number of slots granted to each key that has been waiting without interruption. */
   #turn = 0;
   #wasOutOfTurn = false;
 
@@ -53,9 +53,9 @@ export class FairSemaphore {
     return this.#used === 0 && this.#waitingCount === 0;
   }
 
-  /** Takes a slot if one is free for the key; otherwise returns null. */
+  /** Acquires a slot if one is free for the key; otherwise returns null. */
   tryAcquire(key: string): Release | null {
-    // This takes no turn of others: while a slot is free, only keys at their limit wait.
+    // This delays no other key: while a slot is free, only keys at their limit wait.
     return this.#canTake(key) ? this.#take(key) : null;
   }
 
@@ -104,7 +104,7 @@ export class FairSemaphore {
   }
 
   #nextKey(): string | undefined {
-    // The search passes only keys at their limit. There are at most `slots / perKey` of them, however many keys wait.
+    // The search skips only keys at their limit, of which there are at most `slots / perKey`.
     const first = this.#waiting.keys().find((key) => this.#canTake(key));
     if (this.#limits.credit === undefined || this.#wasOutOfTurn || first === undefined) {
       this.#wasOutOfTurn = false;
@@ -154,7 +154,7 @@ export class FairSemaphore {
       const [grant] = own ?? [];
       if (key === undefined || own === undefined || grant === undefined) return;
       this.#stopWaiting(key, grant);
-      // The next turn of the key comes after those of all others.
+      // Moves the key behind all other waiting keys.
       if (own.size > 0) {
         this.#waiting.delete(key);
         this.#waiting.set(key, own);

@@ -6,7 +6,7 @@ interface Timer {
   setTimeout(run: () => void, milliseconds: number): () => void;
 }
 
-/** Runs work once per id within a minute. Results stay in memory only, because they may contain secrets. */
+/** Runs work once per id within a minute. Results are kept only in memory, because they may contain secrets. */
 export function createIdempotencyCache<Result>(clock: Timer) {
   const results = new Map<string, { readonly result: Promise<Result>; readonly cancel: () => void }>();
   const remove = (id: string) => {
@@ -14,7 +14,7 @@ export function createIdempotencyCache<Result>(clock: Timer) {
     results.delete(id);
   };
   return {
-    /** Runs the work, or returns the result of an earlier call with the same id. Failed work can be repeated. */
+    /** Runs the work, or returns the result of an earlier call with the same id. A failed result is not kept. */
     run(id: string, work: () => Promise<Result>): Promise<Result> {
       const existing = results.get(id);
       if (existing !== undefined) return existing.result;

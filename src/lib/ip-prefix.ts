@@ -5,38 +5,41 @@ const IPV6_CHARACTERS_PATTERN = /^[0-9a-f:.]+$/i;
 const GROUP_COUNT = 8;
 const BLOCK_GROUP_COUNT = 4;
 const SITE_GROUP_COUNT = 3;
-/** A /48 may use this multiple of the limit of a /64. */
+/** Limit of a /48 as a multiple of the limit of a /64. */
 const SITE_LIMIT_FACTOR = 4;
 /** The first six groups of an IPv4-mapped IPv6 address. */
 const MAPPED_PREFIX = "0:0:0:0:0:ffff";
 const UNKNOWN_BLOCK = "unknown";
 
 /**
- * Returns the block that rate limits apply to: an IPv4 address itself, or the /64 of an IPv6 address, because one
- * subscriber usually has a whole /64. An IPv4-mapped IPv6 address is treated as IPv4; invalid text is "unknown".
+ * Returns the prefix that rate limits apply to: the whole IPv4 address, or the /64 of an IPv6 address, because one
+ * subscriber usually has a whole /64. An IPv4-mapped IPv6 address is treated as IPv4. The result for invalid text is
+ * "unknown".
  *
- * @example addressBlock("2001:db8::1"); // "2001:db8:0:0"
+ * @example rateLimitPrefix("2001:db8::1"); // "2001:db8:0:0"
  */
-export function addressBlock(text: string): string {
-  const address = plainAddress(text);
+export function rateLimitPrefix(text: string): string {
+  const address = normaliseIpAddress(text);
   if (address === null) return UNKNOWN_BLOCK;
   return address.includes(":") ? address.split(":").slice(0, BLOCK_GROUP_COUNT).join(":") : address;
 }
 
-export interface LimitedBlock {
+export interface RateLimitedPrefix {
   readonly block: string;
-  /** Multiple of the limit that the block may use. */
+  /** Limit of the prefix as a multiple of the usual limit. */
   readonly factor: number;
 }
 
 /**
- * Returns the blocks of an IP address that have a limit, smallest first. An IPv6 address has two: its /64, and its /48
- * with four times the limit, because a site may have a /48 and could otherwise use 65,536 times the limit.
+ * Returns the prefixes of an IP address that have a rate limit, smallest first. An IPv6 address has two: its /64, and
+ * its /48 with four times the limit. Without the second one, a site with a /48 could use 65,536 times the limit.
  *
- * @example limitedBlocks("2001:db8::1"); // [{ block: "2001:db8:0:0", factor: 1 }, { block: "2001:db8:0::/48", factor: 4 }]
+ * @example rateLimitedPrefixes("2001:db8::1"); // [{ block: "2001:db8:0:0", factor: 1 }, { block: "2001:db8:0::/48",
+ *   factor:
+ *   4 }]
  */
-export function limitedBlocks(text: string): readonly LimitedBlock[] {
-  const block = addressBlock(text);
+export function rateLimitedPrefixes(text: string): readonly RateLimitedPrefix[] {
+  const block = rateLimitPrefix(text);
   const narrow = { block, factor: 1 };
   if (!block.includes(":")) return [narrow];
   return [
@@ -49,9 +52,9 @@ export function limitedBlocks(text: string): readonly LimitedBlock[] {
  * Normalises an IP address: removes the port, brackets and zone that proxies append, and expands all groups of an IPv6
  * address. Returns null if the text is not an IP address.
  *
- * @example plainAddress("[2001:DB8::1]:50123"); // "2001:db8:0:0:0:0:0:1"
+ * @example normaliseIpAddress("[2001:DB8::1]:50123"); // "2001:db8:0:0:0:0:0:1"
  */
-export function plainAddress(text: string): string | null {
+export function normaliseIpAddress(text: string): string | null {
   const ipv4 = IPV4_PATTERN.exec(text)?.[1];
   if (ipv4 !== undefined) return ipv4;
   const [ipv6 = ""] = (BRACKETED_PATTERN.exec(text)?.[1] ?? text).split("%", 1);

@@ -1,3 +1,3 @@
-/** Whether a value is an object with fields: neither null nor an array. */
+/** Returns whether a value is an object other than null and arrays. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -4,7 +4,7 @@ const PORT_PATTERN = /:\d{1,5}$/;
 /** Returns whether an IP address is a loopback address. */
 export const isLoopbackAddress = (address: string): boolean => LOOPBACK_ADDRESS_PATTERN.test(address);
 
-/** Whether a host is `localhost` or a loopback address, with or without brackets. Names are not resolved. */
+/** Returns whether a host is `localhost` or a loopback address, with or without brackets. Names are not resolved. */
 export function isLoopbackHost(host: string): boolean {
   return host.toLowerCase() === "localhost" || isLoopbackAddress(/^\[(.*)\]$/.exec(host)?.[1] ?? host);
 }

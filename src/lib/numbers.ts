@@ -1,13 +1,13 @@
-/** Small functions of numbers. */
+/** Numeric helpers. */
 
-/** Sum in the order of the values; 0 without values. */
+/** Adds the values in order; 0 without values. */
 export function sumOf(values: Iterable<number>): number {
   let sum = 0;
   for (const value of values) sum += value;
   return sum;
 }
 
-/** Moves a value to the nearer bound if it is outside [low, high]. NaN stays NaN. @example clamp(1.2, 0, 1) // 1 */
+/** Limits a value to [low, high]. NaN stays NaN. @example clamp(1.2, 0, 1) // 1 */
 export const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
 
 /** Rounds to a number of decimal places. */
@@ -22,7 +22,7 @@ export const logit = (probability: number): number => Math.log(probability / (1 
 /** Probability of log-odds: 1 / (1 + exp(-L)), the inverse of `logit`. @example sigmoid(0) // 0.5 */
 export const sigmoid = (logOdds: number): number => 1 / (1 + Math.exp(-logOdds));
 
-/** Number of bits that are set in a 32-bit word. @see Warren (2012), "Hacker's Delight", section 5-1 */
+/** Number of set bits in a 32-bit word. @see Warren (2012), "Hacker's Delight", section 5-1 */
 export function countBits(word: number): number {
   const pairs = word - ((word >>> 1) & 0x5555_5555);
   const nibbles = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
@@ -30,9 +30,10 @@ export function countBits(word: number): number {
 }
 
 /**
- * Halves an interval a number of times. A condition holds in its lower part, and not in the upper one.
+ * Finds the point at which a condition becomes false, by bisection. The condition must hold below that point and fail
+ * above it.
  *
- * @returns  the bounds, between which the condition changes
+ * @returns  bounds of the point after the given number of halvings
  * @example bisect([0, 2], 50, (x) => x * x <= 2)[0]; // 1.4142
  */
 export function bisect(
@@ -45,14 +46,14 @@ export function bisect(
   return bisect(holds(middle) ? [middle, high] : [low, middle], steps - 1, holds);
 }
 
-/** Returns the largest integer in [low, high) for which a condition holds, if it holds up to that integer. */
+/** Returns the largest integer in [low, high) for which a condition holds. It must hold for all smaller ones. */
 export function largestInteger(low: number, high: number, holds: (value: number) => boolean): number {
   if (high - low <= 1) return low;
   const middle = Math.floor((low + high) / 2);
   return holds(middle) ? largestInteger(middle, high, holds) : largestInteger(low, middle, holds);
 }
 
-/** Copies the numbers of a typed array to the start of a larger one, and returns the larger one. */
+/** Copies a typed array to the start of `target`, and returns `target`. */
 export function copyInto<Values extends Float32Array | Float64Array | Int32Array | Uint32Array>(
   target: Values,
   source: Values,

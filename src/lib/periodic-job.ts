@@ -9,14 +9,14 @@ export interface PeriodicJobOptions {
   /** Does the work of one run. `signal` aborts when the job stops. */
   readonly run: (signal: AbortSignal) => unknown;
   /**
-   * Called after a failed run with the number of consecutive failures, but not after `stop`. Only work that never fails
-   * may omit it: its error would be an unhandled rejection.
+   * Called after a failed run with the number of consecutive failures, but not after `stop`. Required unless `run`
+   * never fails: without it, an error becomes an unhandled rejection.
    */
   readonly onFailure?: (error: unknown, failures: number) => void;
 }
 
 /**
- * Repeats work with a pause after each run, so that runs never overlap. A failed run does not end the job. Its pauses
+ * Repeats work with a pause after each run, so that runs never overlap. A failed run does not end the job. The pauses
  * do not keep the process alive.
  */
 export class PeriodicJob {
@@ -41,12 +41,12 @@ export class PeriodicJob {
     this.#loop = this.#repeat(this.#stop.signal);
   }
 
-  /** Starts the next run without the rest of the pause. During a run, another run follows it. */
+  /** Ends the current pause. If called during a run, the next run follows without a pause. */
   wake(): void {
     this.#wakeUp.set();
   }
 
-  /** Resets the count of consecutive failures. For a run that returns only when it fails. */
+  /** Resets the number of consecutive failures. Needed if `run` returns only after a failure. */
   reportSuccess(): void {
     this.#failures = 0;
   }
@@ -76,10 +76,10 @@ export class PeriodicJob {
   }
 }
 
-/** Pause between checks whether this node has acquired the lease of a job. */
+/** Interval at which a node without the lease of a job checks for it. */
 const STANDBY_CHECK_PAUSE_MS = 5_000;
 
-/** Named periodic jobs. A job that fails is logged and runs again after its usual pause. */
+/** Runs named periodic jobs. A failure is logged, and the job runs again after its usual pause. */
 export class BackgroundJobs {
   readonly #clock: Timer;
   readonly #log: { warn(fields: object, message: string): void };
@@ -109,7 +109,7 @@ export class BackgroundJobs {
     job.start();
   }
 
-  /** True after `stop`. Long runs end early then. */
+  /** True after `stop`. Long runs should then end early. */
   get isStopping(): boolean {
     return this.#isStopping;
   }
@@ -119,7 +119,7 @@ export class BackgroundJobs {
     return [...this.#jobs].filter(([, job]) => job.hasFailed).map(([name]) => name);
   }
 
-  /** Starts no further run and resolves when the current ones have ended. */
+  /** Starts no further runs, and resolves when the current runs have ended. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     await Promise.all([...this.#jobs.values()].map((job) => job.stop()));

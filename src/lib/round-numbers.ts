@@ -1,19 +1,19 @@
-/** Objects whose numbers satisfy identities and are sent exactly. */
+/** Objects whose numbers are not rounded, because they add up exactly. */
 const EXACT_OBJECTS: ReadonlySet<string> = new Set(["causal", "scenarios"]);
-/** Probabilities and the confidence in them are sent exactly. */
+/** Probabilities and confidences, which are not rounded. */
 const EXACT_NUMBERS = /(^|_)(probability|prior|posterior|confidence)(_|$)/;
-/** Amounts of money. */
+/** Amounts in USD. */
 const USD_NUMBERS =
   /(_usd|^pnl|_pnl|^volume|^volume_24h|^total_volume_24h|^liquidity|^open_interest|^flow|^max_drawdown|^net_exposure_change)$/;
 const USD_DECIMALS = 6;
-/** Removes binary rounding errors of prices, spreads and contracts, such as 0.47000000000000003, and nothing else. */
+/** Enough decimals to keep prices, spreads and contracts exact and to remove errors such as 0.47000000000000003. */
 const DECIMALS = 12;
 
 /**
- * Rounds the numbers of a response by the unit that their field name says: USD to 1e-6; prices, spreads, contracts and
- * all other numbers to 1e-12; probabilities and the objects `causal` and `scenarios` not at all.
+ * Rounds the numbers of a response by their field name: amounts in USD to 1e-6; prices, spreads, contracts and all
+ * other numbers to 1e-12. Probabilities and the objects `causal` and `scenarios` are not rounded.
  *
- * @param value  what JSON can represent
+ * @param value  a JSON value
  * @returns  the same value if nothing changes, otherwise a copy of the parts that change
  * @example roundNumbers({ price: 0.47000000000000003 }); // { price: 0.47 }
  */
@@ -21,7 +21,7 @@ export function roundNumbers<Value>(value: Value): Value {
   return roundField("", value) as Value;
 }
 
-/** Encodes a value for clients as JSON with rounded numbers. For bodies that the server does not serialise itself. */
+/** Encodes a value as JSON with rounded numbers. Used for bodies that the HTTP server does not serialise. */
 export const encodeJson = (value: unknown): string => JSON.stringify(roundNumbers(value));
 
 function roundField(name: string, value: unknown): unknown {
@@ -45,7 +45,7 @@ function roundNumber(name: string, value: number): number {
   if (Number.isInteger(value) || EXACT_NUMBERS.test(name)) return value;
   const factor = 10 ** (USD_NUMBERS.test(name) ? USD_DECIMALS : DECIMALS);
   const scaled = value * factor;
-  // A larger number has no such decimals in double precision.
+  // A larger number has no decimals at this scale in double precision.
   return Math.abs(scaled) < Number.MAX_SAFE_INTEGER ? Math.round(scaled) / factor : value;
 }
 

@@ -5,7 +5,7 @@ import { deleteOldest } from "./delete-oldest.ts";
  * calls reuse its result until the maximum age. A failed read is not reused.
  *
  * @param maxAgeMsOf  how long a result is reused after the end of its read, in milliseconds
- * @param entriesMax  number of results that are kept; the oldest is dropped first
+ * @param entriesMax  maximum number of cached results; the oldest is removed first
  * @param now  monotonic time in milliseconds
  */
 export function createSingleFlightCache<Value>({

@@ -10,7 +10,6 @@ function fnv1a(text: string, offset: number): number {
 }
 
 /**
- * Returns 64 bits that identify a text without containing it: two FNV-1a hashes of 32 bits. Not for secrets: whoever
- * chooses the texts can find two with the same hash.
+ * Returns a 64-bit hash of a text: two 32-bit FNV-1a hashes. It is not cryptographic: collisions can be constructed.
  */
 export const hashText = (text: string): string => `${fnv1a(text, FNV_OFFSET)}-${fnv1a(text, OTHER_OFFSET)}`;

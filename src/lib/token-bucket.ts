@@ -12,14 +12,14 @@ export class TokenBucket {
     this.#updatedAt = options.now;
   }
 
-  /** Takes a token and returns 0. If none is available, returns the milliseconds until one is. */
+  /** Takes a token and returns 0. If no token is available, returns the milliseconds until the next one. */
   take(now: number): number {
     const waitMs = this.waitMs(now);
     if (waitMs === 0) this.#tokens -= 1;
     return waitMs;
   }
 
-  /** Returns the milliseconds until a token is available; 0 if one is. */
+  /** Returns the milliseconds until a token is available; 0 if a token is available now. */
   waitMs(now: number): number {
     const elapsed = Math.max(0, now - this.#updatedAt);
     this.#tokens = Math.min(this.#capacity, this.#tokens + elapsed * this.#perMs);

@@ -15,7 +15,7 @@ export class TopK {
     this.#scores = new Float64Array(limit);
   }
 
-  /** Adds a row unless enough rows are better. A score of NaN is not allowed. */
+  /** Adds a row unless `limit` rows are better. The score must not be NaN. */
   offer(row: number, score: number): void {
     if (this.#size < this.#limit) {
       this.#size += 1;
@@ -23,7 +23,7 @@ export class TopK {
     } else if (this.#isBetter(row, score, 0)) this.#siftDown(row, score);
   }
 
-  /** Score below which a row would not be selected; -Infinity while rows are missing. */
+  /** Minimum score for a row to be selected; -Infinity while fewer than `limit` rows are selected. */
   get scoreMin(): number {
     return this.#size < this.#limit ? Number.NEGATIVE_INFINITY : (this.#scores[0] ?? 0);
   }
@@ -36,7 +36,7 @@ export class TopK {
     })).sort((a, b) => b.score - a.score || a.row - b.row);
   }
 
-  /** Whether a row ranks above the one at an index of the heap. */
+  /** Returns whether a row ranks above the row at an index of the heap. */
   #isBetter(row: number, score: number, index: number): boolean {
     const other = this.#scores[index] ?? 0;
     return score > other || (score === other && row < (this.#rows[index] ?? 0));

@@ -1,4 +1,4 @@
-/** Time, injected so that tests control it. */
+/** Source of time. It is injected, so that tests can control it. */
 export interface Clock {
   /** Unix milliseconds, UTC. */
   now(): number;

@@ -1,4 +1,6 @@
-/** Limit of simultaneous connections to one host. Further requests wait, and their deadlines include the wait. */
+/**
+ * Maximum number of concurrent connections to one host. Further requests wait; the wait counts towards their timeouts.
+ */
 export const CONNECTIONS_PER_HOST_MAX = 16;
 
 /**
@@ -12,9 +14,9 @@ export interface OutgoingRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Longest time from connecting to the last byte of the decoded response. */
+  /** Maximum time from connecting to the last byte of the decoded response. */
   readonly deadlineMs: number;
-  /** A longer response body is an error, both as received and decoded. */
+  /** Maximum size of the response body, both as received and decoded. A larger body is an error. */
   readonly maxBodyBytes: number;
   readonly signal?: AbortSignal;
   readonly countBytes?: ByteCounter;

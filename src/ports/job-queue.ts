@@ -1,9 +1,9 @@
 import type { Transaction } from "./database.ts";
 
-/** A job that this process has fetched and must renew until it is completed or given back. */
+/** A job that this process has fetched. The process must renew it until the job is completed or given back. */
 export interface Job {
   readonly id: string;
-  /** Which fetch of the job this is. Calls with an older one change nothing. */
+  /** Number of times that the job has been fetched. Calls with the attempt of an earlier fetch have no effect. */
   readonly attempt: number;
   /** The data passed to `enqueue`, serialised to JSON and parsed. */
   readonly data: unknown;
@@ -28,18 +28,19 @@ export interface JobQueue {
   /** Wakes the workers of all nodes. */
   announce(): void;
   /**
-   * Calls `wake` when jobs may be waiting. It can be lost, so workers also poll. Returns a function that unsubscribes.
+   * Calls `wake` when jobs may be waiting. A call can be lost, so workers also poll. Returns a function that
+   * unsubscribes.
    */
   onAnnounced(wake: () => void): () => void;
-  /** Takes the first waiting jobs, at most `countMax`. The returned list is in no particular order. */
+  /** Fetches the first waiting jobs, at most `countMax`. The returned list is in no particular order. */
   fetch(countMax: number): Promise<readonly Job[]>;
   /** Extends the time after which other workers may take these jobs. Call it every few seconds. */
   renew(jobs: readonly Job[]): Promise<void>;
-  /** Ends a job in the caller's transaction. Does nothing if it has ended or another worker has taken it. */
+  /** Ends a job in the caller's transaction. Does nothing if the job has ended or was fetched by another worker. */
   complete(transaction: Transaction, job: Job): Promise<void>;
   /** Makes a fetched job available to all workers after about a second. */
   giveBack(job: Job): Promise<void>;
-  /** Makes jobs available whose workers stopped renewing them, and deletes ended jobs. Call it every few seconds. */
+  /** Makes jobs that are no longer renewed available again, and deletes ended jobs. Call it every few seconds. */
   reclaim(): Promise<void>;
 }
 

@@ -1,15 +1,15 @@
-/** One question to a language model. The model has no tools. */
+/** One prompt to a language model without tools. */
 export interface LanguageModelCall {
   readonly system: string;
   readonly prompt: string;
-  /** The provider ends the answer after this many tokens. */
+  /** Maximum number of output tokens. */
   readonly outputTokensMax: number;
   readonly signal: AbortSignal;
 }
 
 export interface LanguageModelAnswer {
   readonly text: string;
-  /** Tokens that the provider counted; null if it reports none. */
+  /** Number of tokens reported by the provider; null if it reports none. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   /** refused: the provider filtered the answer. */
@@ -24,7 +24,7 @@ export interface TokenPrice {
 
 export type LanguageModelFailure = "unauthorized" | "rate_limited" | "unavailable" | "bad_response" | "aborted";
 
-/** A call failed. The message never contains the key, the prompt or the body of the response. */
+/** Thrown if a call fails. The message never contains the key, the prompt or the body of the response. */
 export class LanguageModelError extends Error {
   override readonly name = "LanguageModelError";
   readonly failure: LanguageModelFailure;
@@ -42,7 +42,7 @@ export class LanguageModelError extends Error {
 
 /** A language model of any provider. */
 export interface LanguageModel {
-  /** Name for the record of a run. */
+  /** Model name that is stored with a run. */
   readonly name: string;
   readonly price: TokenPrice;
   /** @throws LanguageModelError */

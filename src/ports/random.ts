@@ -1,4 +1,4 @@
-/** Randomness, injected so that tests control it. */
+/** Source of random numbers. It is injected, so that tests can control it. */
 export interface Random {
   /** Uniform in [0, 1). */
   uniform(): number;

@@ -1,4 +1,4 @@
-/** Encrypts secrets that are stored and decrypted later. */
+/** Encrypts secrets for storage, and decrypts them. */
 export interface SecretBox {
   /**
    * @param owner  identifies the row that will contain the secret; `open` needs the same text

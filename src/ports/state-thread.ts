@@ -1,6 +1,6 @@
 /**
- * One thread that keeps its state in memory from request to request, for work that is too long for the event loop and
- * too large to be sent each time. Requests and responses are values that can be cloned.
+ * One thread that keeps state in memory between requests. It is for work that would block the event loop and whose
+ * state is too large to be sent with each request. Requests and responses are copied by structured clone.
  */
 export interface StateThread<Request, Response> {
   /**

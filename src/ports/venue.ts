@@ -57,8 +57,8 @@ export interface VenueStream {
   follow(markets: readonly MarketListing[]): void;
   /**
    * Returns the market's current, complete order book, or null if the stream does not track it, has lost a message or
-   * is down. A stream that sends whole books cannot notice a lost message, so its book can be up to 15 seconds old.
-   * `receivedAt` is the latest proof that the stream delivers. Absent if the adapter keeps no complete books.
+   * is down. If the stream sends whole order books, a lost message is not detected, so the book can be up to 15 seconds
+   * old. `receivedAt` is the time of the stream's last message. Absent if the adapter keeps no complete order books.
    */
   bookOf?(marketId: string): OrderBook | null;
   close(): void;
@@ -66,30 +66,30 @@ export interface VenueStream {
 
 /** How to read this venue within its rate limits. */
 export interface VenueProfile {
-  /** Requests a second that this process sends to the venue for single markets, at most. */
+  /** Maximum number of requests per second that this process sends to the venue for single markets. */
   readonly requestsPerSecond: number;
-  /** Shortest pause between the end of one sweep and the start of the next. */
+  /** Minimum pause between the end of one sweep and the start of the next. */
   readonly sweepPauseMs: number;
   /**
-   * Limit of markets that sweeps read per second on average. It limits the bytes: the pause grows with the number of
-   * markets, up to `SWEEP_PAUSE_MS_MAX`.
+   * Maximum number of markets that sweeps read per second on average, which limits the traffic. The pause between
+   * sweeps grows with the number of markets, up to `SWEEP_PAUSE_MS_MAX`.
    */
   readonly sweepMarketsPerSecond: number;
   /** Pause between two reads of the changed markets; null if the adapter has no `listChangedMarkets`. */
   readonly changesPauseMs: number | null;
   /** Pause between two polls of the most active markets while the stream is not up; null for no polls. */
   readonly activePollMs: number | null;
-  /** Largest number of markets that the stream can subscribe to. */
+  /** Maximum number of markets that the stream can subscribe to. */
   readonly streamMarketsMax: number;
   /** Time without a usable response after which the venue is stale. */
   readonly staleAfterMs: number;
-  /** True if listings contain no 24-hour volume and no last trade, so both are taken from the trades. */
+  /** True if listings contain neither the 24-hour volume nor the last trade, so that both are computed from trades. */
   readonly volumeFromTrades: boolean;
-  /** True if the trades of `listTrades` have a taker and those of the stream have none. */
+  /** True if trades have a taker in `listTrades` but not in the stream. */
   readonly takersFromTrades: boolean;
 }
 
-/** Longest usual pause between two sweeps, for any number of markets. */
+/** Maximum usual pause between two sweeps, for any number of markets. */
 const SWEEP_PAUSE_MS_MAX = 30 * 60_000;
 
 /** Returns the usual pause after a sweep that read `markets` markets. */
@@ -118,7 +118,7 @@ export interface ListingDetails {
   readonly ids: Readonly<Record<string, string>>;
 }
 
-/** A range of a price history, and the longest interval of its points. Unix milliseconds; `toMs` is exclusive. */
+/** A range of a price history in Unix milliseconds (`toMs` is exclusive), and the maximum interval of its points. */
 export interface HistoryRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -156,7 +156,7 @@ export interface VenueAdapter {
   listTrades(listing: MarketListing, sinceMs: number, limit: number, signal: AbortSignal): Promise<readonly Trade[]>;
   /**
    * Returns prices in [fromMs, toMs), oldest first, at the venue's finest interval at or below `intervalMs`. Omits
-   * intervals for which the venue has no price, or did not answer.
+   * intervals for which the venue has no price or did not respond.
    */
   getHistory(listing: MarketListing, range: HistoryRange, signal: AbortSignal): Promise<readonly HistoryPoint[]>;
   /** Opens the stream. Returns null if the venue has none, or if it requires a key that is not configured. */

@@ -9,7 +9,7 @@ export interface SearchHit {
 
 export interface SearchRequest {
   readonly query: string;
-  /** Only pages published until this time, where the engine can restrict it. Unix milliseconds. */
+  /** Latest publication time of the results, Unix milliseconds. Ignored if the engine cannot filter by it. */
   readonly publishedUntil: number;
   readonly hitsMax: number;
   readonly signal: AbortSignal;

@@ -1,13 +1,14 @@
 /**
- * Why no response arrived. The reason is only logged. Customers receive only that the attempt failed.
- * - `unavailable`: this node has too many requests, in total or to this host, or is stopping. It is unrelated to the
- *   receiver, so it is not a failure of the webhook. Unless the node is stopping, the receiver got no byte.
+ * Why there was no response. The reason is only logged; customers only see that the attempt failed.
+ * - `unavailable`: this node has too many requests, in total or to this host, or is stopping. This is not a failure of
+ * the
+ *   receiver. Unless the node was stopping, nothing was sent to the receiver.
  */
 export type DeliveryFailure = "forbidden_address" | "timeout" | "connection_failed" | "bad_response" | "unavailable";
 
 /**
- * How the receiver answered before. Requests to slow receivers have separate slots. Slow receivers of a host get at
- * most a quarter of its rate, and so do failing ones.
+ * Health of the receiver in earlier requests. Requests to slow receivers use separate slots. All slow receivers on a
+ * host together get at most a quarter of the host's rate limit, and so do all failing receivers on it.
  */
 export type ReceiverHealth = "healthy" | "slow" | "failing";
 
@@ -18,16 +19,17 @@ export interface WebhookRequest {
   /** The exact bytes that are signed, as UTF-8 text. */
   readonly body: string;
   /**
-   * Longest time from the start of the request to the last byte that is read of the response. Includes the name lookup.
+   * Maximum time from the start of the request, including the DNS lookup, to the last byte of the response that is
+   * read.
    */
   readonly deadlineMs: number;
   /**
-   * Connections are reused only for requests of the same customer. Without an id, each request has its own connection.
+   * A connection is reused only for requests of the same customer. Without an id, each request has its own connection.
    */
   readonly customerId?: string;
   /** `healthy` by default. */
   readonly health?: ReceiverHealth;
-  /** Called once, when the request has waited for its slot and starts. */
+  /** Called once, when the request has a slot and starts. */
   readonly onStart?: () => void;
 }
 
@@ -39,14 +41,14 @@ export type WebhookAnswer =
       /** Unix milliseconds until which the receiver accepts no further requests; null without a valid Retry-After. */
       readonly retryAt: number | null;
       /**
-       * The first 1 KiB of the response body, read as UTF-8 and not decompressed. NUL and invalid bytes are U+FFFD.
-       * Shorter than the body if it ended too early: the status alone decides whether the request was accepted.
+       * The first 1 KiB of the response body as UTF-8, not decompressed. NUL and invalid bytes are replaced by U+FFFD.
+       * It may be incomplete if the connection ended early; only the status decides whether the request was accepted.
        */
       readonly bodyHead: string;
     }
   | { readonly kind: "failed"; readonly failure: DeliveryFailure };
 
-/** The duration of a request, without the wait for its turn. */
+/** Start and duration of a request, without the time in the queue. */
 export interface RequestTiming {
   /** Unix milliseconds. */
   readonly startedAt: number;
@@ -55,13 +57,13 @@ export interface RequestTiming {
 
 export interface WebhookAttempt {
   readonly answer: WebhookAnswer;
-  /** Null if, and only if, the failure is `unavailable`. A URL that is refused has a duration of zero. */
+  /** Null if and only if the failure is `unavailable`. The duration is 0 for a rejected URL. */
   readonly timing: RequestTiming | null;
 }
 
 /** Outgoing requests to addresses that customers chose. Connects only to public addresses. */
 export interface WebhookOut {
-  /** Never throws. A failure is a result. Waits for a bounded time until the request may start. */
+  /** Never throws; a failure is returned. Waits at most a bounded time for a slot. */
   post(request: WebhookRequest): Promise<WebhookAttempt>;
   close(): Promise<void>;
 }

@@ -29,7 +29,7 @@ export type Fact = { readonly at: number; readonly venue: string } & (
   | { readonly kind: "trade"; readonly marketId: string; readonly trade: Trade }
 );
 
-/** An invalid line. The message is a sentence fragment; the caller adds file and line number. */
+/** Thrown for an invalid line. The message is a sentence fragment; the caller adds the file and the line number. */
 export class LineError extends Error {
   override readonly name = "LineError";
 }

@@ -14,7 +14,7 @@ export interface RecordingReader {
 export interface RecordingSummary {
   readonly header: RecordingHeader;
   readonly facts: number;
-  /** Whether the last line was incomplete and ignored, for example because the recorder was killed. */
+  /** True if the last line was incomplete and ignored, for example because the recorder was killed. */
   readonly isTruncated: boolean;
 }
 

@@ -7,11 +7,11 @@ import type { ListingPage, StreamMessage, VenueAdapter } from "../ports/venue.ts
 import type { Fact } from "./format.ts";
 
 /**
- * Limit of markets whose latest facts are stored to detect changes. Above it, the stored facts are cleared and each
- * market is recorded again.
+ * Maximum number of markets whose latest facts are kept to detect changes. Above it, the kept facts are cleared and all
+ * markets are recorded again.
  */
 const MARKETS_MAX = 500_000;
-/** Limit of stored trade ids, which prevent recording a trade twice. */
+/** Maximum number of trade ids that are kept so that a trade is not recorded twice. */
 const TRADES_MAX = 200_000;
 
 type FactQuote = Omit<Quote, "receivedAt">;
@@ -34,8 +34,8 @@ export interface RecordingOptions {
 }
 
 /**
- * Wraps an adapter and records the data it delivers: changed listings, events, quotes, activity and books, and each
- * trade once, or again if it has grown.
+ * Wraps an adapter and records its data: changed listings, events, quotes, activity and order books. A trade is
+ * recorded once, and again if its size has grown.
  */
 export function recordVenue(adapter: VenueAdapter, options: RecordingOptions): VenueAdapter {
   const recorder = new FactRecorder(options);
@@ -130,8 +130,8 @@ class FactRecorder {
     if (recordedMarket === undefined || isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null)) return;
     const mergedBook = { ...book, bids: mergeLevels(book.bids), asks: mergeLevels(book.asks) };
     const bookDigest = digest([mergedBook.bids, mergedBook.asks, mergedBook.lastPrice]);
-    // If a different quote was recorded after the book, an unchanged book is recorded again: in a replay the later fact
-    // defines the best prices.
+    // If a quote with other best prices was recorded after the book, an unchanged book is recorded again, because the
+    // latest fact defines the best prices in a replay.
     if (recordedMarket.book !== bookDigest || !hasBestPrices(recordedMarket.quote, mergedBook)) {
       this.#append({ at, venue: this.#venue, kind: "book", marketId, book: mergedBook });
     }

@@ -5,15 +5,15 @@ import type { Log } from "../ports/log.ts";
 import { type ListingPage, sweepPauseAfter, type VenueAdapter } from "../ports/venue.ts";
 
 /**
- * Limit of tracked markets per venue. Above it, a new market's listing is recorded, but not its books, trades and
- * result.
+ * Maximum number of tracked markets per venue. For further markets, only the listing is recorded, but no order books,
+ * trades or result.
  */
 const MARKETS_MAX = 500_000;
 /** Number of most traded markets whose books and trades are read, one market at a time. */
 const DETAIL_MARKETS_MAX = 100;
 const DETAIL_PAUSE_MS = 500;
 const TRADES_LIMIT = 1_000;
-/** How far back the trades of a new market are read. */
+/** Maximum age of the trades that are read for a new market. */
 const TRADES_LOOKBACK_MS = 15 * 60_000;
 const FOLLOW_EVERY_MS = 5_000;
 const REFRESH_EVERY_MS = 1_000;

@@ -6,9 +6,9 @@ import { RecordingError } from "./errors.ts";
 import { writeFact } from "./fact-lines.ts";
 import { type Fact, type RecordingHeader, writeHeader } from "./format.ts";
 
-/** If more bytes than this are buffered, `ready` waits for the disk. */
+/** Number of buffered bytes above which `ready` waits for the disk. */
 const BUFFERED_BYTES_READY = 1024 * 1024;
-/** If more bytes than this are buffered, facts are discarded and counted, because stream messages cannot wait. */
+/** Number of buffered bytes above which facts are discarded and counted, because stream messages cannot wait. */
 const BUFFERED_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface RecordingWriter {
@@ -17,7 +17,7 @@ export interface RecordingWriter {
   readonly discarded: number;
   /** Size of the written lines in bytes, before compression. */
   readonly bytes: number;
-  /** Whether further facts are ignored because the file reached its maximum size or cannot be written. */
+  /** True if further facts are ignored because the file reached its maximum size or cannot be written. */
   readonly isFull: boolean;
   append(fact: Fact): void;
   /** Resolves when the buffer is small enough for more facts. */

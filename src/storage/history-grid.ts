@@ -40,7 +40,7 @@ export function createRangeGrid({ fromMs, toMs, intervalMs }: HistoryRange): His
   return { fromMs, intervalMs, count: Math.max(0, Math.ceil((toMs - fromMs) / intervalMs)) };
 }
 
-/** Prices of an interval. If only the price at its end is known, the others are absent or null. */
+/** Prices of an interval. If only the closing price is known, the other prices are absent or null. */
 export interface PriceSample extends HistoryPoint {
   readonly open?: number | null;
   readonly high?: number | null;

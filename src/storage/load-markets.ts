@@ -55,7 +55,9 @@ type EventKey = { readonly venue: string; readonly event_id: string };
 
 export type StoredMarketRow = StoredQuoteRow & { readonly key: number; readonly snapshot: string };
 
-/** Returns the stored market, with the quote of the table `quotes` if newer; empty if this version cannot read it. */
+/**
+ * Returns the stored market, with its row of `quotes` if that is newer. Empty if this version cannot read the market.
+ */
 export function toStoredMarket(row: StoredMarketRow): StoredMarket[] {
   const snapshot = parseSnapshot(row.snapshot);
   return snapshot === null ? [] : [{ key: row.key, snapshot: { ...snapshot, ...toStoredQuote(row) } }];
@@ -87,7 +89,7 @@ export async function* loadEvents(database: Database): AsyncGenerator<readonly E
   }
 }
 
-/** Reads pages with keyset pagination and requests the next page while the consumer processes the current one. */
+/** Reads pages with keyset pagination. The next page is requested while the consumer processes the current one. */
 async function* readAhead<Row, Key>(
   readPage: (after: Key) => Promise<readonly Row[]>,
   firstKey: Key,

@@ -19,7 +19,7 @@ export function encodeOutcome(outcome: Outcome | null): string {
 interface LastEstimate extends Record<string, unknown> {
   readonly probability: number;
   readonly marketPrice: number;
-  /** Time of both, Unix milliseconds. */
+  /** Time of the estimate and the price, Unix milliseconds. */
   readonly at: number;
 }
 
@@ -37,8 +37,8 @@ cross join lateral (
 ) as estimate`;
 
 /**
- * Returns for each market the last stored estimate before its resolution; null if there is none of the 72 hours before.
- * If the venue reports no time of the resolution, the time at which the result arrived is used.
+ * Returns for each market the last stored estimate within 72 hours before its resolution, or null. If the venue reports
+ * no resolution time, the time at which the result was received is used.
  */
 export async function readLastEstimates(
   transaction: Transaction,
@@ -56,7 +56,7 @@ export async function readLastEstimates(
 /**
  * Creates the `market_resolved` event of a market.
  *
- * @param estimate  our last estimate before the resolution; null if there is none
+ * @param estimate  the service's last estimate before the resolution; null if there is none
  */
 export function createMarketResolvedEvent(
   { listing, quote }: MarketSnapshot,
@@ -78,7 +78,7 @@ export function createMarketResolvedEvent(
       outcome: outcome.kind,
       settlement_value: settlementValueOf(outcome),
       last_price: quote.lastPrice,
-      // Both are of the time of the estimate, because the last price of a settled market is that of the result.
+      // The price at the time of the estimate, because the last price of a settled market reflects the result.
       model_probability: estimate?.probability ?? null,
       market_price: estimate?.marketPrice ?? null,
       model_probability_at: estimate === null ? null : new Date(estimate.at).toISOString(),

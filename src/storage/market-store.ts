@@ -45,8 +45,8 @@ select $1::int4, to_timestamp($2::float8 / 1000), $3::text, $4::text, $5::jsonb
 ${isFenced ? "where exists (select 1 from held)" : ""} on conflict do nothing`;
 
 /**
- * Of several versions of a trade, the largest is stored: a venue can report one trade in parts. `xmax` is 0 in rows
- * that were inserted and not updated.
+ * A venue can report one trade in parts, so the report with the largest size is stored. `xmax` is 0 in rows that were
+ * inserted and not updated.
  */
 const INSERT_TRADES = `
 with added as (
@@ -61,7 +61,7 @@ with added as (
   returning xmax = 0 as is_new
 ) select count(*) filter (where is_new) as count from added`;
 
-/** Ids are compared by bytes, as `compareTrades` compares them. */
+/** Ids are compared by bytes, as in `compareTrades`. */
 const LIST_TRADES = `
 select trade_id as "tradeId", ${toMillisSql("executed_at")} as "executedAt", yes_price as "yesPrice", size,
   taker_side as "takerSide"
@@ -128,7 +128,7 @@ export function createMarketStore(database: Database, onEventsAppended: () => vo
       ]);
     },
     /**
-     * Inserts trades and returns the number inserted. Of a trade that is already stored, updates price and size if the
+     * Inserts trades and returns the number of new trades. For a stored trade, price and size are updated if the new
      * size is larger.
      */
     async insertTrades(trades: readonly MarketTrade[]): Promise<number> {

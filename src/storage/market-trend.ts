@@ -12,7 +12,7 @@ export interface MarketWideTrend {
   readonly spreadBefore: number | null;
 }
 
-/** Reads the current figures and those of one day earlier from hourly bars. */
+/** Reads the current figures, and the figures of one day earlier, from hourly bars. */
 export async function readMarketWideTrend(database: Database, now: number): Promise<MarketWideTrend> {
   const until = Math.floor(now / HOUR_MS) * HOUR_MS;
   const [row] = await database.query<Record<keyof MarketWideTrend, number | null>>(

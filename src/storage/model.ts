@@ -84,9 +84,9 @@ export interface PastPrices {
 /** Fetches history that the store lacks. */
 export interface HistoryFetcher {
   /**
-   * Fetches the history of up to 50 of those markets whose history was never fetched, and stores it. History of shorter
-   * intervals than `intervalMsMin` is not fetched: an hour needs one venue request per market, five minutes up to four
-   * more. Ends after `timeoutMs` at the latest, and ignores the failures of venues.
+   * Fetches and stores the history of up to 50 of the given markets, those whose history was never fetched. Intervals
+   * below `intervalMsMin` are not fetched, because five-minute history needs up to four more requests per market than
+   * hourly history, which needs one. Ends after at most `timeoutMs`, and ignores failures of venues.
    */
   fetchMissing(
     markets: readonly BoardMarket[],

@@ -20,7 +20,7 @@ import { SharedWork } from "./shared-work.ts";
 
 const FETCH_TIMEOUT_MS = 8_000;
 const FETCHED_KEYS_MAX = 500_000;
-/** Markets whose missing history one call of `fetchMissing` fetches. */
+/** Maximum number of markets whose history one call of `fetchMissing` fetches. */
 const MISSING_MARKETS_MAX = 50;
 
 /** History fetched for each market: 30 days in hourly intervals and two days in five-minute intervals. */
@@ -34,7 +34,7 @@ interface FetchedRange {
   readonly pastMs: number;
   /** Keys of the markets whose history of this interval has been fetched. */
   readonly fetchedKeys: Set<number>;
-  /** By caller and store key, so that no caller waits for the turn of another. */
+  /** Running fetches by caller and store key, so that no caller waits for a queued request of another caller. */
   readonly pendingFetches: Map<string, SharedWork<void>>;
 }
 
@@ -78,7 +78,7 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
   async #read(market: BoardMarket, readStore: (storeKey: number, now: number) => Promise<MarketHistory>) {
     const { clock } = this.#options;
     const { storeKey, listing } = await this.#ensureStored(market);
-    // Throw instead of returning an empty result: without a key it is unknown whether the market has a history.
+    // Throws instead of returning no history: without a key, it is unknown whether the market has a history.
     if (storeKey === null) throw new AppError("store_unavailable", "This market could not be stored yet; try again");
     const timeout = new AbortController();
     const cancelTimeout = clock.setTimeout(
@@ -119,8 +119,8 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
   }
 
   /**
-   * Fetches the history of a market and stores it, unless it is stored already. Concurrent calls of a caller share one
-   * fetch, which continues while one of them waits.
+   * Fetches and stores the history of a market unless it is stored. Concurrent calls of the same caller share one
+   * fetch, which continues while at least one of these calls is waiting.
    */
   async fetch(market: BoardMarket, signal: AbortSignal, ranges = this.#ranges): Promise<void> {
     const { storeKey } = market;
@@ -138,7 +138,7 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
       const end = () => {
         if (range.pendingFetches.get(id) === work) range.pendingFetches.delete(id);
       };
-      // The signal aborts when no caller waits any more. A later caller then starts another fetch.
+      // The signal aborts when no call is waiting any more. A later call then starts another fetch.
       signal.addEventListener("abort", end, { once: true });
       return this.#fetch(market, storeKey, range, signal).finally(end);
     });
@@ -161,7 +161,7 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
     if (fromMs < toMs && !isCovered) {
       const points = await venue.getHistory(market.listing, { fromMs, toMs, intervalMs }, signal);
       const [oldest] = points;
-      // A venue may answer only for the newest part of the range. The rest must not be recorded as fetched.
+      // A venue may return only the newest part of the range. The rest must not be recorded as fetched.
       if (oldest !== undefined)
         await history.saveVenueHistory(storeKey, intervalMs, points, {
           fromMs: Math.max(fromMs, oldest.startAt),

@@ -84,7 +84,7 @@ function selectVolumeSamples(
   ];
 }
 
-/** Joins bars of several lengths, longest first, without bars that end when a shorter one does. */
+/** Combines bars of several lengths, longest first. Of bars with the same end, only the shortest is kept. */
 function withoutLongerBars(barsByLength: readonly (readonly PriceSample[])[]): PriceSample[] {
   const barsByEnd = new Map<number, PriceSample>();
   for (const bars of barsByLength) for (const bar of bars) if (bar.yesPrice !== null) barsByEnd.set(bar.endAt, bar);
@@ -92,8 +92,8 @@ function withoutLongerBars(barsByLength: readonly (readonly PriceSample[])[]): P
 }
 
 /**
- * Returns the stored bars with the bars from recent ticks, which replace stored bars of the same interval. A recent bar
- * that has only trades does not replace a price that the venue reported.
+ * Combines stored bars with bars from recent ticks. A recent bar replaces the stored bar of the same interval, but a
+ * recent bar that has only trades does not replace a price reported by the venue.
  */
 function replaceByRecent(storedBars: readonly BarRow[], recentBars: readonly BarRow[]): BarRow[] {
   const bars = new Map(storedBars.map((bar) => [bar.start_at.getTime(), bar]));
@@ -105,8 +105,8 @@ function replaceByRecent(storedBars: readonly BarRow[], recentBars: readonly Bar
 }
 
 /**
- * Returns the prices of a market over a period that ends now, from bars and from ticks that are not rolled up yet.
- * There are no points if no price is known.
+ * Returns the prices of a market over a period that ends now, from bars and from ticks that are not rolled up yet. The
+ * result has no points if no price is known.
  *
  * @param maxPoints  10 to 200
  * @param now        Unix milliseconds
@@ -119,7 +119,7 @@ export function readHistory(
   return readGrid(database, marketKey, createHistoryGrid(period, maxPoints, now));
 }
 
-/** Returns the prices of a market in a range, as `readHistory`. Intervals below five minutes are made from ticks. */
+/** Like `readHistory`, for a range. Intervals below five minutes are computed from ticks. */
 export function readRange(database: Database, marketKey: number, range: HistoryRange): Promise<MarketHistory> {
   return readGrid(database, marketKey, createRangeGrid(range));
 }
@@ -143,8 +143,8 @@ async function readGrid(database: Database, marketKey: number, grid: HistoryGrid
     bars.filter((bar) => bar.length_ms === FIVE_MINUTES_MS),
     recentBars,
   ).map(toSample);
-  // The last bar in the list sets the quote if several end simultaneously. Bars that are longer than the bins only add
-  // a price where no shorter bar ends at the same time.
+  // If several bars end at the same time, the last one in the list sets the quote. A bar longer than the bins is used
+  // only if no shorter bar ends at the same time.
   const samples = isHourly
     ? [...hourlyBars, ...fiveMinuteBars]
     : withoutLongerBars([hourlyBars, fiveMinuteBars, minutes ?? []]);

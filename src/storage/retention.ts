@@ -4,7 +4,8 @@ import type { Database } from "../ports/database.ts";
 import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
 
 /**
- * Retention periods. Status changes and, unless the store's size is limited, hourly bars are deleted with their market.
+ * Retention periods. Status changes are deleted with their market. So are hourly bars, unless the store's size is
+ * limited.
  */
 export interface RetentionDays {
   readonly tickDays: number;
@@ -21,9 +22,11 @@ export const DEFAULT_RETENTION: RetentionDays = {
   settledMarketDays: null,
 };
 
-/** Maximum in a store of limited size: it has a partition per hour, and each query of the roll-up opens all of them. */
+/**
+ * Maximum retention of ticks in a store of limited size. It has hourly partitions, and each roll-up query opens all.
+ */
 const LIMITED_TICK_DAYS_MAX = 2;
-/** The board shows settled markets for 30 days. */
+/** Retention of settled markets in a store of limited size. The board shows settled markets for 30 days. */
 const LIMITED_SETTLED_MARKET_DAYS = 31;
 
 /**
@@ -59,7 +62,7 @@ export function deleteOldRows(database: Database, table: string, column: string,
   });
 }
 
-/** Tables with rows of a market. The market is deleted after these rows, so the next run resumes an interrupted one. */
+/** Tables with rows of a market. The market is deleted after these rows, so that an interrupted run can be resumed. */
 const MARKET_DATA_TABLES = ["trades", "bars_5m", "bars_1h", "status_changes", "history_coverage", "quotes"] as const;
 const MARKETS_PER_BATCH_MAX = 200;
 

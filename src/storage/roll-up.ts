@@ -6,11 +6,11 @@ import { tickBarsSql } from "./tick-queries.ts";
 
 /** Delay between the end of an interval and its roll-up, because its last ticks may still be queued for writing. */
 const ROLL_UP_DELAY_MS = 30_000;
-/** Each roll-up recomputes this much time before the last one, because ticks and trades may be ten minutes late. */
+/** Time before the last roll-up that is computed again, because ticks and trades may be ten minutes late. */
 const LOOKBACK_MS = 3 * FIVE_MINUTES_MS;
-/** Time rolled up per transaction. A longer time would block the embedded database for seconds. */
+/** Length of the interval rolled up per transaction. A longer one would block the embedded database for seconds. */
 const CHUNK_MS = FIVE_MINUTES_MS;
-/** Time rolled up per transaction if the backlog exceeds two hours: after downtime, most of it has no ticks. */
+/** Length of that interval if the backlog exceeds two hours, because most of a backlog after downtime has no ticks. */
 const BACKLOG_CHUNK_MS = HOUR_MS;
 
 /** Key in the table `meta`. */

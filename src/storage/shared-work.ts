@@ -1,6 +1,6 @@
 /**
  * Work that several callers wait for. A caller whose signal aborts stops waiting, and the work continues for the
- * others. It is aborted when no caller waits.
+ * others. The work is aborted when no caller is waiting.
  */
 export class SharedWork<Result> {
   readonly #abort = new AbortController();

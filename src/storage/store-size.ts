@@ -3,27 +3,27 @@ import type { Database } from "../ports/database.ts";
 import { deleteFiveMinuteBars, deleteOldRows } from "./retention.ts";
 import { dropTickPartition, listTickPartitions } from "./tick-partitions.ts";
 
-/** Space of the store's folder outside of its database: the write-ahead log and PostgreSQL's template databases. */
+/** Space in the data directory outside of the database: the write-ahead log and PostgreSQL's template databases. */
 const OUTSIDE_DATABASE_BYTES = 128 * 2 ** 20;
-/** Data of this age is kept, because the roll-up reads it. */
+/** Minimum age of data that may be deleted, because the roll-up reads newer data. */
 const KEPT_MS_MIN = HOUR_MS;
-/** Share of the limit that remains after rows were deleted, so that rows are not deleted in every run. */
+/** Target size after a deletion as a share of the limit, so that not every run deletes rows. */
 const REMAINING_SHARE = 0.9;
-/** Rows from which the age of the oldest share of a table is estimated. */
+/** Number of sampled rows from which the age of the oldest rows of a table is estimated. */
 const SAMPLE_ROWS = 20_000;
 
 type DeleteBefore = (database: Database, beforeMs: number) => Promise<unknown>;
 
 /**
- * Tables whose files do not shrink: vacuum only makes the space of deleted rows usable for new ones. Their number of
- * rows is limited instead. `rowBytes` includes indexes that are not full, as after days of inserts and deletes. Ticks
- * get the rest of the space.
+ * Row limits of tables whose files do not shrink, because vacuum only makes the space of deleted rows reusable.
+ * `rowBytes` includes the space of half-empty indexes, which occur after days of inserts and deletes. Ticks may use the
+ * rest of the space.
  */
 const ROW_LIMITS: readonly {
   readonly table: string;
   readonly column: string;
   readonly rowBytes: number;
-  /** Share of the limit of the database's size. */
+  /** Share of the maximum database size. */
   readonly share: number;
   readonly deleteBefore: DeleteBefore;
 }[] = [
@@ -100,9 +100,9 @@ async function dropOldestTicks(database: Database, now: number, bytesMax: number
 }
 
 /**
- * Deletes the oldest ticks, trades and bars, so that the folder of the embedded store stays below `folderBytesMax`, and
- * makes the space of deleted rows usable. Other data (markets, events, the last hour of ticks) is not deleted. Run it
- * every few minutes.
+ * Deletes the oldest ticks, trades and bars, so that the data directory of the embedded store stays below
+ * `folderBytesMax`, and makes the space of deleted rows reusable. Other data (markets, events, the last hour of ticks)
+ * is not deleted. Run it every few minutes.
  *
  * @param folderBytesMax  null deletes nothing
  */
@@ -125,8 +125,8 @@ where schemaname in (current_schema(), current_schema() || '_jobs', 'parallax_jo
   and n_dead_tup > ${DEAD_ROWS_MIN} + ${DEAD_SHARE_MIN} * n_live_tup`;
 
 /**
- * Vacuums and analyses the tables with many dead rows if there is no autovacuum daemon, as in the embedded store, so
- * that new rows use the space of deleted and updated ones.
+ * Vacuums and analyses the tables with many dead rows, so that new rows reuse their space. Does nothing if there is an
+ * autovacuum daemon; the embedded store has none.
  */
 async function vacuumDeadRows(database: Database): Promise<void> {
   const daemons = await database.query(

@@ -20,7 +20,7 @@ export function tickPartitionName(at: number, lengthMs = DAY_MS): string {
   return `ticks_${date.replaceAll("-", "")}${lengthMs === HOUR_MS ? `_${time.slice(0, 2)}` : ""}`;
 }
 
-/** Ensures that partitions exist for the range. It may have partitions of the other length. */
+/** Ensures that partitions exist for the range. Existing partitions may have the other length. */
 async function createPartition(database: Database, startMs: number, lengthMs: number): Promise<void> {
   const [from, to] = [startMs, startMs + lengthMs].map((at) => new Date(at).toISOString());
   try {
@@ -38,7 +38,7 @@ async function createPartition(database: Database, startMs: number, lengthMs: nu
   }
 }
 
-/** Creates tick partitions on demand and one ahead, so that writes at midnight do not wait for it. */
+/** Creates tick partitions on demand, and the next one in advance, so that writes at midnight need not wait. */
 export function createTickPartitions(database: Database, clock: Clock, lengthMs = DAY_MS) {
   let createdStarts = new Set<number>();
   return {
@@ -51,7 +51,7 @@ export function createTickPartitions(database: Database, clock: Clock, lengthMs 
         await createPartition(database, start, lengthMs);
         createdStarts.add(start);
       }
-      // Bounds the set in a process that runs for months.
+      // Limits the size of the set in a process that runs for months.
       if (createdStarts.size > 64) createdStarts = starts;
     },
     /** Makes the next `ensure` check all partitions. Call it after a write has failed. */

@@ -17,9 +17,12 @@ const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
 /** Maximum age of a tick's venue time when received. Older ticks are stored under their receive time. */
 const EVENT_AGE_MS_MAX = 10 * 60_000;
-/** Ticks whose receive time differs more than this from our clock are dropped, because they would create partitions. */
+/**
+ * Maximum difference between a tick's receive time and the clock. Other ticks would create partitions; they are
+ * dropped.
+ */
 const CLOCK_DIFFERENCE_MS_MAX = 24 * HOUR_MS;
-/** Attempts per batch before the batch is dropped. Failures with `store_unavailable` do not count. */
+/** Maximum number of attempts per batch, after which it is dropped. Failures with `store_unavailable` do not count. */
 const ATTEMPTS_MAX = 3;
 
 export interface TickCounters {

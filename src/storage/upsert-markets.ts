@@ -15,8 +15,9 @@ import { isStorableId, toStorableText, toStorableTime } from "./storable.ts";
 const ROWS_PER_STATEMENT_MAX = 1_000;
 
 /**
- * The markets to write. Statements update existing markets and insert only new ones: INSERT ... ON CONFLICT would
- * consume a sequence value per existing market, and sweeps of 300,000 markets would exhaust the int4 key within weeks.
+ * Selects the markets to write. Statements update existing markets and insert only new ones. INSERT ... ON CONFLICT
+ * would use a sequence value for each existing market, and sweeps of 300,000 markets would exhaust the int4 key within
+ * weeks.
  */
 const INCOMING_MARKETS = `
   select venue, market_id, event_id, title, status, to_timestamp(updated_ms / 1000) as updated_at, snapshot
@@ -60,9 +61,9 @@ select key, venue, market_id from inserted
 union all select markets.key, markets.venue, markets.market_id from markets join incoming using (venue, market_id)`;
 
 /**
- * Records the outcome of each newly settled market and returns the markets to announce: those whose outcome differs
- * from the stored one. A market that is already settled when first stored is not announced. The leases stay locked
- * until the transaction ends, so the market row is written under the same fence.
+ * Records the outcome of each newly settled market. Returns the markets whose outcome differs from the stored outcome,
+ * to be announced. A market that is already settled when first stored is not announced. The leases stay locked until
+ * the transaction ends, so that the market row is written under the same fence.
  */
 const announceSettlementsSql = (isFenced: boolean) => `
 ${isFenced ? `with held as materialized (${heldFencesSql("$4", "$5")})` : ""}

@@ -7,7 +7,7 @@ import { type CoveredRange, FIVE_MINUTES_MS } from "./model.ts";
 import { deriveHourlyBars, PRICE_COLUMNS } from "./roll-up.ts";
 import { toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
-/** Points up to this length are stored as the five-minute bar in which they end, longer points as hourly bars. */
+/** Maximum length of a point that is stored as a five-minute bar. Longer points are stored as hourly bars. */
 const SHORT_POINT_MS_MAX = 30 * 60_000;
 const ROWS_PER_STATEMENT_MAX = 500;
 
@@ -15,7 +15,7 @@ const setPriceSql = (table: string, column: string) =>
   `${column} = case when ${table}.source = 'venue' or ${table}.yes_close is null then excluded.${column} else ${table}.${column} end`;
 
 /**
- * Returns SQL that inserts bars. Of an existing bar made from ticks, only missing prices and a missing volume are set.
+ * Returns SQL that inserts bars. In an existing bar made from ticks, only missing prices and a missing volume are set.
  */
 const insertVenueBarsSql = (table: "bars_5m" | "bars_1h") => `
 insert into ${table} (market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close, volume_usd, source)
@@ -35,8 +35,8 @@ interface VenueBar {
 }
 
 /**
- * Assigns each point to the bar in which it ends. If a bar has several points, its price is that of the last point and
- * its volume is the sum.
+ * Assigns each point to the bar in which it ends. If a bar has several points, it has the price of the last point and
+ * the sum of the volumes.
  */
 function toBars(points: readonly HistoryPoint[], lengthMs: number): VenueBar[] {
   const bars = new Map<number, VenueBar>();

@@ -1,6 +1,6 @@
 /**
- * The only file that lists the venue adapters. `PARALLAX_VENUES` assigns each venue a public id, by which the rest of
- * the service refers to it.
+ * The list of all venue adapters. `PARALLAX_VENUES` assigns a public id to each venue, which the rest of the service
+ * uses.
  */
 import type { VenueId } from "../domain/market.ts";
 import type { SocketIoOut } from "../ports/socket-io-out.ts";
@@ -10,9 +10,9 @@ import type { VenuePorts } from "./shared/venue-ports.ts";
 export interface VenueSetting {
   readonly id: VenueId;
   readonly adapter: string;
-  /** Whether the venue appears in responses only and is not accepted in paths or filters. */
+  /** True if the venue appears only in responses and is not accepted in paths or filters. */
   readonly referenceOnly: boolean;
-  /** Whether the venue trades in play money. */
+  /** True if the venue trades in play money. */
   readonly playMoney: boolean;
 }
 
@@ -23,10 +23,10 @@ type AdapterPorts = VenuePorts & { readonly socketIo: SocketIoOut };
 interface AdapterEntry {
   /** Default URLs of the venue, by service. `PARALLAX_<VENUE>_URL` replaces the first one. */
   readonly liveUrls: Urls;
-  /** Whether the venue trades in play money. If so, it may only be configured as a reference venue. */
+  /** True if the venue trades in play money. It may then only be configured as a reference venue. */
   readonly playMoney: boolean;
   /**
-   * Kinds of membership at the venue, by which its fees differ. The first one is the default of
+   * Kinds of membership at the venue, which have different fees. The first one is the default of
    * `PARALLAX_<VENUE>_MEMBER`.
    */
   readonly members?: readonly string[];
@@ -113,7 +113,7 @@ export const VENUE_SERVICES: Readonly<Record<string, readonly string[]>> = Objec
   Object.entries(ADAPTERS).map(([name, { liveUrls }]) => [name, Object.keys(liveUrls)]),
 );
 
-/** The kinds of membership of each adapter that has some; the first one is the default. */
+/** The kinds of membership by adapter, for adapters with several kinds. The first one is the default. */
 export const VENUE_MEMBERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(ADAPTERS).flatMap(([name, { members }]) => (members === undefined ? [] : [[name, members]])),
 );

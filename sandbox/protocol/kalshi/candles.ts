@@ -59,7 +59,7 @@ export function buildCandles(
 
 const formatPrice = (price: number | null) => (price === null ? null : formatDollars(price));
 
-/** Candle of the live tier. Field names have unit suffixes; price fields are absent if there are no trades. */
+/** Presents a candle of the live tier. Field names have unit suffixes; price fields are absent without trades. */
 export function presentCandle({ endAt, bid, ask, price, previous, volume }: Candle): Record<string, unknown> {
   return {
     end_period_ts: Math.floor(endAt / 1_000),
@@ -70,7 +70,9 @@ export function presentCandle({ endAt, bid, ask, price, previous, volume }: Cand
   };
 }
 
-/** Candle of the historical tier. Field names have no unit suffixes; price fields are null if there are no trades. */
+/**
+ * Presents a candle of the historical tier. Field names have no unit suffixes; price fields are null without trades.
+ */
 export function presentHistoricalCandle({ endAt, bid, ask, price, previous, volume }: Candle): Record<string, unknown> {
   return {
     end_period_ts: Math.floor(endAt / 1_000),

@@ -3,7 +3,7 @@ import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import { kalshiEventTicker, kalshiTicker } from "./ids.ts";
 
-/** Markets settled longer ago than this are in the historical tier only. */
+/** Maximum time since the settlement of a market in the live tier. Older markets are only in the historical tier. */
 const LIVE_TIER_AGE_MS_MAX = 7 * 24 * HOUR_MS;
 /** Interval between rebuilds of the ticker maps. A rebuild removes markets that the world no longer lists. */
 const REBUILD_INTERVAL_MS = HOUR_MS;

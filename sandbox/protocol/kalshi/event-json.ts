@@ -31,7 +31,9 @@ export function presentEvent(event: ListedEvent): Record<string, unknown> {
   };
 }
 
-/** The venue sets fees per series. A recording has fees per market, which are returned as overrides of the event. */
+/**
+ * Presents recorded fees as overrides of the event, because a recording has fees per market but the venue per series.
+ */
 function presentFeeOverrides(event: ListedEvent): Record<string, unknown> {
   const fee = event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee;
   if (fee === undefined || fee === null) return {};

@@ -21,7 +21,7 @@ export function toOppositePrice(price: number): number {
   return Math.round((1 - price) * 1e6) / 1e6;
 }
 
-/** Formats an ISO time. Returns null for Infinity, which stands for an unknown date in a recording. */
+/** Formats an ISO time. Returns null for Infinity, which means an unknown date in a recording. */
 export function formatIsoOrNull(at: number): string | null {
   return Number.isFinite(at) ? toIso(at) : null;
 }
@@ -36,14 +36,14 @@ const STATUS_BY_PHASE: Readonly<Record<Phase, string>> = {
   finalized: "finalized",
 };
 
-/** Returns when trading ended or is scheduled to end. An early settlement ends trading before `closeAt`. */
+/** Returns the time at which trading ended or is scheduled to end. A settlement before `closeAt` ends trading. */
 export function closeTimeOf(world: World, market: ListedMarket, phase: Phase): number {
   if (phase === "pending" || phase === "active" || phase === "paused") return market.closeAt;
   const { phase: previousPhase, since } = world.lifecycle(market, market.determineAt - 1);
   return previousPhase === "closed" ? since : market.closeAt;
 }
 
-/** Returns when the market was listed or last changed its phase. Trading does not change it. */
+/** Returns the time at which the market was listed or last changed its phase. */
 export function updatedTimeOf(market: ListedMarket, { phase, since }: Lifecycle): number {
   return phase === "pending" ? (market.recorded?.listedAt ?? market.openAt) : Math.max(market.openAt, since);
 }

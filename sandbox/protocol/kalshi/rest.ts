@@ -11,7 +11,7 @@ import { installEvents } from "./routes-events.ts";
 import { installMarkets } from "./routes-markets.ts";
 
 export const REST_PATH = "/trade-api/v2";
-/** Request limit of the venue's Basic plan. */
+/** Rate limit of the venue's Basic plan. */
 const REQUESTS_PER_SECOND = 20;
 
 const ERROR_FORMAT: ErrorFormat = {

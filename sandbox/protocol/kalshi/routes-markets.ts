@@ -52,7 +52,8 @@ export function installMarkets(get: Get, { context, catalogue }: RestOptions): v
       throw createBadRequestError("invalid parameters: min_updated_ts is incompatible with status");
     const phases: readonly Phase[] | null = status === null ? null : PHASES_BY_STATUS[status];
     return presentPage(query, (market) => {
-      // Settlement is the last change. Checking it first is much faster than computing the phase of every settled market.
+      // Settlement is the last change. Checking it first is much faster than computing the phase of every settled
+      // market.
       if (catalogue.isHistorical(market) || market.finalizeAt < updatedMin) return false;
       if (phases !== null) return phases.includes(world.lifecycle(market, now()).phase);
       return updatedMin === 0 || updatedTimeOf(market, world.lifecycle(market, now())) >= updatedMin;

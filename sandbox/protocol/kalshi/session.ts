@@ -27,7 +27,7 @@ interface Subscription {
   seq: number;
 }
 
-/** A rejected command, with the venue's numeric error code. */
+/** Thrown for a rejected command, with the venue's numeric error code. */
 class CommandError extends Error {
   readonly code: number;
   constructor(code: number, message: string) {
@@ -204,7 +204,7 @@ export class Session {
     this.#publish(subscription, "market_lifecycle_v2", { event_type, market_ticker: kalshiTicker(event.market) });
   }
 
-  /** All messages have sequence numbers except those of the ticker channel. */
+  /** Sends a message. All messages except those of the ticker channel have sequence numbers. */
   #publish(subscription: Subscription, type: string, msg: object, isNumbered = true): void {
     const { sid } = subscription;
     this.#options.send(isNumbered ? { type, sid, seq: ++subscription.seq, msg } : { type, sid, msg });

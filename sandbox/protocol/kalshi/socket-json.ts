@@ -2,7 +2,7 @@ import type { BookState, FeedEvent, ListedMarket, World } from "../../world/type
 import { kalshiTicker, kalshiTradeId } from "./ids.ts";
 import { closeTimeOf, formatContracts, formatDollars, presentTopOfBook, toOppositePrice } from "./market-json.ts";
 
-/** Message of the ticker channel: top of the book at time `at`. */
+/** Creates a message of the ticker channel: the top of the book at time `at`. */
 export function createTickerMessage(world: World, market: ListedMarket, at: number): Record<string, unknown> {
   const book = world.book(market, at);
   return {
@@ -47,7 +47,7 @@ export function toLadders(book: BookState): Ladders {
   };
 }
 
-/** Order book snapshot; the field of an empty side is absent. */
+/** Creates an order book snapshot. The field of an empty side is absent. */
 export function createSnapshotMessage(market: ListedMarket, ladders: Ladders): Record<string, unknown> {
   const levels = (side: "yes" | "no") =>
     [...ladders[side]].map(([price, size]) => [price, formatContracts(size)]).reverse();
@@ -58,7 +58,7 @@ export function createSnapshotMessage(market: ListedMarket, ladders: Ladders): R
   };
 }
 
-/** One message per changed level. */
+/** Creates one message per changed level. */
 export function createDeltaMessages(market: ListedMarket, before: Ladders, after: Ladders, at: number): object[] {
   const messages: object[] = [];
   for (const side of ["yes", "no"] as const) {

@@ -17,7 +17,7 @@ export interface SocketOptions {
   readonly keys: KeyRing;
 }
 
-/** Kalshi's WebSocket. The handshake must be signed even for public channels, and the server sends the pings. */
+/** Installs Kalshi's WebSocket. The handshake must be signed even for public channels. The server sends the pings. */
 export function installSockets(app: FastifyInstance, { context, catalogue, keys }: SocketOptions): void {
   const { world, feed, now, faults } = context;
 

@@ -7,7 +7,7 @@ import { ammPriceOf } from "./market-json.ts";
 import { isUnquoted } from "./published-book.ts";
 import { roundTo6Decimals } from "./units.ts";
 
-/** Length of each window and distance of its points. Only the distance of `1d` is confirmed. */
+/** Length of each window and the interval between its points. Only the interval of `1d` is confirmed. */
 const WINDOWS = {
   "1h": { lengthMs: HOUR_MS, stepMs: MINUTE_MS },
   "6h": { lengthMs: 6 * HOUR_MS, stepMs: 5 * MINUTE_MS },
@@ -18,7 +18,7 @@ const WINDOWS = {
 } as const;
 type HistoryWindow = keyof typeof WINDOWS;
 export const HISTORY_WINDOWS = Object.keys(WINDOWS) as readonly HistoryWindow[];
-/** Limit of points in one response; older points are omitted. */
+/** Maximum number of points in one response. Older points are omitted. */
 const POINTS_MAX = 2_000;
 
 export interface HistoryRange {

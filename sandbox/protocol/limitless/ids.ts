@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
-/** Limit of a slug without its suffix. Common routers allow 100 characters in a path parameter. */
+/** Maximum length of a slug without its suffix. Common routers allow 100 characters in a path parameter. */
 const SLUG_TEXT_LENGTH_MAX = 80;
-/** Smallest slug suffix: a realistic creation time in Unix milliseconds. Suffixes differ by SLUG_SUFFIX_STEP. */
+/** Minimum slug suffix: a realistic creation time in Unix milliseconds. Suffixes differ by SLUG_SUFFIX_STEP. */
 const SLUG_SUFFIX_MIN = 1_760_000_000_000;
 const SLUG_SUFFIX_STEP = 1009;
 
@@ -34,7 +34,7 @@ function hashHex(kind: string, index: number): string {
   return hash("sha256", `limitless:${kind}:${index}`, "hex");
 }
 
-/** Whether an event is sent as a group. An event with one market is sent as that market. */
+/** Returns whether an event is sent as a group. An event with one market is sent as that market. */
 export function isGroup(event: ListedEvent): boolean {
   if (event.recorded !== undefined) return event.recorded.eventId !== null;
   return event.markets.length > 1;

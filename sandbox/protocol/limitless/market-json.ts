@@ -9,7 +9,7 @@ import { roundTo6Decimals, toRawUnits } from "./units.ts";
 const USDC = { decimals: 6, symbol: "USDC" };
 /** One market in this many is flagged by moderators. */
 const MARKETS_PER_FLAGGED_MARKET = 37;
-/** One market in this many charges no fees. */
+/** Number of markets per market without fees. */
 const MARKETS_PER_FREE_MARKET = 23;
 /** Categories of the venue. A 15-minute round has the category "15 min" and the category of its topic. */
 const CATEGORIES: readonly string[] = [
@@ -26,7 +26,7 @@ const CATEGORIES: readonly string[] = [
 const ROUND_MS = 15 * 60_000;
 const TAKER_DELAY_MS = 500;
 
-/** Trading opens before the 15-minute round starts. The round ends when the market closes. */
+/** Returns the start of a 15-minute round. Trading opens before it, and the round ends when the market closes. */
 function roundStartOf(market: ListedMarket): number {
   return market.closeAt - ROUND_MS;
 }
@@ -44,7 +44,7 @@ function renderDescription(text: string, source: string | null): string {
   return paragraphs.join("");
 }
 
-/** Payouts of YES and NO as a reduced integer ratio; partial payouts are rounded to thousandths. */
+/** Presents the payouts of YES and NO as a reduced integer ratio. Partial payouts are rounded to thousandths. */
 function presentPayout(outcome: WorldOutcome): { winningOutcomeIndex: 0 | 1; payoutNumerators: [number, number] } {
   if (outcome.kind === "yes") return { winningOutcomeIndex: 0, payoutNumerators: [1, 0] };
   if (outcome.kind === "no") return { winningOutcomeIndex: 1, payoutNumerators: [0, 1] };
@@ -86,7 +86,7 @@ function startTimeOf(market: ListedMarket, isPending: boolean): string | undefin
 function presentMetadata(market: ListedMarket, now: number): Record<string, unknown> {
   return {
     fee: market.recorded?.takerFee?.kind !== "none" && !isSampled(market, MARKETS_PER_FREE_MARKET),
-    // A placeholder stands for the price until the round starts.
+    // The price is a placeholder until the round starts.
     ...(market.event.isRound ? { openPrice: now < roundStartOf(market) ? "---" : null } : {}),
   };
 }
@@ -191,7 +191,7 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
   };
 }
 
-/** Delay of taker orders in milliseconds. Without a recording, only 15-minute rounds have one. */
+/** Returns the delay of taker orders in milliseconds. In a simulated world, only 15-minute rounds have a delay. */
 function takerDelayOf({ event, recorded }: ListedMarket): number | null {
   if (recorded !== undefined) return recorded.takerDelayMs;
   return event.isRound ? TAKER_DELAY_MS : 0;

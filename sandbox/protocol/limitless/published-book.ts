@@ -7,10 +7,10 @@ export function isSampled(market: ListedMarket, count: number): boolean {
   return (Math.imul(market.index + 1, 0x9e3779b1) >>> 0) % count === 0;
 }
 
-/** One order-book market in this many has no orders until its first trade. */
+/** Number of order-book markets per market that has no orders until its first trade. */
 const MARKETS_PER_UNQUOTED_MARKET = 2;
 
-/** Returns whether the venue has no orders of a market with this last trade price. */
+/** Returns whether the market has no orders: it is one of the sampled markets and has no trade. */
 export function isUnquoted(market: ListedMarket, lastPrice: number | null): boolean {
   return lastPrice === null && isSampled(market, MARKETS_PER_UNQUOTED_MARKET);
 }

@@ -6,9 +6,9 @@ import { isGroup, limitlessEventSlug, limitlessSlug } from "./ids.ts";
 import { presentGroup, presentMarket } from "./market-json.ts";
 import { queryEnum, queryInteger } from "./requests.ts";
 
-/** The venue returns no rows for a larger page. */
+/** Maximum page size. For a larger one, the venue returns no rows. */
 const PAGE_ROWS_MAX = 25;
-/** The venue returns 400 for a larger page. Only 100 (no rows) and 200 (400) are confirmed. */
+/** Page size above which the venue returns 400. Confirmed are only 100 (no rows) and 200 (status 400). */
 const PAGE_LIMIT_MAX = 100;
 const PAGE_ROWS_DEFAULT = 10;
 const PAGE_MAX = 100_000;

@@ -11,7 +11,7 @@ const MARKETS_PER_SUBSCRIPTION_MAX = 5_000;
 
 const PING_TIMEOUT_MS = 60_000;
 
-/** Socket.IO at /socket.io, namespace /markets. The library's default ping interval of 25 s applies. */
+/** Installs Socket.IO at /socket.io, namespace /markets, with the library's default ping interval of 25 s. */
 export function installSockets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const socketServer = new Server(app.server, {
     path: "/socket.io",

@@ -6,7 +6,7 @@ import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
 /** Reads the trades of a market page by page, newest first, and caches their total count. */
 export function createTradeReader({ world }: ExchangeContext) {
-  /** By market index: number of trades before `until`. */
+  /** Number of trades before `until`, by market index. */
   const counts = new Map<number, { until: number; count: number }>();
   return {
     /** Returns the number of trades up to and including `now`. */
@@ -32,8 +32,8 @@ export function createTradeReader({ world }: ExchangeContext) {
 }
 
 /**
- * Returns token, direction and price of a trade for the taker. Half of the trades are reported as trades of the NO
- * token, with 1 - price and the opposite direction.
+ * Returns the token, direction and price of a trade from the taker's side. Half of the trades are reported as trades of
+ * the NO token, with 1 - price and the opposite direction.
  */
 function viewFromTaker(trade: WorldTrade, txHash: string): { isNo: boolean; isBuy: boolean; price: number } {
   const isNo = Number.parseInt(txHash.slice(-1), 16) % 2 === 1;

@@ -2,11 +2,11 @@ import { isListed, type ListedMarket, type World, type WorldTrade } from "../../
 import { type Contract, manifoldProbability } from "./contracts.ts";
 import { BETS_PER_TRADE_MAX, encodeBetId } from "./ids.ts";
 
-/** One in this many trades is followed by a redemption. */
+/** Number of trades per trade that is followed by a redemption. */
 const TRADES_PER_REDEMPTION = 5;
-/** One in this many NO trades is a sale of YES shares. */
+/** Number of NO trades per NO trade that is a sale of YES shares. */
 const NO_TRADES_PER_SALE = 3;
-/** Trades are searched from newest to oldest in windows of increasing length. This is the length of the first. */
+/** Length of the first window of a search for trades, from newest to oldest. The window length increases. */
 const WINDOW_MS_FIRST = 60_000;
 const WINDOW_GROWTH_FACTOR = 6;
 
@@ -25,7 +25,9 @@ export interface Bet extends BetFields {
   readonly createdTime: number;
 }
 
-/** Markets of one contract whose probabilities move together: all mutually exclusive answers, otherwise one market. */
+/**
+ * Markets whose probabilities depend on each other: all mutually exclusive answers of a contract, or a single market.
+ */
 export interface LinkedMarkets {
   readonly contract: Contract;
   readonly markets: readonly ListedMarket[];
@@ -35,13 +37,13 @@ export interface LinkedMarkets {
 export interface BetSelection {
   /** Null for the rows of all answers. */
   readonly answerId: string | null;
-  /** Whether the rows with zero shares are included. */
+  /** True to include the rows with zero shares. */
   readonly withMoves: boolean;
 }
 
 const ALL_BETS: BetSelection = { answerId: null, withMoves: true };
 
-/** The part of a contract's bets in which `market` takes part. */
+/** Returns the linked markets of `market`. */
 export function linkedMarketsOf(contract: Contract, market: ListedMarket): LinkedMarkets {
   return { contract, markets: contract.sumsToOne ? contract.event.markets : [market] };
 }
@@ -153,7 +155,7 @@ function createBets(world: World, linked: LinkedMarkets, placed: PlacedTrade, se
     if (answer === market || !isSelected(answer) || !isListed(answer, trade.at)) continue;
     const { probBefore, probAfter } = probabilitiesOf(answer);
     if (probBefore === probAfter) continue;
-    // The fills are those of the venue's own trade that keeps the sum of the answers at 1.
+    // The fills belong to the venue's own trade, which keeps the sum of the answers at 1.
     const arbitrage = { ...fill, amount: Math.abs(shares) * probAfter, shares: Math.abs(shares) };
     const fields = { probBefore, probAfter, amount: 0, shares: 0 };
     const side = probAfter > probBefore ? "YES" : "NO";

@@ -3,7 +3,7 @@ import type { ListedEvent, ListedMarket, World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import { manifoldAnswerId, manifoldContractId, slugify } from "./ids.ts";
 
-/** Manifold limits probabilities of open questions to this range. */
+/** Minimum and maximum probability of an open question at Manifold. */
 const PROBABILITY_MIN = 0.01;
 const PROBABILITY_MAX = 0.99;
 
@@ -76,8 +76,8 @@ export function createContracts(world: World, now: Now) {
  * Exclusive ranges have numeric answers. Half of the ladders have numeric or date answers, the others named answers.
  */
 function answerTypeOf(event: ListedEvent): OutcomeType {
-  // The service reads rules before the listing only for numeric and date contracts, so a recorded description implies
-  // one.
+  // When a market is first listed, the service has read rules only for numeric and date contracts. So a recorded
+  // description implies such a contract.
   if (event.recorded !== undefined) return event.description === "" ? "MULTIPLE_CHOICE" : "MULTI_NUMERIC";
   const isNumber = event.markets.every(({ strike }) => strike !== null);
   if (!event.ladder) return isNumber ? "MULTI_NUMERIC" : "MULTIPLE_CHOICE";
@@ -114,7 +114,7 @@ export function resolutionOf(world: World, market: ListedMarket, at: number): Re
   };
 }
 
-/** Returns when trading ends: as scheduled or earlier. All answers of a contract have the same close time. */
+/** Returns the end of trading, scheduled or earlier. All answers of a contract have the same closing time. */
 export function closeTimeOf(world: World, contract: Contract, at: number): number {
   let closeTime = 0;
   for (const market of contract.event.markets) {

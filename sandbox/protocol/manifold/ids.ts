@@ -46,7 +46,7 @@ export function manifoldMarketId(market: ListedMarket): string {
   return market.event.markets.length === 1 ? contractId : `${contractId}:${manifoldAnswerId(market)}`;
 }
 
-/** Returns the address of a question: the name of its creator and its slug. */
+/** Returns the URL of a question, which contains the name of its creator and its slug. */
 export function manifoldUrl(event: ListedEvent): string {
   const words = slugify(event.title).slice(0, SLUG_LENGTH_MAX).replace(/-+$/, "");
   const slug = `${words}-${encodeIndex(event.index).toLowerCase()}${event.index.toString(36)}`;
@@ -61,18 +61,18 @@ export function slugify(text: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
-/** Content of a bet id: market index, Unix milliseconds, and position among the rows of that millisecond. */
+/** The data encoded in a bet id: market index, Unix milliseconds, and position among the rows of that millisecond. */
 export interface BetKey {
   readonly marketIndex: number;
   readonly at: number;
   readonly ordinal: number;
 }
 
-/** Limit of rows of one trade with different ids: the bet, a redemption, and the moves of the other answers. */
+/** Maximum number of rows of one trade: the bet, a redemption, and the rows with zero shares of the other answers. */
 export const BETS_PER_TRADE_MAX = 128;
-/** Limit of rows with different ids per market and millisecond. */
+/** Maximum number of rows with different ids per market and millisecond. */
 const ORDINALS_PER_MILLISECOND = 1_024;
-/** Enough for the ordinals of every millisecond until the year 2300. */
+/** Number of base-62 digits, enough for the ordinals of every millisecond until the year 2300. */
 const TIME_DIGITS = 9;
 
 export function encodeBetId(key: BetKey): string {

@@ -9,11 +9,11 @@ export interface ContractState {
   readonly resolution?: string;
   readonly resolutionTime?: number;
   readonly resolutionProbability?: number;
-  /** Payout in percent by id of each mutually exclusive answer that wins. REST responses do not include it. */
+  /** Payout in percent, by id of each winning answer if answers are mutually exclusive. Not in REST responses. */
   readonly resolutions?: Readonly<Record<string, number>>;
 }
 
-/** A contract is resolved when all of its markets are. */
+/** Returns the state of a contract. It is resolved when all of its markets are resolved. */
 export function contractStateOf(world: World, contract: Contract, at: number): ContractState {
   const closeTime = closeTimeOf(world, contract, at);
   const { markets } = contract.event;
@@ -93,7 +93,7 @@ function answerProbabilityOf(world: World, contract: Contract, market: ListedMar
     : payoutOf(resolution);
 }
 
-/** Presents an answer of a `FullMarket`. Mutually exclusive answers have no own resolution, only its time. */
+/** Presents an answer of a `FullMarket`. A mutually exclusive answer has a resolution time, but no own resolution. */
 function presentAnswer(world: World, contract: Contract, market: ListedMarket, at: number) {
   const probability = manifoldProbability(world, market, at);
   const { isResolved, resolutionTime } = contractStateOf(world, contract, at);
@@ -124,7 +124,7 @@ export function presentFullMarket(world: World, contract: Contract, at: number) 
   };
 }
 
-/** Presents a new contract as the venue stores it, which the socket sends: without `url` and `probability`. */
+/** Presents a new contract in the venue's internal format, which the socket sends: without `url` and `probability`. */
 export function presentStoredContract(world: World, contract: Contract, at: number) {
   const { url: _url, probability, ...fields } = presentLiteMarket(world, contract, at);
   return contract.isMultiple
@@ -132,7 +132,7 @@ export function presentStoredContract(world: World, contract: Contract, at: numb
     : { ...fields, prob: probability };
 }
 
-/** Returns the id and probability of each answer. Answers of a resolved contract have their payout as probability. */
+/** Returns the id and probability of each answer. In a resolved contract, the probability is the payout. */
 function presentStoredAnswers(world: World, contract: Contract, at: number) {
   const { resolutions } = contractStateOf(world, contract, at);
   return answersOf(contract, at).map((market) => {
@@ -153,8 +153,8 @@ export function presentProbability(world: World, contract: Contract, at: number)
 }
 
 /**
- * Presents the fields of a contract that the socket sends after a change of one market's phase. Returns null if the
- * venue sends nothing: when the scheduled close time passes.
+ * Presents the fields of a contract that the socket sends after the phase of one of its markets has changed. Returns
+ * null if the venue sends nothing, for example at the scheduled closing time.
  */
 export function presentLifecycle(world: World, contract: Contract, event: FeedEvent & { readonly kind: "lifecycle" }) {
   const { market, from, to, at } = event;

@@ -126,7 +126,7 @@ function linkedMarketsFor(
     const markets = contract.event.markets.filter(
       (market) => answerId === undefined || (contract.isMultiple && contract.answerIds.get(market) === answerId),
     );
-    // One group has all mutually exclusive answers, because a bet on any of them may move the requested one.
+    // Mutually exclusive answers form one group, because a bet on any of them may change the requested one.
     return (contract.sumsToOne ? markets.slice(0, 1) : markets).map((market) => linkedMarketsOf(contract, market));
   });
 }

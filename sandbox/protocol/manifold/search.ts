@@ -4,7 +4,7 @@ import type { Contract } from "./contracts.ts";
 import { booleanParam, enumParam, numberParam, type Params } from "./params.ts";
 import { contractStateOf } from "./present.ts";
 
-/** Requests with a larger offset are rejected; clients read older contracts with `beforeTime`. */
+/** Maximum offset of a request. Clients read older contracts with `beforeTime`. */
 const OFFSET_MAX = 1_000;
 const ROWS_MAX = 1_000;
 const ROWS_DEFAULT = 100;

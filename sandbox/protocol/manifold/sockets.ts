@@ -8,7 +8,7 @@ import type { Contract, Contracts } from "./contracts.ts";
 import { presentLifecycle, presentStoredContract } from "./present.ts";
 
 const SOCKET_PATH = "/ws";
-/** Clients that send no message for this time are disconnected. */
+/** Time without a message after which a client is disconnected. */
 const IDLE_MS_MAX = 60_000;
 const IDLE_CHECK_MS = 10_000;
 const TOPICS_PER_CLIENT_MAX = 10_000;

@@ -13,7 +13,7 @@ import {
 } from "./ids.ts";
 
 interface Snapshot {
-  /** The world's list; the world returns the same array until its content changes. */
+  /** The world's list. The world returns the same array until the list changes. */
   readonly listed: readonly ListedEvent[];
   /** Sorted by index, ascending: the venue's default order. */
   readonly events: readonly ListedEvent[];
@@ -25,7 +25,7 @@ export type Catalogue = ReturnType<typeof createCatalogue>;
 /** Lists events and markets in the order of their ids, and finds them by any kind of id. */
 export function createCatalogue(world: World, now: Now) {
   let snapshot: Snapshot | null = null;
-  /** Recorded markets by kind and value of their ids, which do not contain an index. */
+  /** Recorded markets by kind of id and id. Recorded ids do not contain an index. */
   const recordedMarkets = new Map<string, ListedMarket>();
   const recordedEvents = new Map<string, ListedEvent>();
 
@@ -89,7 +89,7 @@ export function createCatalogue(world: World, now: Now) {
   };
 }
 
-/** Position of the first item with a higher index, in an array sorted by index. */
+/** Returns the position of the first item with a higher index, in an array sorted by index. */
 export function positionAfter(items: readonly { readonly index: number }[], index: number): number {
   let low = 0;
   let high = items.length;

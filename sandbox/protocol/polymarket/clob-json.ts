@@ -9,8 +9,8 @@ function presentLevels(levels: readonly Level[]): { price: string; size: string 
 }
 
 /**
- * Book of one token. The hash is the SHA-1 of the JSON with an empty hash, as computed by the venue's client, so the
- * order of the fields matters.
+ * Presents the book of one token. The hash is the SHA-1 of the JSON with an empty hash, as in the venue's client
+ * library, so the order of the fields matters.
  */
 export function presentBook(state: MarketState, side: TokenSide) {
   const { market } = state;

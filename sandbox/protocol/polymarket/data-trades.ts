@@ -32,7 +32,7 @@ function decodeCursor(text: string): Cursor {
   return { until: Number(until), skip: Number(skip) };
 }
 
-/** Registers `/trades` (newest rows) and `/v2/trades` (cursor pages). Rows are those of the takers, newest first. */
+/** Registers `/trades` (newest rows) and `/v2/trades` (cursor pages). Both return the takers' rows, newest first. */
 export function installTrades(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
   const { world } = context;
   const selectRows = (conditionId: string | null, until: number, count: number) => {

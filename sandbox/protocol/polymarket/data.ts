@@ -32,10 +32,10 @@ function installResolutions(app: FastifyInstance, context: ExchangeContext, cata
   });
 }
 
-/** ISO time without milliseconds. */
+/** Formats an ISO time without milliseconds. */
 const formatSecond = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 
-/** Resolution state of one market. Payouts are in millionths. */
+/** Presents the resolution state of one market. Payouts are in millionths. */
 function presentResolution(world: World, market: ListedMarket, now: number) {
   const { lifecycle, oracle } = computeMarketState(world, market, now);
   const isResolved = oracle.status === "resolved";

@@ -43,7 +43,7 @@ export interface MarketObjectOptions {
   readonly withTags: boolean;
 }
 
-/** Gamma market object: arrays are JSON strings, some numbers are repeated as strings, and an empty side is 0 or 1. */
+/** Presents a Gamma market: arrays are JSON text, some numbers are repeated as text, and an empty side is 0 or 1. */
 export function presentGammaMarket(
   world: World,
   state: MarketState,
@@ -122,7 +122,7 @@ function presentTokenIds(market: ListedMarket, row: LeftOutRow | null) {
     : { version: "v1", clobTokenIds: ids && JSON.stringify(ids) };
 }
 
-/** The group title of a market between two parties is its kind; `outcomes` names the parties. */
+/** Returns the group title. For a market between two parties it is the kind of market; `outcomes` has the parties. */
 function groupItemTitleOf({ event, label, recorded }: ListedMarket): string {
   if (recorded !== undefined) return recorded.label ?? "";
   if (event.sides !== undefined) return "Match Winner";
@@ -152,7 +152,7 @@ function presentStaticEventFields(event: ListedEvent, isClosed: boolean) {
   };
 }
 
-/** Gamma event object with its open and closed markets and tags. */
+/** Presents a Gamma event with its open and closed markets and its tags. */
 export function presentGammaEvent(world: World, event: ListedEvent, now: number) {
   const markets = event.markets.filter((market) => isListed(market, now));
   const states = markets.map((market) => computeMarketState(world, market, now));
@@ -174,7 +174,9 @@ export function presentGammaEvent(world: World, event: ListedEvent, now: number)
   };
 }
 
-/** The "Other" market of an augmented event: all outcomes that are not listed yet. It is not tradable. */
+/**
+ * Presents the "Other" market of an augmented event, which covers all outcomes that are not listed. It is not tradable.
+ */
 function presentOtherMarket(event: ListedEvent, isClosed: boolean) {
   return {
     id: otherMarketId(event),
@@ -198,7 +200,7 @@ function presentOtherMarket(event: ListedEvent, isClosed: boolean) {
   };
 }
 
-/** Whether all markets of the event are settled. */
+/** Returns whether all markets of the event are settled. */
 export function isEventClosed(event: ListedEvent, now: number): boolean {
   return event.markets.every((market) => now >= market.finalizeAt);
 }

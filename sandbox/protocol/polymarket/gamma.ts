@@ -65,10 +65,10 @@ function installLists(app: FastifyInstance, context: ExchangeContext, catalogue:
   });
 }
 
-/** Limits outside [1, PAGE_MAX] are clamped without an error. */
+/** Returns the page size. Values outside [1, PAGE_MAX] are clamped without an error. */
 const clampLimit = (limit: number | null) => Math.min(PAGE_MAX, Math.max(1, limit ?? PAGE_DEFAULT));
 
-/** Returns the markets of the `id` parameters, or all markets without it. */
+/** Returns the markets of the `id` parameters; without the parameter, all markets. */
 function findMarkets(catalogue: Catalogue, query: Query): readonly ListedMarket[] {
   const ids = parseListParam(query, "id");
   if (ids === null) return catalogue.listMarkets();

@@ -3,7 +3,8 @@ import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /**
  * Ids in the venue's formats, derived from the index and the text of a market. The index can be decoded from an id
- * without a lookup table: condition and token ids end in the index plus a mask taken from their first digits.
+ * without a look-up table: condition and token ids end with the index plus a mask, which is given by their first
+ * digits.
  */
 const INDEX_COUNT = 2 ** 40;
 const INDEX_DIGITS = 10;
@@ -12,7 +13,7 @@ const GAMMA_EVENT_ID_BASE = 20_000;
 /** First id of "Other" markets, above the ids of all other markets. */
 const OTHER_ID_BASE = 9_000_000_000;
 const SLUG_TEXT_LENGTH_MAX = 80;
-/** Every 16th market has a condition id of 62 digits. */
+/** Number of markets per market with a condition id of 62 digits. */
 const SHORT_CONDITION_INTERVAL = 16;
 
 /** Position of an outcome token in the venue's arrays: 0 for YES, 1 for NO. */
@@ -34,7 +35,7 @@ function decodeIndex(id: string): number {
   return (Number.parseInt(id.slice(-INDEX_DIGITS), 16) - mask + INDEX_COUNT) % INDEX_COUNT;
 }
 
-/** The numeric Gamma id. The service uses it as the market id. */
+/** Returns the numeric Gamma id, which the service uses as the market id. */
 export function polymarketMarketId(market: ListedMarket): string {
   return market.recorded?.marketId ?? String(GAMMA_MARKET_ID_BASE + market.index);
 }
@@ -43,7 +44,7 @@ export function polymarketEventId(event: ListedEvent): string {
   return event.recorded?.eventId ?? String(GAMMA_EVENT_ID_BASE + event.index);
 }
 
-/** 0x and 64 or 62 hex digits: the venue uses both lengths. */
+/** Returns the condition id: 0x and 64 or 62 hex digits. The venue uses both lengths. */
 export function polymarketConditionId(market: ListedMarket): string {
   if (market.recorded?.keys.conditionId !== undefined) return market.recorded.keys.conditionId;
   const digits = market.index % SHORT_CONDITION_INTERVAL === 5 ? 62 : 64;
@@ -51,13 +52,15 @@ export function polymarketConditionId(market: ListedMarket): string {
   return `0x${appendIndex(prefix, market.index)}`;
 }
 
-/** The condition id in the 32-byte form of the Data API. */
+/** Returns the condition id in the 32-byte format of the Data API. */
 export const dataConditionId = (market: ListedMarket): string => polymarketConditionId(market).padEnd(66, "0");
 
-/** Whether the market is of protocol V2: its condition id has 31 bytes, and its outcomes have position ids. */
+/**
+ * Returns whether the market uses protocol V2. Its condition id then has 31 bytes, and its outcomes have position ids.
+ */
 export const isProtocolV2 = (market: ListedMarket): boolean => polymarketConditionId(market).length === 64;
 
-/** Decimal token ids: first the YES token, then the NO token. */
+/** Returns the decimal ids of the YES token and the NO token. */
 export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
   const { tokenYes, tokenNo } = market.recorded?.keys ?? {};
   if (tokenYes !== undefined && tokenNo !== undefined) return [tokenYes, tokenNo];
@@ -106,7 +109,7 @@ function slugOfUrl(url: string | null): string {
 
 const POSITIVE_INTEGER_PATTERN = /^[1-9]\d{0,15}$/;
 
-/** World index of a Gamma market id; null if the id is malformed. */
+/** Returns the world index of a Gamma market id; null if the id is malformed. */
 export function marketIndexOfId(id: string): number | null {
   return POSITIVE_INTEGER_PATTERN.test(id) ? Number(id) - GAMMA_MARKET_ID_BASE : null;
 }
@@ -115,12 +118,12 @@ export function eventIndexOfId(id: string): number | null {
   return POSITIVE_INTEGER_PATTERN.test(id) ? Number(id) - GAMMA_EVENT_ID_BASE : null;
 }
 
-/** World index of a condition id; null if the id is malformed. The caller compares the ids. */
+/** Decodes the world index from a condition id; null if malformed. The caller must compare the market's id. */
 export function indexOfCondition(id: string): number | null {
   return /^0x[0-9a-f]{62}([0-9a-f]{2})?$/.test(id) ? decodeIndex(id.slice(2)) : null;
 }
 
-/** World index of a token id; null if the id is malformed. The caller compares the ids. */
+/** Decodes the world index from a token id; null if malformed. The caller must compare the market's id. */
 export function indexOfToken(token: string): number | null {
   if (!/^[1-9]\d{70,77}$/.test(token)) return null;
   const hex = BigInt(token).toString(16);
@@ -132,7 +135,7 @@ export function deriveNumericId(text: string): number {
   return 100_000 + (Number.parseInt(sha256Hex(text).slice(0, 8), 16) % 900_000_000);
 }
 
-/** Wallet address of a simulated trader. */
+/** Returns the wallet address of a simulated trader. */
 export function walletOf(trader: number | string): string {
   return `0x${sha256Hex(`wallet:${trader}`).slice(0, 40)}`;
 }

@@ -3,7 +3,9 @@ import { VenueError } from "../errors.ts";
 import type { Now } from "../exchange.ts";
 import { anonymousClientOf, createClientStates } from "../rate-limits.ts";
 
-/** Requests per ten seconds. A request counts against the limit of the host and the limit of every pattern of its path. */
+/**
+ * Maximum requests per ten seconds. A request counts towards the limits of its host and of all matching path patterns.
+ */
 export interface RequestLimits {
   readonly host: number;
   readonly paths: readonly (readonly [pattern: RegExp, limit: number])[];

@@ -13,7 +13,7 @@ import type { TokenSide } from "./ids.ts";
 
 const MICROS = 1_000_000;
 
-/** Price of the complementary token: 1 - p, rounded to six decimals. */
+/** Returns the price of the complementary token: 1 - p, rounded to six decimals. */
 export function toOppositePrice(price: number): number {
   return (MICROS - Math.round(price * MICROS)) / MICROS;
 }
@@ -55,7 +55,7 @@ export function computeDisplayedPrice(bid: number | null, ask: number | null, la
   return lastPrice ?? mid;
 }
 
-/** Payouts of the two tokens. The venue has no refunds: both tokens of a void market pay half. */
+/** Returns the payouts of the two tokens. The venue has no refunds: both tokens of a void market pay half. */
 export function payoutsOf(outcome: WorldOutcome): readonly [number, number] {
   if (outcome.kind === "yes") return [1, 0];
   if (outcome.kind === "no") return [0, 1];
@@ -70,7 +70,9 @@ export interface OracleState {
   readonly status: "posed" | "proposed" | "disputed" | "reproposed" | "resolved";
 }
 
-/** A disputed proposal stays disputed for the first half of the time to settlement and is then proposed again. */
+/**
+ * Derives the oracle's state. A dispute lasts for half of the time to settlement; then the result is proposed again.
+ */
 function deriveOracleState(
   market: ListedMarket,
   { phase, since }: Lifecycle,
@@ -121,7 +123,7 @@ export interface MarketState {
   readonly prices: readonly [number, number];
 }
 
-/** Whether the venue has closed the market, which it can do before the result is final. */
+/** Returns whether the venue has closed the market. This may happen before the result is final. */
 export function isMarketClosed(world: World, market: ListedMarket, now: number): boolean {
   const step = world.plantedResolution?.(market, now)?.step ?? null;
   return step === null ? now >= market.finalizeAt : step === "final" || step === "closed_disputed";
@@ -147,14 +149,14 @@ export function computeMarketState(world: World, market: ListedMarket, now: numb
 }
 
 /**
- * Whether exactly one market of the event resolves to YES; a NO token of one market is convertible to YES tokens of all
- * others.
+ * Returns whether at most one market of the event resolves YES. A NO token of one market can then be converted to YES
+ * tokens of all others.
  */
 export function isNegRisk(event: ListedEvent): boolean {
   return event.mutuallyExclusive && (event.recorded !== undefined || event.markets.length > 1);
 }
 
-/** Whether the event has an "Other" market for outcomes that are not listed yet. */
+/** Returns whether the event has an "Other" market for outcomes that are not listed. */
 export function isAugmented(event: ListedEvent): boolean {
   return isNegRisk(event) && !event.exhaustive;
 }
@@ -173,7 +175,7 @@ const FEE_RATES: Readonly<Record<string, number>> = { Crypto: 0.07, Sports: 0.03
 const FEE_RATE_DEFAULT = 0.05;
 export const FEE_REBATE_RATE = 0.25;
 
-/** Taker fee rate in [0, 1]. Events tagged "World" have no fee. */
+/** Returns the taker fee rate, in [0, 1]. Events tagged "World" have no fee. */
 export function feeRateOf(event: ListedEvent): number {
   if (event.recorded !== undefined) {
     const fee = recordedFeeOf(event);

@@ -5,8 +5,8 @@ import { parseTextParam, type Query } from "../query.ts";
 export const createInvalidError = (message: string) => new VenueError(400, message);
 
 /**
- * Returns the values of a comma-separated parameter, or null if it is absent or empty. Of a repeated parameter only the
- * first value is read, as by the Data API.
+ * Returns the values of a comma-separated parameter, or null if it is absent or empty. If the parameter is repeated,
+ * only the first one is read, as by the Data API.
  */
 export function parseJoinedParam(query: Query, name: string): string[] | null {
   return (

@@ -29,7 +29,7 @@ interface Subscription {
   /** Subscribed tokens of the market. */
   readonly sides: Set<TokenSide>;
   sentBook: SentBook;
-  /** True after a trade: full books follow the changed levels of the next book change. */
+  /** True after a trade. With the next book change, full books are then sent after the changed levels. */
   needsFullBook: boolean;
 }
 
@@ -47,10 +47,10 @@ export interface SessionOptions {
 /** One connected client: handles its requests and sends the messages of its subscriptions. */
 export class Session {
   readonly #options: SessionOptions;
-  /** By market index. */
+  /** Subscriptions by market index. */
   readonly #subscriptions = new Map<number, Subscription>();
   #assetCount = 0;
-  /** Whether the client requested the optional message types. */
+  /** True if the client has requested the optional message types. */
   #hasCustomFeatures = false;
 
   constructor(options: SessionOptions) {
@@ -82,7 +82,7 @@ export class Session {
     for (const index of this.#subscriptions.keys()) this.#options.onUnsubscribe(this, index);
   }
 
-  /** Sends a message only to clients that requested the optional message types. */
+  /** Sends a message if the client has requested the optional message types. */
   sendCustom(message: object): void {
     if (this.#hasCustomFeatures) this.#send(message);
   }
@@ -112,7 +112,9 @@ export class Session {
 
   #subscribe(assets: readonly string[]): void {
     const { world, catalogue, now, socket } = this.#options;
-    /** Both tokens of a market share `sentBook`, so the book of a token that is already subscribed is sent again. */
+    /**
+     * Markets with new tokens. Both tokens share `sentBook`, so the book of an already subscribed token is sent again.
+     */
     const changed = new Map<Subscription, MarketState>();
     for (const asset of assets) {
       const found = catalogue.findMarketByToken(asset);

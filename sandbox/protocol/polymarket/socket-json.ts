@@ -9,22 +9,22 @@ interface BookSides {
   readonly asks: readonly Level[];
 }
 
-/** Full book of one token after a match. `timestamp` is in Unix milliseconds. */
+/** Creates a message with the full book of one token after a match. `timestamp` is in Unix milliseconds. */
 export function createBookMessage(state: MarketState, side: TokenSide, at: number = state.book.changedAt) {
   const { market, asset_id, hash, bids, asks } = presentBook(state, side);
   return { event_type: "book", market, asset_id, bids, asks, hash, timestamp: String(Math.floor(at)) };
 }
 
 /**
- * Full book of one token at the start of a subscription. It also contains the tick size and the last price, which is
- * the same for both tokens.
+ * Creates the first message of a subscription: the full book of one token, with the tick size and the last price, which
+ * is the same for both tokens.
  */
 export function createFirstBookMessage(state: MarketState, side: TokenSide) {
   const { tick_size, last_trade_price } = presentBook(state, 0);
   return { ...createBookMessage(state, side), tick_size, last_trade_price };
 }
 
-/** Returns the changed levels with their new size; removed levels have size 0. */
+/** Returns the changed levels with their new sizes. Removed levels have size 0. */
 function findChangedLevels(before: readonly Level[], after: readonly Level[]): Level[] {
   const previousSizes = new Map(before.map(({ price, size }) => [price, size]));
   const changed = after.filter(({ price, size }) => previousSizes.get(price) !== size);
@@ -33,8 +33,8 @@ function findChangedLevels(before: readonly Level[], after: readonly Level[]): L
 }
 
 /**
- * Changes in the book since `previous`: one message for each changed level, with the entries of the given tokens. All
- * messages have the same timestamp and the best prices after all changes.
+ * Creates one message for each level changed since `previous`, with the entries of the given tokens. All messages have
+ * the same timestamp and the best prices after all changes.
  */
 export function createPriceChangeMessages(
   state: MarketState,
@@ -70,7 +70,7 @@ export function createPriceChangeMessages(
   }));
 }
 
-/** Creates the messages of a trade for the token that the taker traded: one message for each price level. */
+/** Creates the messages of a trade, one per price level, for the token that the taker traded. */
 export function createLastTradeMessages(market: ListedMarket, trade: WorldTrade) {
   const tokens = polymarketTokenIds(market);
   const { token, side } = takerOf(trade);
@@ -99,7 +99,7 @@ export function createNewMarketMessage(market: ListedMarket, at: number) {
   };
 }
 
-/** Message of a settled market. A partially paid or void market has no winning token. */
+/** Creates the message of a settled market. A partially paid or void market has no winning token. */
 export function createResolvedMessage(state: MarketState, at: number) {
   const tokens = polymarketTokenIds(state.market);
   const winner = state.prices[0] === 1 ? 0 : state.prices[1] === 1 ? 1 : null;

@@ -3,16 +3,18 @@ import { readTradeWindows } from "../trade-windows.ts";
 import { dataConditionId, polymarketTokenIds, sha256Hex, type TokenSide, walletOf } from "./ids.ts";
 
 const MICROS = 1_000_000;
-/** About one trade in 32 is returned as two equal rows, because a transaction of the venue can have identical rows. */
+/**
+ * Number of trades per trade that is returned as two equal rows, because the venue's transactions may have such rows.
+ */
 const SPLIT_TRADE_INTERVAL = 32;
-/** About one trade in three takes two price levels. */
+/** Number of trades per trade that fills at two price levels. */
 const TWO_LEVEL_INTERVAL = 3;
-/** Share of such a trade at the better price. */
+/** Share of the size of such a trade that fills at the better price. */
 const BETTER_PRICE_SHARE = 0.3;
 /** The venue rounds average prices to this unit. */
 const AVERAGE_PRICE_UNITS = 1e10;
 
-/** The taker of a match, with the side, token and price that he traded. */
+/** The taker's row of a match, with the side, token and price of the taker. */
 export interface TradeRow {
   readonly market: ListedMarket;
   /** Unix milliseconds; responses have whole seconds. */
@@ -21,12 +23,12 @@ export interface TradeRow {
   readonly wallet: string;
   readonly side: "BUY" | "SELL";
   readonly token: TokenSide;
-  /** Average price of that token over the levels of the match, in [0, 1]. */
+  /** Average price of the token over the levels of the match, in [0, 1]. */
   readonly price: number;
   readonly size: number;
 }
 
-/** The part of a match at one level. */
+/** The part of a match at one price level. */
 export interface Fill {
   readonly yesPrice: number;
   readonly size: number;
@@ -36,8 +38,8 @@ export const transactionHashOf = (trade: WorldTrade) => `0x${sha256Hex(`transact
 const hashNumberOf = (transactionHash: string) => Number.parseInt(transactionHash.slice(2, 10), 16);
 
 /**
- * Returns the levels that a match takes, best price first. The last one has the price of the trade. A recording has the
- * prices of the recorded trades.
+ * Returns the fills of a match, best price first. The last fill has the price of the trade. A recorded trade has one
+ * fill at its recorded price.
  */
 export function listFills(market: ListedMarket, trade: WorldTrade): readonly Fill[] {
   const whole = { yesPrice: trade.yesPrice, size: trade.size };
@@ -53,7 +55,9 @@ export function listFills(market: ListedMarket, trade: WorldTrade): readonly Fil
   ];
 }
 
-/** Returns the taker's token and side. Buying YES and selling NO are equivalent, so the hash of the trade decides. */
+/**
+ * Returns the taker's token and side. The hash of the trade selects between buying YES and the equivalent selling NO.
+ */
 export function takerOf(trade: WorldTrade): { readonly token: TokenSide; readonly side: "BUY" | "SELL" } {
   const isBuy = hashNumberOf(transactionHashOf(trade)) % 10 < 7;
   return { token: (trade.takerSide === "yes") === isBuy ? 0 : 1, side: isBuy ? "BUY" : "SELL" };
@@ -97,7 +101,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Row of `/trades`. */
+/** Presents a row of `/trades`. */
 export function presentTradeV1(row: TradeRow) {
   return {
     proxyWallet: row.wallet,
@@ -111,7 +115,7 @@ export function presentTradeV1(row: TradeRow) {
   };
 }
 
-/** Row of `/v2/trades`. */
+/** Presents a row of `/v2/trades`. */
 export function presentTradeV2(row: TradeRow) {
   const v1 = presentTradeV1(row);
   return {

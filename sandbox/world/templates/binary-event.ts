@@ -15,7 +15,7 @@ import {
   YES_LABELS,
 } from "./event-definition.ts";
 
-/** Which side of a question a market asks about. */
+/** Side of a question that a market asks about. */
 export type Claim = "yes" | "no";
 
 export interface BinarySpec extends Omit<EventFields, "titles"> {

@@ -1,6 +1,6 @@
 /**
- * Dates of recurring real-world events, and the simulated events that close on them. Published dates are used where
- * they are known and differ from the rule; other years follow the rule.
+ * Dates of recurring real-world events, and the simulated events that close on them. Dates follow a rule, unless a
+ * known published date differs from it.
  */
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import { createBestPictureEvent } from "./culture.ts";
@@ -40,7 +40,7 @@ const MONTHS_PER_YEAR = 12;
 const NUMBERS_PER_CALENDAR = 100 * MONTHS_PER_YEAR;
 const EVERY_MONTH = Array.from({ length: MONTHS_PER_YEAR }, (_, month) => month + 1);
 
-/** Day of the month of the nth given weekday; `month` from 1. */
+/** Returns the day of the month of the nth given weekday; `month` is 1 to 12. */
 function nthWeekday(year: number, month: number, weekday: number, n: number): number {
   const firstDay = new Date(Date.UTC(year, month - 1, 1)).getUTCDay();
   return 1 + ((weekday - firstDay + 7) % 7) + (n - 1) * 7;
@@ -54,7 +54,7 @@ function lastWeekday(year: number, month: number, weekday: number): number {
 
 const utc = (year: number, month: number, day: number, hour: number) => Date.UTC(year, month - 1, day, hour);
 
-/** Unix milliseconds of a time in New York. Daylight saving time lasts from March to November since 2007. */
+/** Converts a time in New York to Unix milliseconds, with the daylight saving rules since 2007 (March to November). */
 function newYork(year: number, month: number, day: number, hours: number): number {
   const standardAt = Date.UTC(year, month - 1, day) + (hours + 5) * HOUR_MS;
   const startsAt = utc(year, 3, nthWeekday(year, 3, SUNDAY, 2), 7);
@@ -83,7 +83,7 @@ export function fedDecisionTimes(year: number): number[] {
   ] as const;
   const exceptions = FED_EXCEPTIONS[year] ?? [];
   return days.map(([month, day]) => {
-    // The meeting that the rule puts in late April can have a published date in early May.
+    // A meeting in late April according to the rule can have a published date in early May.
     const exception = exceptions.find((published) => published[0] === month || (month === 4 && published[0] === 5));
     return newYork(year, exception?.[0] ?? month, exception?.[1] ?? day, 14);
   });
@@ -94,7 +94,7 @@ const CPI_DAYS: Readonly<Record<number, readonly number[]>> = {
   2026: [13, 11, 11, 10, 12, 10, 14, 12, 11, 14, 10, 10],
 };
 
-/** The CPI releases of a year, at 8:30 in New York. */
+/** Times of the CPI releases of a year: 8:30 in New York. */
 export function cpiReleaseTimes(year: number): number[] {
   return EVERY_MONTH.map((month) => {
     const day = CPI_DAYS[year]?.[month - 1] ?? nthWeekday(year, month, WEDNESDAY, 2);
@@ -103,9 +103,9 @@ export function cpiReleaseTimes(year: number): number[] {
 }
 
 /**
- * The jobs reports of a year, at 8:30 in New York: the third Friday after the week (Sunday to Saturday) that includes
- * the 12th of the previous month. A report due by January 3 is published a week later, and one due on Independence Day,
- * or on the holiday before it, a day earlier.
+ * Times of the jobs reports of a year: 8:30 in New York on the third Friday after the week (Sunday to Saturday) that
+ * contains the 12th of the previous month. A report due by January 3 is published a week later. A report due on
+ * Independence Day, or on the holiday before it, is published a day earlier.
  */
 export function jobsReportTimes(year: number): number[] {
   return EVERY_MONTH.map((month) => {
@@ -130,7 +130,7 @@ const every =
   (year: number): number[] =>
     (year - since) % years === 0 ? [timeIn(year)] : [];
 
-/** A presidential election on the nth given weekday of a month. */
+/** Calendar of a presidential election on the nth given weekday of a month. */
 function presidentialElection(
   country: string,
   cycle: { readonly years: number; readonly since: number },
@@ -195,7 +195,7 @@ export function listScheduledEvents(from: number, to: number): ScheduledEvent[] 
   return events.sort((a, b) => a.closeAt - b.closeAt || a.number - b.number);
 }
 
-/** Longest time from opening to closing of a scheduled event. */
+/** Maximum time from opening to closing of a scheduled event. */
 export const SCHEDULED_OPEN_MS_MAX = Math.max(...CALENDARS.map(({ openDays }) => openDays)) * DAY_MS;
 
 /** Returns the first Sunday evening (18:00 UTC) at or after a time, when local elections end. */

@@ -18,16 +18,16 @@ import {
 
 export interface CategoricalSpec extends EventFields {
   readonly names: readonly string[];
-  /** Whether the names cover all possible outcomes. */
+  /** True if the names cover all possible outcomes. */
   readonly exhaustive: boolean;
   readonly subject: VenueTexts;
   readonly label?: (name: string, venue: SandboxVenue) => string;
   readonly question: (name: string, claim: Claim, venue: SandboxVenue) => string;
   /** The clause of the rules that follows "if". */
   readonly condition: (name: string, claim: Claim, venue: SandboxVenue) => string;
-  /** A name that is easily mistaken for the listed name `to`. It is one of the outcomes that are not listed. */
+  /** A name similar to the listed name `to`. It is one of the outcomes that are not listed. */
   readonly similar?: { readonly name: string; readonly to: string };
-  /** Whether venues list placeholders for names that are added later. */
+  /** True if venues list placeholders for names that are added later. */
   readonly hasPlaceholders?: boolean;
   readonly traps?: () => readonly TrapDefinition[];
 }

@@ -16,7 +16,7 @@ import {
 } from "./event-definition.ts";
 import { COUNTRIES } from "./politics.ts";
 
-/** How much later the deadlines of a date trap are, as a share of the duration of the event. */
+/** Delay of the deadlines of a date trap, as a share of the duration of the event. */
 const LATER_SHARE = 0.3;
 
 const PRODUCTS = [
@@ -176,7 +176,7 @@ export const createDeadlineEvent: Template = (input) => {
             kalshi: `Before ${day.kalshi}`,
             polymarket: day.polymarket,
             limitless: `By ${day.limitless}`,
-            // Manifold publishes no rules per answer, so its answers include the time.
+            // Manifold has no rules per answer, so the text of an answer includes the time.
             manifold: `By ${day.manifold}${isBlank ? "" : `, ${clocks.manifold}`}`,
           },
           questions: {
@@ -193,7 +193,7 @@ export const createDeadlineEvent: Template = (input) => {
           }),
           strike: null,
           criterion: criterionAt(deadline),
-          // A placeholder stands for the last deadline.
+          // A placeholder replaces the last deadline.
           resembles: position + deadlines.length - times.length,
         };
       }),
@@ -244,7 +244,7 @@ export const createDeadlineEvent: Template = (input) => {
   return { ...event, traps: listTraps };
 };
 
-/** Creates the same event with the deadlines at the end of their days, which the texts name without a time. */
+/** Creates the same event with deadlines at the end of the day, and texts without a time of day. */
 function createWindowEvent(event: EventDefinition, dayEnds: readonly number[]): EventDefinition {
   return {
     ...event,

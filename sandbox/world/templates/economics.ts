@@ -108,7 +108,7 @@ const NO_HOLD: VenueTexts = {
 };
 const HOLD_POSITION = 2;
 
-/** The outcomes are ranges of one number, so that an increase and a large decrease are not both likely. */
+/** Creates a Fed decision. The outcomes are ranges of one number, so a cut and an increase are not both likely. */
 export const createFedDecisionEvent: Template = (input, close) => {
   const { month, year } = close;
   const ask = (phrases: VenueTexts): VenueTexts => ({

@@ -4,20 +4,20 @@ import { hashKeys, uniform } from "../random.ts";
 import type { OutcomeModel, ResolutionCriterion } from "../truth.ts";
 import type { ListedEvent, SandboxVenue, Strike } from "../types.ts";
 
-/** Added to the number of an event to get the number of its trap; above the numbers of all events. */
+/** Difference between the number of a trap and the number of its event; above the numbers of all events. */
 export const TRAP_NUMBER_OFFSET = 6_000_000;
 
 export type VenueTexts = Readonly<Record<SandboxVenue, string>>;
 
 /** A simulated real-world event with the texts under which each venue lists it. */
 export interface EventDefinition {
-  /** Question and time. Two events with the same identity could contradict each other. */
+  /** Question and time, which must be unique: two events with the same identity could contradict each other. */
   readonly identity: string;
   readonly series: string;
   readonly seriesTitle: string;
   readonly category: string;
   readonly tags: readonly string[];
-  /** Whether the event is a 15-minute round of a price; absent means false. */
+  /** True for a 15-minute round of a price; otherwise absent. */
   readonly isRound?: true;
   readonly sides?: ListedEvent["sides"];
   readonly mutuallyExclusive: boolean;
@@ -38,13 +38,13 @@ export interface MarketDefinition {
   readonly rules: VenueTexts;
   readonly strike: Strike | null;
   readonly criterion: ResolutionCriterion;
-  /** Only in a trap: position of the market that it looks like, in the original event. */
+  /** Only in a trap: position, in the original event, of the market that this market looks like. */
   readonly resembles?: number;
 }
 
 /**
- * How a trap differs from the event that it looks like.
- * - `date`, `threshold`, `candidate`, `stage`, `measure`, `station`: a different one
+ * Kinds of traps, by the difference between the trap and the event that it looks like.
+ * - `date`, `threshold`, `candidate`, `stage`, `measure`, `station`: this property is different
  * - `bucket`: cumulative thresholds on one side, exclusive ranges on the other
  * - `window`: the same day with a different last hour, or the hour after it
  * - `announcement`: an announcement of the event also counts
@@ -61,7 +61,7 @@ export type TrapKind = (typeof TRAP_KINDS)[number];
 export interface TrapDefinition {
   readonly kind: TrapKind;
   readonly event: EventDefinition;
-  /** Whether the outcome comes from the process of the original event. Otherwise the trap has its own process. */
+  /** True if the process of the original event determines the outcome. Otherwise the trap has its own process. */
   readonly sharesProcess: boolean;
   /** Unix milliseconds; the close of the original event if absent. */
   readonly closeAt?: number;
@@ -72,7 +72,7 @@ export interface TemplateInput {
   readonly seed: number;
   /** Number of the real-world event. */
   readonly underlying: number;
-  /** Number for the choices of the template, if they are drawn again; `underlying` by default. */
+  /** Random key of the template's choices. Differs from `underlying` (the default) if they are drawn again. */
   readonly choice?: number;
   /** Unix milliseconds. */
   readonly openAt: number;
@@ -146,7 +146,7 @@ export function draw(input: TemplateInput, salt: number): number {
   return uniform(input.seed, choiceOf(input), 101, salt);
 }
 
-/** Creates a text when it is read, because most events are listed on few venues. */
+/** Texts that are created when they are read, because most events are listed on few venues. */
 class LazyTexts implements VenueTexts {
   readonly #text: (venue: SandboxVenue) => string;
 
@@ -209,7 +209,7 @@ export function createDescriptions(subject: VenueTexts): VenueTexts {
 export const YES_LABELS = createVenueTexts("Yes");
 export const NO_TRAPS = (): readonly TrapDefinition[] => [];
 
-/** A trap with a process of its own: an event that looks like the original. */
+/** Creates a trap with its own process from an event that looks like the original event. */
 export const separateTrap = (kind: TrapKind, event: EventDefinition): TrapDefinition => ({
   kind,
   event: { ...event, traps: NO_TRAPS },

@@ -35,9 +35,9 @@ interface TemplateEntry {
   readonly daysMax: number;
   /** Months in which the event can close, from 0; any month by default. */
   readonly months?: readonly number[];
-  /** Milliseconds to the next time at which the same question makes sense; its trap asks about that time. */
+  /** Milliseconds until the next occurrence of the same question, which the `date` trap asks about. */
   readonly nextDateMs?: number;
-  /** Moves the close to a realistic time, at or after the given one. */
+  /** Moves the closing time to a realistic time at or after it. */
   readonly moveClose?: (closeAt: number) => number;
 }
 
@@ -73,7 +73,7 @@ const TEMPLATES: readonly TemplateEntry[] = [
   { template: createDeadlineEvent, weight: 7, daysMin: 0.5, daysMax: 250 },
 ];
 
-/** An event, and when it closes. */
+/** An event and its closing time. */
 export interface DrawnEvent {
   readonly definition: EventDefinition;
   readonly closeAt: number;

@@ -30,7 +30,7 @@ export interface NumberSpec extends EventFields {
     /** The number is published in multiples of this; continuous if absent. */
     readonly unit?: number;
   };
-  /** A ladder of "above x" markets, or exclusive and exhaustive ranges. */
+  /** `ladder`: markets "above x". `buckets`: exclusive and exhaustive ranges. */
   readonly shape: "ladder" | "buckets";
   readonly format: (value: number, venue: SandboxVenue) => string;
   readonly subject: VenueTexts;
@@ -50,7 +50,7 @@ const UP_TO_WORDS: VenueTexts = {
   manifold: "not above",
 };
 
-/** Creates the texts of a range; `style` selects the words of questions and labels, or the exact words of rules. */
+/** Describes a range. `style` selects the wording of titles and labels, or the exact wording of rules. */
 function describeRange({ above, upTo }: Range, spec: NumberSpec, venue: SandboxVenue, style: "title" | "rule"): string {
   const { unit } = spec.number;
   const format = (value: number) => spec.format(value, venue);
@@ -124,8 +124,8 @@ function createShape(
 }
 
 /**
- * Creates an event about a number that is published at the close. Its traps ask about the same number with other
- * thresholds, with ranges in place of thresholds or the reverse, with the opposite question, and without the threshold.
+ * Creates an event about a number that is published at the closing time. Its traps ask about the same number with other
+ * thresholds, with ranges instead of thresholds or the reverse, with the opposite question, or without a threshold.
  */
 export function createNumberEvent(input: TemplateInput, spec: NumberSpec): EventDefinition {
   const { number, shape, format, subject, question, condition, note, traps, ...fields } = spec;
@@ -173,7 +173,7 @@ export function createNumberEvent(input: TemplateInput, spec: NumberSpec): Event
           ...event,
           series: `${spec.series}R`,
           ...shapeFields(shape === "ladder" ? "buckets" : "ladder"),
-          // The range that starts at a threshold looks like "above" this threshold.
+          // The range that starts at a threshold looks like the market "above" that threshold.
           markets:
             shape === "ladder"
               ? createShape(thresholds, "buckets", spec, (position) => (position === 0 ? undefined : position - 1))

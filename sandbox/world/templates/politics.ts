@@ -10,7 +10,7 @@ const CANDIDATES = (
   "Alicia Moreno, László Varga, Tunde Okafor, Sara Lindqvist, Javier Castellanos, Radek Beneš, Marta Duarte, " +
   "Kari Halvorsen"
 ).split(", ");
-/** One of the candidates that are not listed. */
+/** A candidate who is not listed and has a name similar to a listed candidate. */
 const SIMILAR_CANDIDATE = { name: "Alberto Moreno", to: "Alicia Moreno" } as const;
 
 /** Kalshi writes names without diacritics. */

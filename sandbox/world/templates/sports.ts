@@ -11,7 +11,7 @@ import {
   type Template,
 } from "./event-definition.ts";
 
-/** City and nickname. Kalshi names professional American teams by their city. */
+/** City and nickname. Kalshi uses only the city for professional American teams. */
 type Team = readonly [city: string, nickname: string];
 
 const parseTeams = (text: string): Team[] =>
@@ -29,7 +29,7 @@ const AMERICAN_FOOTBALL_TEAMS = parseTeams(
   "Kansas City/Chiefs, Philadelphia/Eagles, Buffalo/Bills, Detroit/Lions, Baltimore/Ravens, Green Bay/Packers, " +
     "Los Angeles R/Rams, Denver/Broncos, Houston/Texans, San Francisco/49ers",
 );
-/** Names on Polymarket; Kalshi, Limitless and Manifold use the short names. */
+/** Short name and Polymarket's name. Kalshi, Limitless and Manifold use the short name. */
 const FOOTBALL_TEAMS = parseTeams(
   "Arsenal/Arsenal FC, Liverpool/Liverpool FC, Manchester City/Manchester City FC, Chelsea/Chelsea FC, " +
     "Tottenham/Tottenham Hotspur FC, Newcastle/Newcastle United FC, Aston Villa/Aston Villa FC, " +
@@ -37,7 +37,7 @@ const FOOTBALL_TEAMS = parseTeams(
     "Crystal Palace/Crystal Palace FC, Nottingham/Nottingham Forest FC, Leeds United/Leeds United FC",
 );
 
-/** Kalshi: "Boston"; Manifold: "Celtics"; the others: "Boston Celtics". */
+/** Returns the venue's name of a team: "Boston" on Kalshi, "Celtics" on Manifold, "Boston Celtics" elsewhere. */
 function americanName([city, nickname]: Team, venue: SandboxVenue): string {
   if (venue === "kalshi") return city;
   return venue === "manifold" ? nickname : `${city.replace(/ [A-Z]$/, "")} ${nickname}`;
@@ -49,7 +49,7 @@ const footballName = ([name, fullName]: Team, venue: SandboxVenue): string =>
 const NBA = { tags: ["NBA", "Basketball"], source: "https://www.nba.com" } as const;
 const PREMIER_LEAGUE = { tags: ["Soccer", "Premier League"], source: "https://www.premierleague.com" } as const;
 
-/** Independent of the order of the teams. */
+/** Returns an identity that does not depend on the order of the teams. */
 const fixtureOf = (first: Team, second: Team, date: string) => `${[first.join(" "), second.join(" ")].sort()} ${date}`;
 
 export const createBasketballGameEvent: Template = (input, close) => {
@@ -204,12 +204,12 @@ interface Competition {
   readonly names: Readonly<Record<SandboxVenue, string>>;
   readonly teams: readonly Team[];
   readonly nameOf: (team: Team, venue: SandboxVenue) => string;
-  /** A team that is not listed and is easily mistaken for the team of the same city. */
+  /** A team that is not listed and is from the same city as the listed team `similarTo`. */
   readonly similarTeam: Team;
   readonly similarTo: Team;
   /** Name of the final on Polymarket. */
   readonly finalName: string;
-  /** An earlier result of the season with the same candidates. */
+  /** An earlier stage of the season with the same candidates. */
   readonly stage: string;
 }
 

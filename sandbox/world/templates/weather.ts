@@ -15,7 +15,7 @@ import { createNumberEvent, type NumberSpec } from "./number-event.ts";
 interface City {
   readonly name: string;
   readonly shortName: string;
-  /** Events use the first station, their traps the second. Only rules and descriptions name it. */
+  /** Events use the first station and their traps the second. Only rules and descriptions contain the station. */
   readonly stations: readonly [string, string];
 }
 
@@ -49,7 +49,7 @@ function weatherFields({ name }: City, seriesPrefix: string, station: string, da
   } as const;
 }
 
-/** "48°" on Kalshi, "48°F" on the other venues. */
+/** Returns "48°" on Kalshi and "48°F" on the other venues. */
 const formatDegrees = (degrees: number, isKalshi: boolean) => (isKalshi ? `${degrees}°` : `${degrees}°F`);
 
 function createTemperatureSpec(

@@ -6,11 +6,11 @@ import { type BusConnection, type BusPorts, createReconnectingBus } from "./reco
 const CHANNEL_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 
 /**
- * A bus over LISTEN and NOTIFY on a dedicated connection, because connections of a pool are not permanent. NOTIFY holds
- * a server-wide lock while it commits. To hold it only briefly, batches are sent one at a time with asynchronous
+ * A bus over LISTEN and NOTIFY on a dedicated connection, because pooled connections are not permanent. NOTIFY holds a
+ * server-wide lock during the commit. To hold the lock only briefly, batches are sent one at a time with asynchronous
  * commit.
  *
- * @param options.channel  name of the channel, equal for all processes that communicate
+ * @param options.channel  name of the channel, which must be the same in all processes that communicate
  */
 export function openPostgresBus(options: BusPorts & { readonly url: string; readonly channel?: string }): Bus {
   const { url, channel = "parallax_bus" } = options;

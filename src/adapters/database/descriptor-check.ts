@@ -1,7 +1,7 @@
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 
-/** Whether this process can open `count` more files. Opens and closes them synchronously. */
+/** Returns whether this process can open `count` more files, by opening and closing them synchronously. */
 export function canOpenFiles(count: number): boolean {
   const descriptors: number[] = [];
   try {

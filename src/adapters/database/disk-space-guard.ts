@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import type { Log } from "../../ports/log.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** Shortest time between two reads of the free space. The store cannot use up the reserve in this time. */
+/** Minimum time between two checks of the free space. The store cannot use up the reserve in this time. */
 const CHECK_EVERY_MS = 250;
 const MIB = 2 ** 20;
 
@@ -10,16 +10,16 @@ const MIB = 2 ** 20;
 const READING_PATTERN = /^\s*(?:select|show|values|explain|begin|start|commit|rollback|set)\b/i;
 const WITH_PATTERN = /^\s*with\b/i;
 const WRITING_KEYWORDS_PATTERN = /\b(?:insert|update|delete|merge)\b/i;
-/** Statements that free space must run while the disk is full. */
+/** Statements that free space, which are allowed while the disk is full. */
 const FREEING_PATTERN = /^\s*(?:drop|truncate)\b/i;
 
-/** Whether a statement may use more disk space. */
+/** Returns whether a statement may use more disk space. */
 export function needsDiskSpace(text: string): boolean {
   if (READING_PATTERN.test(text) || FREEING_PATTERN.test(text)) return false;
   return !WITH_PATTERN.test(text) || WRITING_KEYWORDS_PATTERN.test(text);
 }
 
-/** Returns the bytes that this process may still use on the file system of a folder, or null if unknown. */
+/** Returns the number of bytes available to this process on the file system of a folder, or null if unknown. */
 export async function readFreeBytes(folder: string): Promise<number | null> {
   try {
     const { bavail, bsize } = await statfs(folder);
@@ -36,8 +36,8 @@ export type DiskSpaceGuard = (text: string) => Promise<void>;
  * Creates a guard that refuses writes before the disk is full. Without space for its write-ahead log, the engine panics
  * and cannot restart.
  *
- * @param options.reserveBytes  0 never refuses
- * @param options.freeBytes     returns null if unknown; no write is refused then
+ * @param options.reserveBytes  free space below which writes are rejected; 0 to reject none
+ * @param options.freeBytes     returns null if unknown; writes are then not rejected
  */
 export function createDiskSpaceGuard(options: {
   readonly reserveBytes: number;

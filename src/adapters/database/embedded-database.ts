@@ -10,9 +10,9 @@ import type { PgliteEngine } from "./pglite-engine.ts";
 import { runTransaction, type SqlSession } from "./session.ts";
 import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
-/** Limit of queued statements and transactions. Further statements fail with `store_unavailable`. */
+/** Maximum number of queued statements and transactions. Further statements fail with `store_unavailable`. */
 const QUEUED_STATEMENTS_MAX = 4_096;
-/** Longest time in the queue. It ends the deadlock of a caller that awaits a query outside its own open transaction. */
+/** Maximum time in the queue. It resolves the deadlock of a caller that awaits a query outside its own transaction. */
 const QUEUED_MS_MAX = 30_000;
 /** Folder of the store in the data directory. */
 export const STORE_FOLDER = "store";
@@ -54,7 +54,7 @@ function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpac
       const { engine, unlock } = transaction;
       transaction = null;
       try {
-        // The end of an engine rolls its transaction back. A commit must fail then.
+        // An engine that ends rolls its transaction back, so the commit must then fail.
         if (statement === "commit" || !engine.hasEnded) await engine.run(statement, []);
       } finally {
         unlock();
@@ -76,7 +76,7 @@ function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpac
 export async function openEmbeddedDatabase(options: {
   readonly dataDir: string | null;
   readonly log: Log;
-  /** Free disk space below which writes are refused; 64 MiB by default, 0 never refuses. */
+  /** Free disk space below which writes are rejected; 64 MiB by default, 0 to reject none. */
   readonly reserveBytes?: number;
   /** For tests: free bytes on the disk of the data directory, null if unknown. */
   readonly freeBytes?: () => Promise<number | null>;

@@ -44,7 +44,7 @@ export function findEngineDamage(error: unknown): EngineDamage | null {
   return code === FILE_EXISTS_STATE ? "files" : null;
 }
 
-/** Whether the server answered with an error, so that the connection works and nothing of the statement is stored. */
+/** Returns whether the error is a response of the server. The connection then works and the statement had no effect. */
 export function isAnswer(error: unknown): boolean {
   const { code } = ((error as { readonly cause?: unknown } | null)?.cause ?? {}) as { readonly code?: unknown };
   return typeof code === "string" && SQLSTATE_PATTERN.test(code) && !/^(08|57P)/.test(code);

@@ -6,7 +6,7 @@ import type { Database, Transaction } from "../../ports/database.ts";
 
 const MIGRATIONS_FOLDER = fileURLToPath(new URL("../../../migrations/", import.meta.url));
 const MIGRATION_FILE_PATTERN = /^\d{4}-[a-z0-9-]+\.sql$/;
-/** A newer version has migrated the store. This version cannot use it. */
+/** Thrown if a newer version has migrated the store, which this version then cannot use. */
 class NewerStoreError extends UserFacingError {
   override readonly name = "NewerStoreError";
 }

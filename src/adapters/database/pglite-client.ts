@@ -6,33 +6,33 @@ import { storeUnavailable } from "./errors.ts";
 import { connectEngine, type PgliteEngine } from "./pglite-engine.ts";
 import type { PgliteWorkerData } from "./pglite-protocol.ts";
 
-/** Shortest time between two starts of the engine. It doubles with each failure, up to the maximum. */
+/** Minimum time between two starts of the engine. It doubles with each failure, up to the maximum. */
 const RESTART_PAUSE_MS_MIN = 1_000;
 const RESTART_PAUSE_MS_MAX = 30_000;
-/** An engine that fails after this time is restarted immediately. */
+/** Minimum running time after which an engine that fails is restarted immediately. */
 const STABLE_MS_MIN = 60_000;
 /**
- * While the process can open fewer files than this, an engine that can still read is not restarted, because the restart
- * could fail. The start needs 49 descriptors and gets at least 43 of them from the replaced engine.
+ * Minimum number of files that the process must be able to open before an engine that can still read is restarted;
+ * otherwise the restart could fail. A start needs 49 descriptors, of which the replaced engine frees at least 43.
  */
 const SPARE_DESCRIPTORS_MIN = 8;
-/** Longest time without writes. After it the engine is restarted even if the process cannot open files. */
+/** Maximum time without writes. Afterwards the engine is restarted even if the process cannot open files. */
 const DAMAGED_MS_MAX = 60_000;
 
-/** Young generation of the worker thread; its objects are the parameters and rows of one statement. */
+/** Size of the worker thread's young generation, which contains the parameters and rows of one statement. */
 const WORKER_SEMI_SPACE_MIB = 4;
 
 /** Keeps an engine of the embedded store running in a worker thread. */
 export interface PgliteClient {
   /**
-   * Returns an open engine. Replaces an engine that has ended, or that can no longer create files. The caller must
-   * ensure that no statement or transaction is running. Throws `store_unavailable` between two restarts.
+   * Returns an open engine. Replaces an engine that has ended or can no longer create files. The caller must ensure
+   * that no statement or transaction is running. Throws `store_unavailable` during the pause between two restarts.
    */
   requireEngine(): Promise<PgliteEngine>;
   close(): Promise<void>;
 }
 
-/** Replaced in tests. */
+/** Access to the operating system, replaced in tests. */
 export interface PgliteEnvironment {
   /** Starts the store's worker thread. */
   readonly spawn: (data: PgliteWorkerData) => Worker;
@@ -43,7 +43,8 @@ export interface PgliteEnvironment {
 
 const realEnvironment: PgliteEnvironment = {
   spawn(workerData) {
-    // The flag of the process takes precedence over `resourceLimits`. Setting it does not resize this thread's heap.
+    // The process-wide flag takes precedence over `resourceLimits`. Setting the flag does not resize this thread's
+    // heap.
     setFlagsFromString(`--max-semi-space-size=${WORKER_SEMI_SPACE_MIB}`);
     return new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
   },

@@ -4,15 +4,15 @@ import { encodeArrayParameters } from "./array-parameters.ts";
 import { storeUnavailable, toStoreError } from "./errors.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest } from "./pglite-protocol.ts";
 
-/** Opening the store takes seconds; after a crash it replays at most 64 MiB of its write-ahead log. */
+/** Timeout of the start. Opening the store takes seconds; after a crash it replays up to 64 MiB of write-ahead log. */
 const START_MS_MAX = 120_000;
-/** A statement that takes longer means that the engine is stuck, so its thread is terminated. */
+/** Timeout of a statement. A longer one means that the engine is stuck, so its thread is terminated. */
 const STATEMENT_MS_MAX = 120_000;
 const CLOSE_MS_MAX = 5_000;
 
 type Rows = Record<string, unknown>[];
 
-/** One worker thread with the engine of the embedded store. It ends once and is not restarted. */
+/** One worker thread with the engine of the embedded store. A thread that has ended is not restarted. */
 export interface PgliteEngine {
   /** Resolves when the store is open. Rejects with `store_unavailable` if the thread ends before. */
   readonly ready: Promise<void>;

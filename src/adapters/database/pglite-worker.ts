@@ -11,7 +11,7 @@ import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from
  * a kill. This thread makes a checkpoint when the log exceeds this size.
  */
 const LOG_BYTES_MAX = 64 * 2 ** 20;
-/** Shortest time between two checks of the log's size. The check runs after a statement. */
+/** Minimum time between two checks of the log's size. The check runs after a statement. */
 const LOG_CHECK_EVERY_MS = 5_000;
 const SELECT_LOG_BYTES =
   "select (pg_current_wal_insert_lsn() - redo_lsn)::float8 as bytes from pg_control_checkpoint()";
@@ -29,15 +29,14 @@ const sendReply = (message: PgliteReply) => port.postMessage(message);
 
 /** Settings of the engine, which is part of the service's process. */
 const ENGINE_SETTINGS = {
-  // The default of 1000 can use up the process's descriptors, and the engine can then create no files. It needs 43
-  // after its start. The smallest accepted value is 64.
+  // With the default of 1000, the engine could use up the process's descriptors and would then fail to create files.
+  // The engine needs 43 after its start. The minimum value is 64.
   max_files_per_process: 128,
-  // A store larger than the default of 128 MB would fill that cache, although the operating system caches its files,
-  // too.
+  // The default of 128 MB would waste memory, because the operating system also caches the store's files.
   shared_buffers: "16MB",
   wal_buffers: "1MB",
   maintenance_work_mem: "16MB",
-  // Size of the log's files that a checkpoint keeps for reuse.
+  // Size of the log files that a checkpoint keeps for reuse.
   min_wal_size: "32MB",
   default_transaction_read_only: isReadOnly ? "on" : "off",
 };

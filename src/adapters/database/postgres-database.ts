@@ -9,22 +9,24 @@ import { runTransaction, type SqlSession } from "./session.ts";
 import { createStatementQueue } from "./statement-queue.ts";
 
 const CONNECTIONS_MAX = 10;
-/** Maximum connections of one caller, so that others find a free one. */
+/** Maximum number of connections of one caller, so that connections remain for other callers. */
 const CONNECTIONS_PER_CALLER_MAX = 8;
-/** Limit of statements and transactions that wait for a connection. Further ones fail with `store_unavailable`. */
+/**
+ * Maximum number of statements and transactions waiting for a connection. Further ones fail with `store_unavailable`.
+ */
 const WAITING_CALLERS_MAX = 1_024;
-/** Longest wait for a connection, including the time to establish it. */
+/** Maximum wait for a connection, including the time to establish it. */
 const CONNECT_MS_MAX = 5_000;
-/** Longest wait of an API request for a connection, including the time to establish it. */
+/** Maximum wait of an API request for a connection, including the time to establish it. */
 const REQUEST_CONNECT_MS_MAX = 3_000;
 const STATEMENT_MS_MAX = 30_000;
 const LOCK_MS_MAX = 10_000;
 const IDLE_IN_TRANSACTION_MS_MAX = 60_000;
 /** Client-side timeout, for a frozen server that does not enforce its statement timeout. */
 const RESPONSE_MS_MAX = STATEMENT_MS_MAX + 5_000;
-/** Client-side timeout of a statement of an API request. The slowest one takes tens of milliseconds. */
+/** Client-side timeout of a statement of an API request. The slowest statement takes tens of milliseconds. */
 const REQUEST_RESPONSE_MS_MAX = 3_000;
-/** Server-side timeouts in a transaction of an API request. The server answers before the client-side timeout. */
+/** Server-side timeouts in a transaction of an API request, shorter than the client-side timeout. */
 const REQUEST_STATEMENT_MS_MAX = 2_500;
 const REQUEST_LOCK_MS_MAX = 2_000;
 const BEGIN = {
@@ -33,7 +35,8 @@ const BEGIN = {
   request: `start transaction; set local statement_timeout = ${REQUEST_STATEMENT_MS_MAX}; set local lock_timeout = ${REQUEST_LOCK_MS_MAX}`,
 } as const satisfies Record<StatementPriority, string>;
 /**
- * The server ends a statement within this time after its connection is closed, for example by a client-side timeout.
+ * Maximum time after which the server ends a statement whose connection was closed, for example by a client-side
+ * timeout.
  */
 const CONNECTION_CHECK_MS = 1_000;
 const SCHEMA_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
@@ -82,7 +85,7 @@ function wrapClient(client: pg.PoolClient, priority: StatementPriority, releaseS
     try {
       return await runStatement(client, text, parameters, priority);
     } catch (error) {
-      // The server does not answer, or the connection is lost.
+      // The server does not respond, or the connection is lost.
       if (error instanceof AppError && !isAnswer(error)) isBroken = true;
       throw error;
     }
@@ -113,8 +116,8 @@ function wrapClient(client: pg.PoolClient, priority: StatementPriority, releaseS
 }
 
 /**
- * Waits for a connection of the pool. The caller has acquired a slot, so the pool has fewer connections in use than its
- * maximum.
+ * Waits for a connection of the pool. The caller must have acquired a slot, so that fewer than the pool's maximum
+ * number of connections are in use.
  *
  * @throws AppError `store_unavailable` after `waitMsMax`. A connection that is established later returns to the pool
  */
@@ -139,8 +142,8 @@ async function connectWithin(pool: pg.Pool, waitMsMax: number): Promise<pg.PoolC
 
 /**
  * The store on a PostgreSQL server (15 or newer), through a bounded pool. Connecting, locks, statements and responses
- * have timeouts. Callers that wait for a connection take turns. When a connection is lost, its statements fail with
- * `store_unavailable`.
+ * have timeouts. Waiting callers get connections in round-robin order. When a connection is lost, its statements fail
+ * with `store_unavailable`.
  *
  * @param options.schema  schema of all tables, created if missing; tests use it for isolation
  * @param options.isReadOnly  whether every statement that writes fails with `store_unavailable`; false by default

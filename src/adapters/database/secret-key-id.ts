@@ -1,7 +1,7 @@
 import { UserFacingError } from "../../lib/user-facing-error.ts";
 import type { Database } from "../../ports/database.ts";
 
-/** The store's secrets are sealed with a key that this process does not have. */
+/** Thrown if the secrets in the store are encrypted with a key that this process does not have. */
 export class SecretKeyMismatchError extends UserFacingError {
   override readonly name = "SecretKeyMismatchError";
 }
@@ -9,11 +9,11 @@ export class SecretKeyMismatchError extends UserFacingError {
 const META_KEY = "secret_key_id";
 
 /**
- * Stores the id of the key that seals secrets, if the store has none, otherwise compares it. If it is the second key of
- * this process, the first one replaces it.
+ * Stores the id of the current secret key in a new store. Otherwise compares the stored id with the keys of this
+ * process. If the stored id is the id of the second key, it is replaced by the id of the first key.
  *
- * @param keyIds  ids of the keys of this process; the first one seals
- * @param options.isKeyLost  replaces the id of the store by the first one
+ * @param keyIds  ids of the keys of this process; secrets are encrypted with the first key
+ * @param options.isKeyLost  replaces the stored id by the id of the first key in any case
  * @throws SecretKeyMismatchError if the store has the id of another key
  */
 export async function ensureSecretKeyId(
@@ -23,7 +23,7 @@ export async function ensureSecretKeyId(
 ): Promise<void> {
   const [currentId] = keyIds;
   const [known] = await database.query<{ value: string }>(`select value from meta where key = '${META_KEY}'`);
-  // No write, because a store must open even if the disk is full.
+  // Writes nothing if the id is current, because a store must open even if the disk is full.
   if (known?.value === currentId) return;
   // Of two processes that start at the same time with different keys, one must fail.
   const [row] = await database.query<{ value: string }>(

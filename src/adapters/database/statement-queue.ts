@@ -2,18 +2,18 @@ import { currentCaller } from "../../lib/current-caller.ts";
 import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { storeUnavailable } from "./errors.ts";
 
-/** Statements and transactions of one caller that wait. The other places in the queue are for other callers. */
+/** Maximum number of waiting calls of one caller, so that the queue has room for other callers. */
 const WAITING_PER_CALLER_MAX = 256;
 
 /**
- * Slots for statements and transactions. Callers that wait take turns. Each call of the service itself has its own
- * turn.
+ * Slots for statements and transactions. Waiting callers are served in round-robin order, in which each call of the
+ * service itself counts as a separate caller.
  */
 export interface StatementQueue {
   /**
-   * Resolves with a function that releases the slot, which is called once.
+   * Resolves with a function that releases the slot and must be called once.
    *
-   * @param waitMsMax  longest wait, in milliseconds
+   * @param waitMsMax  maximum wait in milliseconds
    * @throws AppError `store_unavailable` if too many calls wait, in total or of one caller, or if the wait is too long
    */
   acquire(waitMsMax: number): Promise<Release>;
@@ -22,9 +22,9 @@ export interface StatementQueue {
 /**
  * Creates a queue.
  *
- * @param limits.running  slots that are used at the same time
- * @param limits.runningPerCaller  slots that one caller uses at the same time; all by default
- * @param limits.waiting  calls that wait
+ * @param limits.running  number of slots
+ * @param limits.runningPerCaller  maximum number of slots of one caller; all by default
+ * @param limits.waiting  maximum number of waiting calls
  */
 export function createStatementQueue(limits: {
   readonly running: number;

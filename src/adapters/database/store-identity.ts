@@ -30,9 +30,9 @@ async function readIdentity(database: Database): Promise<ReadonlyMap<string, str
 }
 
 /**
- * Writes the identity if the store is new, otherwise compares `expected` with it. Returns the stored identity, whose
- * `genesisAt` is the one of the first start. Throws `StoreIdentityError` if the mode or the sandbox seed of the store
- * differs.
+ * Writes the identity if the store is new; otherwise compares the stored identity with `expected`. Returns the stored
+ * identity, whose `genesisAt` was set by the first start. Throws `StoreIdentityError` if the store has another kind of
+ * data or another sandbox seed.
  */
 export async function ensureStoreIdentity(database: Database, expected: StoreIdentity): Promise<StoreIdentity> {
   const values = [expected.data, expected.seed?.toString() ?? "", expected.genesisAt?.toString() ?? ""];

@@ -10,7 +10,7 @@ import { createTestFolder } from "../../../test/support/test-folder.ts";
 import type { Database } from "../../ports/database.ts";
 import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { openPostgresDatabase } from "./postgres-database.ts";
-import { findStoreLocation, recordStoreLocation } from "./store-location.ts";
+import { identifyStoreInstance, recordStoreInstance } from "./store-location.ts";
 
 eachDatabase(
   "a store at another location counts as restored, and only one of two nodes handles the restore",
@@ -41,20 +41,20 @@ test("a copied data directory is another location, and a renamed one is not", as
   assert.ok(original !== undefined && copy !== undefined && renamed !== undefined);
   const unused = {} as Database;
   await mkdir(original);
-  const location = await findStoreLocation(unused, original);
+  const location = await identifyStoreInstance(unused, original);
   await cp(original, copy, { recursive: true, preserveTimestamps: true });
-  assert.notEqual(await findStoreLocation(unused, copy), location);
+  assert.notEqual(await identifyStoreInstance(unused, copy), location);
   await rename(original, renamed);
-  assert.equal(await findStoreLocation(unused, renamed), location);
+  assert.equal(await identifyStoreInstance(unused, renamed), location);
 });
 
 onPostgres("recreated tables count as another location", async (database) => {
-  const location = await findStoreLocation(database, null);
-  assert.equal(await findStoreLocation(database, null), location);
+  const location = await identifyStoreInstance(database, null);
+  assert.equal(await identifyStoreInstance(database, null), location);
   await database.query("create table meta_copy (like meta including all)");
   await database.query("drop table meta");
   await database.query("alter table meta_copy rename to meta");
-  assert.notEqual(await findStoreLocation(database, null), location);
+  assert.notEqual(await identifyStoreInstance(database, null), location);
 });
 
 async function assertReadOnly(database: Database): Promise<void> {

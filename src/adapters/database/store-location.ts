@@ -3,18 +3,19 @@ import { join } from "node:path";
 import type { Database, Transaction } from "../../ports/database.ts";
 
 const META_KEY = "store_location";
-/** Its inode and birth time identify a data directory: a copy or an unpacked archive has others. */
+/** File whose inode and birth time identify a data directory. A copied or unpacked directory has other values. */
 const INSTANCE_FILE = "store-instance";
 
 /**
- * Identifies where a store is. A backup that is restored has another location, unless the storage below is rolled back.
+ * Returns a fingerprint that identifies this instance of the store. A restored backup has another fingerprint, unless a
+ * snapshot of the underlying storage was restored.
  *
  * - Embedded store: inode and birth time of a file in the data directory.
  * - PostgreSQL: the cluster, and the object id of a table, which a restore creates again.
  *
  * @param dataDir  data directory of the embedded store; null for a database server
  */
-export async function findStoreLocation(database: Database, dataDir: string | null): Promise<string> {
+export async function identifyStoreInstance(database: Database, dataDir: string | null): Promise<string> {
   if (dataDir !== null) {
     const path = join(dataDir, INSTANCE_FILE);
     await writeFile(path, "", { flag: "a", mode: 0o600 });
@@ -28,12 +29,12 @@ export async function findStoreLocation(database: Database, dataDir: string | nu
 }
 
 /**
- * Compares the location with the stored one and stores it. If the store was restored, runs `onRestored` in the same
- * transaction. Of several nodes that start at the same time, one runs it.
+ * Compares the fingerprint with the stored fingerprint and stores it. If the store was restored from a backup, calls
+ * `onRestored` in the same transaction. If several nodes start at the same time, only one calls it.
  *
- * @param options.isRestored  set by the operator; null to decide by the location
+ * @param options.isRestored  set by the operator; null to compare the fingerprints
  */
-export async function recordStoreLocation(
+export async function recordStoreInstance(
   database: Database,
   location: string,
   options: {
@@ -42,7 +43,7 @@ export async function recordStoreLocation(
   },
 ): Promise<void> {
   const [known] = await database.query<{ value: string }>(`select value from meta where key = '${META_KEY}'`);
-  // No write, because a store must open even if the disk is full.
+  // Writes nothing if the fingerprint is current, because a store must open even if the disk is full.
   if (known?.value === location && options.isRestored !== true) return;
   await database.transaction(async (transaction) => {
     await transaction.query(`insert into meta (key, value) values ('${META_KEY}', $1) on conflict (key) do nothing`, [

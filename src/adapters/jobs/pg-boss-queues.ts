@@ -7,19 +7,19 @@ import type { Job, JobQueue, JobQueues } from "../../ports/job-queue.ts";
 import type { Log } from "../../ports/log.ts";
 import { createBossStore, createTransactionStore } from "./pg-boss-store.ts";
 
-/** Time without renewal after which other workers may take a job. The smallest value that pg-boss accepts. */
+/** Time without renewal after which other workers may fetch a job. This is the minimum that pg-boss accepts. */
 const HEARTBEAT_SECONDS = 10;
-/** Longest time from fetching a job to its end. */
+/** Maximum time from fetching a job to its end. */
 const RUN_SECONDS_MAX = 3_600;
-/** A job that no worker fetches in this time is deleted. */
+/** Time after which a job that no worker has fetched is deleted. */
 const WAIT_SECONDS_MAX = 86_400;
 const ENDED_JOB_SECONDS = 600;
-/** The callers limit the attempts, because only they have the reason of a failure. */
+/** Practically unlimited: callers limit the attempts, because only they know why an attempt failed. */
 const RETRIES_MAX = 1_000;
 const SCHEMA_OF_PUBLIC = "parallax_jobs";
 const INSUFFICIENT_PRIVILEGE = "42501";
 
-/** pg-boss's own timers never fire: callers run its periodic work with `reclaim`, on the service's clock. */
+/** A clock whose timers never fire. Callers run pg-boss's periodic work with `reclaim`, on the service's clock. */
 function createTimerlessClock(clock: Pick<Clock, "now">) {
   const none = () => null;
   return { now: () => clock.now(), setTimeout: none, clearTimeout: none, setInterval: none, clearInterval: none };
@@ -27,7 +27,7 @@ function createTimerlessClock(clock: Pick<Clock, "now">) {
 
 /**
  * Job queues of pg-boss in the store, embedded or on a server, in a separate schema. The schema
- * is created at the first use, unless an administrator has created it for a user who may not.
+ * is created at the first use. An administrator can create it beforehand if the database user lacks that privilege.
  */
 export function createPgBossQueues(ports: {
   readonly database: Database;

@@ -13,8 +13,8 @@ async function runAll(transaction: Transaction, statements: readonly string[]): 
 }
 
 /**
- * Runs pg-boss's SQL on our store. Its scripts of several statements, which the store cannot run as one, run in one
- * transaction: they have no parameters and no results but rows.
+ * Runs pg-boss's SQL on the service's store. The store cannot run a script of several statements as one statement, so
+ * such a script is split and run in one transaction. Scripts have no parameters.
  */
 export function createBossStore(database: Database): Db {
   return {

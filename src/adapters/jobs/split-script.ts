@@ -1,7 +1,9 @@
-/** Parts of SQL in which a semicolon ends no statement: strings, quoted names, dollar-quoted bodies and comments. */
+/**
+ * Matches a semicolon, and the parts of SQL in which a semicolon does not end a statement: quoted text and comments.
+ */
 const TOKEN_PATTERN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 
-/** Splits a script into its statements, without empty ones. Strings with backslash escapes are not supported. */
+/** Splits a script into its non-empty statements. Strings with backslash escapes are not supported. */
 export function splitScript(script: string): string[] {
   const statements: string[] = [];
   let start = 0;

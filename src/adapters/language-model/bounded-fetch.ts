@@ -3,10 +3,10 @@ import { createLimitedAgent } from "../network/response-limits.ts";
 
 export type Fetch = typeof globalThis.fetch;
 
-/** Longest response of a language model. An answer of 10,000 tokens has about 50 kB. */
+/** Maximum size of a response. A response of 10,000 tokens has about 50 kB. */
 const RESPONSE_BYTES_MAX = 1_048_576;
 
-/** Creates a `fetch` whose responses are bounded as in `response-limits.ts`. */
+/** Creates a `fetch` whose responses have the limits of `response-limits.ts`. */
 export function createLimitedFetch(): Fetch {
   const { dispatcher } = createLimitedAgent();
   // The types of Node and of undici describe the same functions, but are not compatible.
@@ -15,8 +15,8 @@ export function createLimitedFetch(): Fetch {
 }
 
 /**
- * Wraps `fetch` so that it follows no redirect, which would send the key to another server, and ends a response that is
- * longer than 1 MiB.
+ * Wraps `fetch`. Redirects are not followed, because a redirect would send the key to another server. A response longer
+ * than 1 MiB is aborted.
  */
 export function boundResponses(fetch: Fetch): Fetch {
   return async (input, init) => {

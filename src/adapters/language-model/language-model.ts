@@ -27,8 +27,8 @@ const HOSTED_URLS: Readonly<Partial<Record<LanguageModelSettings["provider"], st
 const REDACTED = "[redacted]";
 
 /**
- * Creates a language model of any provider through the AI SDK. The SDK is loaded with the first call. Requests are
- * never repeated or redirected here. The key occurs in no answer and no error, even if a server sends it back.
+ * Creates a language model of any provider with the AI SDK. The SDK is loaded at the first call. Requests are not
+ * retried or redirected here. No result or error contains the API key, even if a server echoes it.
  */
 export function createLanguageModel(
   settings: LanguageModelSettings,
@@ -56,7 +56,7 @@ export function createLanguageModel(
 
 async function openSdkModel(settings: LanguageModelSettings, fetch: Fetch): Promise<SdkModel> {
   const { provider, model, baseUrl } = settings;
-  // The SDK would take a missing address from variables of the environment.
+  // Without a URL, the SDK would use one from an environment variable.
   const baseURL = baseUrl ?? HOSTED_URLS[provider] ?? "";
   const options = { fetch, baseURL, ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }) };
   if (provider === "anthropic") return (await import("@ai-sdk/anthropic")).createAnthropic(options)(model);
@@ -67,7 +67,7 @@ async function openSdkModel(settings: LanguageModelSettings, fetch: Fetch): Prom
 
 async function generate(model: SdkModel, call: LanguageModelCall): Promise<LanguageModelAnswer> {
   const { generateText } = await import("ai");
-  // The SDK would print warnings of the provider, which may repeat parts of a request.
+  // By default the SDK prints warnings of the provider, which may contain parts of a request.
   globalThis.AI_SDK_LOG_WARNINGS = false;
   const { text, usage, finishReason } = await generateText({
     model,

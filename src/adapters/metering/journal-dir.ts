@@ -3,14 +3,14 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type FileLock, tryLockFile } from "../system/file-lock.ts";
 
-/** Parent of the folders, below the data directory. */
+/** Subfolder of the data directory that contains the journal folders. */
 const FOLDER = "quota";
-/** Limit of processes that share one data directory. */
+/** Maximum number of processes that share one data directory. */
 const DIRS_MAX = 64;
 
 /**
- * Locks the first folder below the data directory that no live process uses, because several nodes on one machine may
- * share the directory. The new owner settles the journal of the folder's previous, ended process.
+ * Locks the first journal folder that no running process uses. Several nodes on one machine may share the data
+ * directory. The caller then settles the journal of the process that used the folder before.
  */
 export function lockJournalDir(dataDir: string): FileLock & { readonly path: string } {
   for (let index = 0; index < DIRS_MAX; index++) {

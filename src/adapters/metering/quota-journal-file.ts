@@ -21,10 +21,10 @@ const SLOTS_MAX = 65_536;
 const UINT32_RANGE = 2 ** 32;
 
 /**
- * A file of 16-byte slots: block id (8 bytes), units spent (4), and the complement of the units (4), which detects torn
- * and foreign entries. Each slot is written by one `pwrite`, so it survives a crash of the process, but not a power
- * cut. Units spent in one event-loop iteration are written together at its end, because one write per call would take a
- * fifth of the call's time.
+ * A file of 16-byte slots: block id (8 bytes), units spent (4), and the bitwise complement of the units (4), which
+ * detects partially written and invalid entries. Each slot is written by one `pwrite`, so it survives a crash of the
+ * process but not a power failure. Units spent in one event-loop iteration are written together at its end, because one
+ * write per API call would take a fifth of the call's time.
  */
 export function openQuotaJournal(dataDir: string): QuotaJournal {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -67,7 +67,7 @@ export function openQuotaJournal(dataDir: string): QuotaJournal {
     recovered,
     predecessor,
     clear(nodeId) {
-      // The rename makes the change of owner atomic.
+      // The rename changes the owner atomically.
       writeFileSync(`${ownerPath}.new`, nodeId, { mode: 0o600 });
       renameSync(`${ownerPath}.new`, ownerPath);
       ftruncateSync(fd, 0);

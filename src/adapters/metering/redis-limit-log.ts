@@ -2,13 +2,13 @@ import { Redis } from "ioredis";
 import type { LimitDecision } from "../../domain/metering.ts";
 import type { SharedLimitLog } from "../../ports/limit-log.ts";
 
-/** Timeout of a call. When a call rejects, the caller applies its local limit. */
+/** Timeout of a call. If a call rejects, the rate limiter uses its local limit. */
 const RESPONSE_MS_MAX = 100;
-/** The timeout consists of this many timers in a row. If the event loop is blocked, only one is used up. */
+/** Number of consecutive timers that form the timeout. A blocked event loop uses up only one of them. */
 const RESPONSE_PARTS = 4;
-/** Timeout of ioredis, for the commands that it sends itself when it connects. */
+/** Timeout of the commands that ioredis itself sends when it connects. */
 const COMMAND_MS_MAX = 5_000;
-/** Short, so that nodes share their limits again within two seconds after Redis is back. */
+/** Maximum pause before a reconnect. Nodes share their limits again within two seconds after Redis is back. */
 const RECONNECT_MS_MAX = 500;
 
 /**
@@ -50,12 +50,11 @@ interface LimitingRedis extends Redis {
 }
 
 /**
- * Opens a limit counter in Redis or Valkey that all nodes share. Connects and reconnects in the background; while
+ * Opens a request counter in Redis or Valkey that all nodes share. Connects and reconnects in the background; while
  * disconnected, every call rejects immediately.
  *
  * @param options.prefix       prefix of the keys, equal for all nodes that share their limits
- * @param options.answerMsMax  milliseconds after which a call rejects, without the time in which the event loop is
- *   blocked
+ * @param options.answerMsMax  timeout of a call in milliseconds, excluding time in which the event loop is blocked
  */
 export function openRedisLimitLog(options: {
   readonly url: string;

@@ -1,7 +1,7 @@
 import { BlockList } from "node:net";
-import { plainAddress } from "../../lib/ip-prefix.ts";
+import { normaliseIpAddress } from "../../lib/ip-prefix.ts";
 
-/** Unicast IPv6 addresses of hosts. Addresses outside contain IPv4 addresses in old forms, or are not global. */
+/** Global unicast IPv6 addresses. Other addresses are not global or embed an IPv4 address in an obsolete format. */
 const GLOBAL_IPV6 = createList([["2000::", 3]], "ipv6");
 
 const FORBIDDEN_IPV6 = createList(
@@ -48,7 +48,7 @@ function createList(subnets: readonly (readonly [string, number])[], family: "ip
  * IPv4-mapped IPv6 address is checked as its IPv4 address. Text that is not an IP address is not public.
  */
 export function isPublicAddress(text: string): boolean {
-  const address = plainAddress(text);
+  const address = normaliseIpAddress(text);
   if (address === null) return false;
   if (!address.includes(":")) return !FORBIDDEN_IPV4.check(address, "ipv4");
   return GLOBAL_IPV6.check(address, "ipv6") && !FORBIDDEN_IPV6.check(address, "ipv6");

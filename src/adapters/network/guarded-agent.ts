@@ -3,16 +3,16 @@ import http from "node:http";
 import net, { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
-import { plainAddress } from "../../lib/ip-prefix.ts";
+import { normaliseIpAddress } from "../../lib/ip-prefix.ts";
 import { isLoopbackAddress, isLoopbackHost } from "../../lib/loopback.ts";
 import { isPublicAddress } from "./guarded-address.ts";
 
 const LOOPBACK_ADDRESSES = ["127.0.0.1", "::1"];
-/** Addresses of one host that a connection tries. */
+/** Maximum number of addresses of a host that a connection attempt tries. */
 const DIALLED_ADDRESSES_MAX = 4;
-/** Unused connections that an agent keeps open, to all hosts. */
+/** Maximum number of idle connections that an agent keeps open, to all hosts. */
 const IDLE_SOCKETS_MAX = 256;
-/** Node servers close an unused connection after 5 s. */
+/** Maximum idle time of a connection. Servers on Node close an idle connection after 5 s. */
 const IDLE_MS_MAX = 4_000;
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
@@ -26,11 +26,13 @@ export type Dial = (addresses: readonly string[], port: number) => net.Socket;
 export interface GuardPorts {
   readonly resolveHost: ResolveHost;
   readonly dial: Dial;
-  /** Whether `localhost` and loopback addresses may be requested. Names that resolve to loopback never may. */
+  /**
+   * Allows requests to `localhost` and loopback addresses. Other names that resolve to loopback are always rejected.
+   */
   readonly allowsLoopback: boolean;
   /** Certificates to trust instead of the built-in ones, as PEM. */
   readonly ca?: string;
-  /** Called with the addresses before a request is sent to one of them. Throws to refuse the request. */
+  /** Called with the addresses before a request is sent to one of them. May throw to reject the request. */
   readonly admit?: (addresses: readonly string[]) => void;
 }
 
@@ -40,10 +42,10 @@ export class ForbiddenAddressError extends Error {
 }
 
 /**
- * Creates a resolver that queries the DNS servers of the system. It does not use `getaddrinfo`, whose queries block the
- * threads that also read files, and ignores /etc/hosts and search domains.
+ * Creates a resolver that queries the DNS servers of the system. It ignores /etc/hosts and search domains. It does not
+ * use `getaddrinfo`, which would block threads that also read files.
  *
- * @param options  servers and time per query; injected by tests
+ * @param options  servers and timeout per query; injected by tests
  */
 export function createDnsResolver({
   servers,
@@ -69,7 +71,7 @@ export const dialTcp: Dial = (addresses, port) =>
     port,
     noDelay: true,
     autoSelectFamily: true,
-    // The only source of addresses, so that only checked addresses are dialled.
+    // Returns only the checked addresses, so that no other address is connected to.
     lookup: (_hostname, _options, callback) =>
       callback(
         null,
@@ -77,21 +79,23 @@ export const dialTcp: Dial = (addresses, port) =>
       ),
   });
 
-/** Options that a request passes through the agent. */
+/** Options of a request that are read by the agent. */
 export interface GuardedRequestOptions {
-  /** Ends the DNS lookup, the connection and the TLS handshake. The agent does not receive the option `signal`. */
+  /**
+   * Aborts the DNS lookup, the connection and the TLS handshake. Node does not pass the option `signal` to the agent.
+   */
   readonly connectSignal: AbortSignal;
-  /** Requests with the same text share connections. */
+  /** Requests with the same value share connections. */
   readonly sharedBy: string | undefined;
 }
 
 type ConnectOptions = http.ClientRequestArgs & GuardedRequestOptions;
 
 /**
- * An agent that connects to public addresses only. Every connection resolves the host again and is refused if any of
- * its addresses is forbidden. The address of the peer is checked again before the first byte is written.
+ * An agent that connects only to public addresses. Each connection resolves the host again and is rejected if any of
+ * the host's addresses is forbidden. The address of the peer is checked again before the first byte is written.
  *
- * The agent does not limit the connections in use. Requests need the options of `GuardedRequestOptions`.
+ * The number of connections in use is not limited. Requests must have the options of `GuardedRequestOptions`.
  */
 export class GuardedAgent extends http.Agent {
   readonly #isSecure: boolean;
@@ -102,7 +106,7 @@ export class GuardedAgent extends http.Agent {
     super({ keepAlive: true, timeout: IDLE_MS_MAX });
     this.#isSecure = protocol === "https:";
     this.#ports = ports;
-    // Otherwise `https.request` refuses the agent.
+    // Otherwise `https.request` rejects the agent.
     Object.assign(this, { protocol, defaultPort: this.#isSecure ? 443 : 80 });
   }
 
@@ -146,7 +150,7 @@ export class GuardedAgent extends http.Agent {
   }
 }
 
-/** Part of a URL to which a connection is opened. The host has no brackets. */
+/** Scheme, host and port of a connection. The host has no brackets. */
 interface Target {
   readonly host: string;
   readonly port: number;
@@ -167,7 +171,7 @@ async function connectGuarded(
   ports.admit?.(addresses);
   const socket = ports.dial(addresses, target.port);
   await untilEvent(socket, "connect", signal);
-  const peer = plainAddress(socket.remoteAddress ?? "") ?? "";
+  const peer = normaliseIpAddress(socket.remoteAddress ?? "") ?? "";
   if (!addresses.includes(peer)) {
     socket.destroy();
     throw new ForbiddenAddressError("connected to an address that was not checked");
@@ -189,11 +193,13 @@ async function connectGuarded(
 /** Returns the addresses of a host in normalised form. @throws ForbiddenAddressError if any of them is forbidden */
 async function findAddresses(host: string, ports: GuardPorts): Promise<readonly string[]> {
   if (ports.allowsLoopback && isLoopbackHost(host))
-    return (isLoopbackAddress(host) ? [host] : LOOPBACK_ADDRESSES).map((address) => plainAddress(address) ?? address);
+    return (isLoopbackAddress(host) ? [host] : LOOPBACK_ADDRESSES).map(
+      (address) => normaliseIpAddress(address) ?? address,
+    );
   const answers = isIP(host) === 0 ? await ports.resolveHost(host) : [host];
   if (answers.length === 0) throw new Error("the host has no address");
   if (!answers.every(isPublicAddress)) throw new ForbiddenAddressError("the host has a forbidden address");
-  return answers.map((address) => plainAddress(address) ?? address);
+  return answers.map((address) => normaliseIpAddress(address) ?? address);
 }
 
 function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -205,7 +211,7 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** Resolves at an event of a socket. Rejects if the socket fails or the signal aborts; the socket is then destroyed. */
+/** Resolves when a socket emits an event. If the socket fails or the signal aborts, destroys the socket and rejects. */
 async function untilEvent(socket: net.Socket, event: string, signal: AbortSignal): Promise<void> {
   try {
     const happened = new Promise<void>((resolve, reject) => {

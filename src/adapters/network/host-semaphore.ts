@@ -1,17 +1,17 @@
 import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 
 export interface HostSemaphoreLimits {
-  /** Requests at the same time, to all hosts. */
+  /** Maximum number of concurrent requests to all hosts. */
   readonly total: number;
-  /** Requests at the same time to one host. */
+  /** Maximum number of concurrent requests to one host. */
   readonly perHost: number;
-  /** Requests that wait for a slot, to all hosts. */
+  /** Maximum number of waiting requests to all hosts. */
   readonly waiting: number;
-  /** Requests to one host that wait for a slot of this host. */
+  /** Maximum number of waiting requests to one host. */
   readonly waitingPerHost: number;
 }
 
-/** Limits how many requests run at the same time, in total and per host, and how many wait. Customers take turns. */
+/** Limits the concurrent and waiting requests, in total and per host. Customers are served in round-robin order. */
 export function createHostSemaphore(limits: HostSemaphoreLimits) {
   const allSlots = new FairSemaphore({ slots: limits.total });
   const hosts = new Map<string, FairSemaphore>();
@@ -39,9 +39,10 @@ export function createHostSemaphore(limits: HostSemaphoreLimits) {
       return hosts.size;
     },
     /**
-     * Waits for a slot. A request first waits for its host, so that a slow host leaves the other slots free.
+     * Waits for a slot. A request first waits for a slot of its host, so that requests to a slow host do not hold the
+     * slots for all hosts.
      *
-     * @param customer  id of the customer; requests without one take turns together
+     * @param customer  id of the customer; requests without a customer count as one customer
      * @throws QueueFullError if too many requests wait; the signal's reason if it aborts
      */
     async acquire(host: string, customer: string, signal: AbortSignal): Promise<Release> {

@@ -2,15 +2,16 @@ import type { Clock } from "../../ports/clock.ts";
 
 /** Processing time after which the queue yields to the event loop. */
 const SLICE_MS_MAX = 1;
-/** Limit of queued messages. A full queue is drained without yielding, which bounds the memory and slows the sender. */
+/**
+ * Maximum number of queued messages. A full queue is drained without yielding, which bounds memory and slows the peer.
+ */
 const QUEUED_MESSAGES_MAX = 10_000;
 
 /**
- * Returns a function that queues the processing of a message. Messages are processed in order, in slices between which
- * the event loop runs: a burst of thousands of frames would otherwise delay every HTTP request.
+ * Returns a function that queues the processing of a message. Messages are processed in order, in slices with a yield
+ * to the event loop between them. Otherwise a burst of thousands of frames would delay every HTTP request.
  *
- * @param onError  called if the processing of a message throws. Nobody else catches the error, which would end the
- *   process
+ * @param onError  called if the processing of a message throws; an uncaught error would end the process
  */
 export function createMessageQueue(clock: Clock, onError: (error: unknown) => void): (work: () => void) => void {
   let queued: (() => void)[] = [];
@@ -48,6 +49,6 @@ export function createMessageQueue(clock: Clock, onError: (error: unknown) => vo
   };
 }
 
-/** Describes the error of a message as the reason why its connection is closed. */
+/** Formats an error in the processing of a message as the reason for closing the connection. */
 export const describeFailure = (error: unknown): string =>
   `a message could not be processed: ${error instanceof Error ? error.message : String(error)}`;

@@ -1,7 +1,7 @@
 import { VenueError } from "../../domain/errors.ts";
 import type { HttpOut } from "../../ports/http-out.ts";
 
-/** HTTP of a process that may not send requests: every request fails. */
+/** Creates an HTTP client whose requests always fail, for a process that must not send requests. */
 export function createOfflineHttp(): HttpOut & { close(): Promise<void> } {
   return {
     async send() {

@@ -5,10 +5,10 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 
 const SOCKET_FILE = "operator.sock";
-/** Longest path of a Unix socket that all systems accept. */
+/** Maximum length of a Unix socket's path that all systems accept. */
 const PATH_BYTES_MAX = 100;
 const CONNECTIONS_MAX = 8;
-/** Largest size of a request and of a response. A command with its input file and a list of all pairs fit. */
+/** Maximum size of a request or a response. Large enough for a command's input file and for a list of all pairs. */
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 const WAIT_MS_MAX = 30_000;
 /** Pause between attempts to connect. A service that is starting listens within seconds. */
@@ -24,7 +24,7 @@ const NOT_LISTENING_CODES: readonly unknown[] = ["ENOENT", "ECONNREFUSED"];
  */
 export type OperatorFailure = "denied" | "absent" | "silent" | "failed";
 
-/** The process that holds the data directory did not return a response. */
+/** Thrown if the process that holds the data directory did not execute a request. */
 export class OperatorSocketError extends Error {
   override readonly name = "OperatorSocketError";
   readonly failure: OperatorFailure;
@@ -43,7 +43,7 @@ type Reply = { readonly answer: unknown } | { readonly failure: OperatorFailure 
  * the owner can read the store's files. If the socket cannot be created, the service logs a warning and runs without
  * it.
  *
- * @param waitMs  longest time without data on a connection
+ * @param waitMs  maximum time without data on a connection
  * @returns a function that stops listening
  */
 export async function listenOnOperatorSocket(
@@ -88,8 +88,9 @@ export async function listenOnOperatorSocket(
 }
 
 /**
- * Creates the socket in a private folder and moves it after its permissions are restricted, so that no other user can
- * open it before. Replaces the socket of a killed process; the lock on the directory ensures that none is in use.
+ * Creates the socket in a private folder, restricts its permissions and then moves it, so that no other user can open
+ * it in between. Replaces the socket of a killed process. The lock on the directory ensures that no other process uses
+ * it.
  */
 async function listenPrivately(server: Server, dir: string, path: string): Promise<void> {
   const folder = await mkdtemp(join(dir, ".o"));

@@ -3,25 +3,25 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { Agent, buildConnector, type Dispatcher } from "undici";
 
-/** Interim responses (status 1xx) before a response. Servers send one or two; HTTP sets no limit. */
+/** Maximum number of interim responses (status 1xx) before a response. Servers send one or two. */
 const INTERIM_RESPONSES_MAX = 4;
-/** The first pieces of a body may have any size. After them, the pieces must have 16 bytes on average. */
+/** Number of pieces of a body that may have any size. With more pieces, the average size must be at least 16 bytes. */
 const SMALL_PIECES_MAX = 256;
 const PIECE_BYTES_MIN = 16;
 /**
- * Bytes that a connection may receive in a quarter of a second. This also limits bytes that no other limit counts, such
- * as chunk extensions. The largest listing has 3 MB.
+ * Maximum number of bytes that a connection may receive in a quarter of a second. It includes bytes that no other limit
+ * counts, such as chunk extensions. The largest response of a venue has 3 MB.
  */
 const BYTES_PER_PERIOD_MAX = 8 * 2 ** 20;
 const PERIOD_MS = 250;
 const CONNECT_MS_MAX = 10_000;
 /**
- * The parser of `node:http` gets at most this many bytes at once. A read of a socket has up to 64 KiB, which can hold
- * 3,000 interim responses, and the parser reports all of them even if the request ends at the fifth.
+ * Maximum number of bytes passed to the parser of `node:http` at once. A read from a socket has up to 64 KiB and can
+ * contain 3,000 interim responses. The parser would report all of them, even if the request was aborted at the fifth.
  */
 const PARSED_BYTES_MAX = 512;
 
-/** Thrown for a response whose form would take too much CPU time to read. */
+/** Thrown for a response that would take too much CPU time to parse. */
 export class ResponseLimitError extends Error {
   override name = "ResponseLimitError";
 }
@@ -48,7 +48,7 @@ class ResponseCount {
 }
 
 /**
- * Ends a request of `node:http` whose response exceeds the limits. The request or the response fails with
+ * Aborts a request of `node:http` if its response exceeds the limits. The request or the response then fails with
  * ResponseLimitError.
  */
 export function limitResponse(outgoing: ClientRequest): void {
@@ -61,7 +61,7 @@ export function limitResponse(outgoing: ClientRequest): void {
   outgoing.on("upgrade", (_response, socket) => pushWhole(socket));
   outgoing.on("information", () => endIfThrown(outgoing, () => count.addInterim()));
   outgoing.on("response", (response: IncomingMessage) => {
-    // Not a `data` listener: it would start the stream before the reader is attached, and streams join pieces.
+    // A `data` listener would start the stream before the reader is attached, and streams may join pieces.
     const push = response.push.bind(response);
     response.push = (piece: Buffer | null, encoding) => {
       if (piece !== null) endIfThrown(response, () => count.addPiece(piece.length));
@@ -70,7 +70,7 @@ export function limitResponse(outgoing: ClientRequest): void {
   });
 }
 
-/** Sends the handshake of a WebSocket, whose response is limited; for the option `finishRequest` of `ws`. */
+/** Sends the handshake request of a WebSocket, with a limited response. Used as the option `finishRequest` of `ws`. */
 export function endLimited(handshake: ClientRequest): void {
   limitResponse(handshake);
   handshake.end();
@@ -84,10 +84,10 @@ function endIfThrown(target: { destroy(error: Error): unknown }, check: () => vo
   }
 }
 
-/** The method `push` of each socket whose bytes are parsed in parts. */
+/** The original method `push` of each socket whose data is parsed in parts. */
 const wholePushes = new WeakMap<Duplex, Socket["push"]>();
 
-/** Passes what a socket receives to the parser in parts, until the socket is destroyed. */
+/** Passes the data that a socket receives to the parser in parts, until the socket is destroyed. */
 function parseInParts(socket: Socket): void {
   if (wholePushes.has(socket)) return;
   const push = socket.push.bind(socket);
@@ -133,7 +133,7 @@ export function createLimitedAgent(options: Omit<Agent.Options, "connect"> = {})
   const connect = buildConnector({ timeout: CONNECT_MS_MAX, allowH2: false });
   const agent = new Agent({
     ...options,
-    // HTTP/2 sends several responses on one connection, and the limit would add up their bytes.
+    // With HTTP/2, the rate limit of a connection would apply to the sum of several responses.
     allowH2: false,
     connect(target, callback) {
       connect(target, (...result) => {

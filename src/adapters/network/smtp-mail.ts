@@ -7,12 +7,12 @@ import type { MailOut } from "../../ports/mail-out.ts";
 const CONNECTIONS_MAX = 4;
 const CONNECT_MS_MAX = 10_000;
 const GREETING_MS_MAX = 10_000;
-/** Longest time without data from the server while an e-mail is sent. */
+/** Maximum time without data from the server while an e-mail is sent. */
 const SOCKET_IDLE_MS_MAX = 20_000;
-/** Longest time to send an e-mail, even if the server keeps sending data. Then the connection is closed. */
+/** Maximum time to send an e-mail, even if the server keeps sending data. Afterwards the connection is closed. */
 const SEND_MS_MAX = 60_000;
 const POOL_IDLE_MS_MAX = 30_000;
-/** A reply of a server has a few lines. */
+/** Maximum size of a server's reply, which usually has a few lines. */
 const REPLY_BYTES_MAX = 65_536;
 
 /**
@@ -70,7 +70,7 @@ export function createSmtpMail(clock: Clock, options: { readonly url: string; re
   };
 }
 
-/** Includes only the codes, because the server's text may contain the recipient or the e-mail. */
+/** Creates an error that contains only codes, because the server's text may contain the recipient or the e-mail. */
 function toMailError(error: unknown): MailError {
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
   const status = typeof responseCode === "number" ? ` ${responseCode}` : "";

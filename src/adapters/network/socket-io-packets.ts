@@ -4,7 +4,8 @@ import { isNestedDeeper, JSON_DEPTH_MAX, JsonBoundError } from "../../lib/json/j
 import { endLimited } from "./response-limits.ts";
 
 /**
- * Limit of events before the peer accepts the connection to the namespace. The library keeps these events in memory.
+ * Maximum number of events before the connection to the namespace is accepted. The library keeps these events in
+ * memory.
  */
 export const EARLY_EVENTS_MAX = 100;
 
@@ -30,9 +31,9 @@ export class CheckedWebSocket extends NodeWebSocket {
 }
 
 /**
- * Returns a Socket.IO decoder that refuses packets without the data that their type requires, and events above
- * `EARLY_EVENTS_MAX`. The client closes the connection then. The library itself fails later, outside its own error
- * handling.
+ * Returns a Socket.IO decoder that throws for a packet without the data that its type requires, and for more than
+ * `EARLY_EVENTS_MAX` early events. The client then closes the connection. Without these checks, the library would fail
+ * later, outside its own error handling.
  *
  * @param countEarlyEvents number of events that the client keeps until the namespace is connected
  */
@@ -40,7 +41,7 @@ export function createDecoderClass(countEarlyEvents: () => number): typeof Decod
   return class CheckedDecoder extends Decoder {
     constructor() {
       super();
-      // Registered first, so that an error keeps the packet from the client.
+      // Registered first, so that the client does not receive an invalid packet.
       this.on("decoded", (packet: Packet) => {
         if (!isPacketValid(packet)) throw new Error("a packet lacks data that its type requires");
         if (packet.type === PacketType.EVENT && countEarlyEvents() >= EARLY_EVENTS_MAX) {

@@ -10,7 +10,7 @@ const USER_AGENT = "parallax/1.0";
 /** Size of the buffers that a decoder fills. Larger than Node's default of 16 KiB, because pages have megabytes. */
 const DECODED_CHUNK_BYTES = 128 * 1024;
 
-/** Creates a decoder for each supported value of Content-Encoding. They decode outside the event loop. */
+/** Factories of the decoders, by supported value of Content-Encoding. They decode outside the event loop. */
 const DECODERS = new Map([
   ["gzip", () => createGunzip({ chunkSize: DECODED_CHUNK_BYTES })],
   ["br", () => createBrotliDecompress({ chunkSize: DECODED_CHUNK_BYTES })],
@@ -18,8 +18,8 @@ const DECODERS = new Map([
 const ACCEPT_ENCODING = [...DECODERS.keys()].join(", ");
 
 /**
- * Creates an HTTP client with a keep-alive pool per host. Does not follow redirects. Accepts compressed responses.
- * Bounds the size and time of each response.
+ * Creates an HTTP client with a keep-alive pool per host. It does not follow redirects, accepts compressed responses,
+ * and limits the size and time of each response.
  */
 export function createUndiciHttp(clock: Clock): HttpOut & { close(): Promise<void> } {
   const agent = createLimitedAgent({ connections: CONNECTIONS_PER_HOST_MAX });

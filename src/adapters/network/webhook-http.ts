@@ -40,25 +40,28 @@ import { createCheckWebhookUrl } from "./webhook-url.ts";
 const USER_AGENT = "parallax/1.0";
 
 export interface WebhookHttpOptions {
-  /** Permits http and https to loopback. Only for a sandbox that no other machine can reach. */
+  /** Allows http and https to loopback addresses. Only for a sandbox that no other machine can reach. */
   readonly allowsLoopback: boolean;
-  /** Requests per second to one host name, of all customers together. One address may receive four times as many. */
+  /**
+   * Maximum requests per second to one host name, for all customers together. The limit of an address is four times
+   * that.
+   */
   readonly hostRate: number;
-  /** Name resolution; injected by tests. */
+  /** Resolves host names; injected by tests. */
   readonly resolveHost?: ResolveHost;
   /** Opens connections; injected by tests. */
   readonly dial?: Dial;
   /** Certificates to trust instead of the built-in ones, as PEM; injected by tests. */
   readonly ca?: string;
-  /** Slots of requests, and of those to slow receivers; smaller in tests. */
+  /** Limits of requests to healthy receivers and to slow receivers; smaller in tests. */
   readonly limits?: HostSemaphoreLimits;
   readonly slowLimits?: HostSemaphoreLimits;
 }
 
 /**
- * Creates the sender of webhooks. It connects to public addresses only, verifies certificates, follows no redirects and
- * decompresses nothing. Bounds the connections, the number and time of waiting requests, the rate of requests to each
- * host, and the size and time of each response.
+ * Creates the HTTP client for webhooks. It connects only to public addresses and verifies certificates. It neither
+ * follows redirects nor decompresses responses. It limits the connections, the number and time of waiting requests, the
+ * rate of requests to each host, and the size and time of each response.
  */
 export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
   const { resolveHost = createDnsResolver(), dial = dialTcp } = options;
@@ -77,7 +80,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;
 
-  /** Waits for a slot and for the rate of the host. @throws OverRateError, QueueFullError or the signal's reason */
+  /** Waits for a slot and for the host's rate limit. @throws OverRateError, QueueFullError or the signal's reason */
   async function waitForTurn(
     { health = "healthy", customerId = "" }: WebhookRequest,
     { hostname }: URL,
@@ -96,7 +99,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
     }
   }
 
-  /** @throws OverRateError if nothing was sent because of a rate */
+  /** @throws OverRateError if nothing was sent because of a rate limit */
   async function sendNow(request: WebhookRequest, url: URL, abort: AbortController): Promise<WebhookAnswer> {
     const cancelDeadline = clock.setTimeout(() => abort.abort(), request.deadlineMs);
     try {
@@ -130,7 +133,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
       const answer = await sendNow(request, url, abort);
       return { answer, timing: measure() };
     } catch {
-      // Without a slot or above a rate, nothing was sent to the receiver.
+      // Without a slot or above a rate limit, nothing was sent to the receiver.
       return UNAVAILABLE;
     } finally {
       releaseOnce();
@@ -163,7 +166,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
 
 const UNAVAILABLE: WebhookAttempt = { answer: { kind: "failed", failure: "unavailable" }, timing: null };
 
-/** Returns a function that returns the time since this call. */
+/** Starts a time measurement. The returned function returns the start time and the duration since then. */
 function startMeasuring(clock: Clock): () => RequestTiming {
   const startedAt = clock.now();
   const startedMonotonic = clock.monotonic();
@@ -193,8 +196,8 @@ interface SendOptions {
 class StaleConnectionError extends Error {}
 
 /**
- * Sends the request. If the receiver had already closed the reused connection, sends it again on another connection.
- * The number of retries is bounded, because each closed connection leaves the pool.
+ * Sends the request. If the receiver had already closed the reused connection, sends the request again on another
+ * connection. The number of retries is bounded, because each closed connection is removed from the pool.
  */
 async function sendOnOpenConnection(url: URL, request: WebhookRequest, options: SendOptions): Promise<Received> {
   for (;;) {
@@ -227,7 +230,7 @@ function send(url: URL, request: WebhookRequest, { agent, signal }: SendOptions)
     limitResponse(outgoing);
     let hasResponse = false;
     const fail = (error: Error) => {
-      // After the head of a response, only the body can be incomplete.
+      // After the response headers, the response is accepted even if the body is incomplete.
       if (hasResponse) return;
       reject(outgoing.reusedSocket && isClosedConnection(error) ? new StaleConnectionError() : error);
     };
@@ -245,7 +248,7 @@ function send(url: URL, request: WebhookRequest, { agent, signal }: SendOptions)
 const isClosedConnection = (error: Error): boolean =>
   ["ECONNRESET", "EPIPE"].includes((error as { readonly code?: string }).code ?? "");
 
-/** Reads the body to its end and returns its first bytes. Ends the connection after `BODY_BYTES_MAX`. Never rejects. */
+/** Reads the body and returns its first bytes. Closes the connection after `BODY_BYTES_MAX` bytes. Never rejects. */
 function readHead(response: http.IncomingMessage): Promise<string> {
   const head: Buffer[] = [];
   let received = 0;
@@ -256,7 +259,7 @@ function readHead(response: http.IncomingMessage): Promise<string> {
   });
   return new Promise((resolve) => {
     const finish = () => resolve(decodeHead(Buffer.concat(head)));
-    // The status alone decides, so an early end of the body is not a failure.
+    // Only the status decides about success, so an early end of the body is not a failure.
     for (const event of ["end", "error", "close"]) response.on(event, finish);
   });
 }

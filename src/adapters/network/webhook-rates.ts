@@ -7,12 +7,12 @@ import {
   WAITING_PER_HOST_MAX,
 } from "../../domain/webhook-limits.ts";
 import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
-import { limitedBlocks } from "../../lib/ip-prefix.ts";
+import { rateLimitedPrefixes } from "../../lib/ip-prefix.ts";
 import { TokenBucket } from "../../lib/token-bucket.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { ReceiverHealth } from "../../ports/webhook-out.ts";
 
-/** A bucket contains the requests of this time, so a bucket that was not used for this time is full. */
+/** Time in which an empty bucket is refilled completely. */
 const FULL_AFTER_MS = 1_000;
 
 const TURN_LIMITS = {
@@ -22,7 +22,7 @@ const TURN_LIMITS = {
   credit: CUSTOMER_CREDIT,
 };
 
-/** Thrown instead of sending a request that would exceed a limit. */
+/** Thrown instead of sending a request that would exceed a rate limit. */
 export class OverRateError extends Error {
   override name = "OverRateError";
 }
@@ -40,15 +40,15 @@ export class WebhookRates {
   readonly #clock: Pick<Clock, "monotonic" | "sleep">;
   readonly #perSecond: number;
   readonly #bucketsMax: number;
-  /** The bucket that was not used for the longest time is first. */
+  /** Buckets by key, least recently used first. */
   readonly #buckets = new Map<string, { readonly bucket: TokenBucket; readonly usedAt: number }>();
   /**
-   * The queues of requests that wait for a token: one per host name and health of the receiver. The request that has
-   * the one slot of a queue takes the next token; the others wait for the slot.
+   * Queues of requests that wait for a token, one per host name and health of the receiver. Each queue has one slot.
+   * The request with the slot takes the next token; the others wait for the slot.
    */
   readonly #turns = new Map<string, FairSemaphore>();
 
-  /** @param options.perSecond  requests per second to one host name, of which all may be sent at once */
+  /** @param options.perSecond  maximum requests per second to one host name, which is also the maximum burst */
   constructor({
     clock,
     perSecond,
@@ -63,7 +63,7 @@ export class WebhookRates {
     this.#bucketsMax = bucketsMax;
   }
 
-  /** Host names and addresses that were requested within about a second. */
+  /** Number of buckets: host names and addresses requested within about the last second. */
   get size(): number {
     return this.#buckets.size;
   }
@@ -73,16 +73,16 @@ export class WebhookRates {
     return this.#turns.size;
   }
 
-  /** Takes a token of a host name. Returns false if none is available, or if other requests already wait for one. */
+  /** Takes a token of a host name. Returns false if no token is available or if other requests are waiting for one. */
   tryTakeHost(hostname: string, health: ReceiverHealth = "healthy"): boolean {
     return !this.#turns.has(turnsKeyOf(hostname, health)) && this.#take(this.#ratesOf(hostname, health)) === 0;
   }
 
   /**
-   * Waits for a slot and a token of a host name. Customers take turns.
+   * Waits for a slot and a token of a host name. Customers are served in round-robin order.
    *
    * @param acquireSlot  waits for the slot
-   * @param health       of the receiver
+   * @param health       health of the receiver
    * @returns the slot
    * @throws OverRateError if too many requests wait; the signal's reason if it aborts; the errors of `acquireSlot`
    */
@@ -117,8 +117,8 @@ export class WebhookRates {
   }
 
   /**
-   * Takes the token after the slot. Otherwise requests with tokens would wait for slots and then exceed the rate
-   * together.
+   * Takes the token after the slot. Otherwise requests that already have tokens could wait for slots and then exceed
+   * the rate limit together.
    */
   async #waitForToken(
     rates: readonly Rate[],
@@ -135,18 +135,18 @@ export class WebhookRates {
   }
 
   /**
-   * Counts a request for which any of the addresses can be dialled.
+   * Counts a request that may connect to any of the addresses.
    *
-   * @throws OverRateError if the limit of one is reached
+   * @throws OverRateError if the rate limit of one of the addresses is reached
    */
   takeAddresses(addresses: readonly string[]): void {
-    const factors = new Map(addresses.flatMap(limitedBlocks).map(({ block, factor }) => [block, factor]));
+    const factors = new Map(addresses.flatMap(rateLimitedPrefixes).map(({ block, factor }) => [block, factor]));
     const rates = [...factors].map(([block, factor]) => ({
       key: `address ${block}`,
       perSecond: this.#perSecond * ADDRESS_FACTOR * factor,
     }));
-    // If one address is at its limit, the others lose no token, so that the tokens of a host cannot be used up through
-    // its address.
+    // If one address is at its limit, no token is taken for the others. Otherwise rejected requests would use up their
+    // tokens.
     if (this.#take(rates) > 0) throw new OverRateError(`one of ${addresses.join(", ")} is requested too often`);
   }
 
@@ -157,7 +157,8 @@ export class WebhookRates {
   }
 
   /**
-   * Takes a token of each bucket and returns 0. If one has none, takes none and returns the milliseconds until all do.
+   * Takes a token from each bucket and returns 0. If a bucket is empty, takes no token and returns the milliseconds
+   * until all buckets have one.
    */
   #take(rates: readonly Rate[]): number {
     const waitMs = this.#waitMs(rates);
@@ -176,7 +177,7 @@ export class WebhookRates {
     return 0;
   }
 
-  /** A bucket that is full does not differ from a new one. */
+  /** Removes full buckets, which are equivalent to new buckets. */
   #forgetFull(now: number): void {
     for (const [key, { usedAt }] of this.#buckets) {
       if (now - usedAt < FULL_AFTER_MS) break;

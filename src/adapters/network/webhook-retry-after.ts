@@ -1,11 +1,11 @@
 import { RETRY_AFTER_MS_MAX } from "../../domain/webhook-limits.ts";
 
 const SECONDS_PATTERN = /^\d{1,10}$/;
-/** The form of HTTP dates that senders must use: Sun, 06 Nov 1994 08:49:37 GMT. */
+/** Matches the HTTP date format that senders must use: Sun, 06 Nov 1994 08:49:37 GMT. */
 const DATE_PATTERN = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * Reads a Retry-After header: seconds or an HTTP date.
+ * Parses a Retry-After header: seconds or an HTTP date.
  *
  * @param now  Unix milliseconds
  * @returns Unix milliseconds from `now` to 24 hours later; null if the header is missing or invalid

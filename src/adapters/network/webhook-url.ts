@@ -5,10 +5,11 @@ import type { CheckWebhookUrl } from "../../ports/webhook-out.ts";
 import { isPublicAddress } from "./guarded-address.ts";
 
 /**
- * URL parsers remove or replace these characters, so that the stored URL would differ from the registered one.
+ * Characters that URL parsers remove or replace. They are rejected, because the stored URL would differ from the
+ * submitted one.
  */
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
-/** Port 443 is empty in a parsed https URL. */
+/** Allowed ports. In a parsed https URL, port 443 is an empty string. */
 const PORTS = ["", "8443"];
 const PRIVATE_SUFFIXES = [".localhost", ".local", ".internal", ".home.arpa"];
 

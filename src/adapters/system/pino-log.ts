@@ -6,13 +6,13 @@ const ITEMS_MAX = 50;
 const TEXT_LENGTH_MAX = 8_000;
 const NAME_LENGTH_MAX = 100;
 /**
- * Limit of the fields of a line as JSON. A line also has the fields of its `child`, with the same limit, and its
- * message.
+ * Maximum length of a line's fields as JSON. The line also contains the fields of its `child`, with the same limit, and
+ * the message.
  */
 const FIELDS_LENGTH_MAX = 6_000;
-/** Characters that are kept of longer fields. Their number at most doubles when they are written as a JSON string. */
+/** Number of characters that are kept of longer fields. Writing them as a JSON string at most doubles the length. */
 const CUT_FIELDS_LENGTH = 3_000;
-/** Limit of a message as JSON. */
+/** Maximum length of a message as JSON. */
 const MESSAGE_LENGTH_MAX = 2_000;
 const HIDDEN_TEXT = "[hidden]";
 const SECRET_NAME_PATTERN =
@@ -71,7 +71,7 @@ function boundFields(fields: object): Record<string, unknown> {
   return json.length <= FIELDS_LENGTH_MAX ? cleaned : { cut: json.slice(0, CUT_FIELDS_LENGTH) };
 }
 
-/** Cuts a message that is too long. Escape sequences count with their length. */
+/** Truncates a message that is too long as JSON, including escape sequences. */
 function boundMessage(message: string): string {
   const cleaned = cleanText(message);
   const json = JSON.stringify(cleaned);

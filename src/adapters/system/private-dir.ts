@@ -7,9 +7,9 @@ const OTHERS = 0o077;
 const STICKY = 0o1000;
 
 /**
- * Creates a directory with permissions for its owner only. Removes the permissions of group and others from an existing
- * directory and logs this. If the directory has the sticky bit, or if this process may not change its permissions, the
- * permissions stay and a warning is logged.
+ * Creates a directory with permissions for its owner only. For an existing directory, removes the permissions of group
+ * and others and logs this. If the directory has the sticky bit, or if this process may not change the permissions,
+ * they stay unchanged and a warning is logged.
  */
 export async function ensurePrivateDir(path: string, log: Log): Promise<void> {
   await mkdir(path, { recursive: true, mode: OWNER_ONLY });

@@ -11,10 +11,10 @@ const KEY_ID_CHARACTERS = 8;
 const SEALED_PATTERN = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/;
 
 /**
- * Creates a seal with AES-256-GCM. The sealed text is `v1.<key id>.<base64url of IV, tag and ciphertext>`. The owner is
- * authenticated, so a sealed secret cannot be opened in another row.
+ * Creates a `SecretBox` with AES-256-GCM. The sealed text is `v1.<key id>.<base64url of IV, tag and ciphertext>`. The
+ * owner is authenticated, so a sealed secret cannot be opened in another row.
  *
- * @param keys  32 bytes each. The first one seals; all of them open, so that a key can be replaced
+ * @param keys  32 bytes each. The first key encrypts; every key can decrypt, so that keys can be rotated
  * @throws Error if there is no key, or a key has another length
  */
 export function createSecretBox(keys: readonly Uint8Array[], random: Random): SecretBox {
@@ -35,7 +35,7 @@ export function createSecretBox(keys: readonly Uint8Array[], random: Random): Se
     open(sealed, owner) {
       const [, keyId = "", text = ""] = SEALED_PATTERN.exec(sealed) ?? [];
       const bytes = Buffer.from(text, "base64url");
-      // Several texts of base64url have the same bytes; only the one that `seal` returns is accepted.
+      // Several base64url texts decode to the same bytes. Only the text that `seal` returns is accepted.
       if (bytes.length < IV_BYTES + TAG_BYTES || bytes.toString("base64url") !== text)
         throw new SecretSealError("This text is not a sealed secret.");
       const key = keysById.get(keyId);
@@ -54,7 +54,7 @@ export function createSecretBox(keys: readonly Uint8Array[], random: Random): Se
   };
 }
 
-/** Identifies a key without revealing it. */
+/** Returns an id of a key that does not reveal the key. */
 export const secretKeyId = (key: Uint8Array): string =>
   createHash("sha256").update("parallax secret key id\0").update(key).digest("hex").slice(0, KEY_ID_CHARACTERS);
 

@@ -43,7 +43,7 @@ async function createKey(path: string, random: Random): Promise<Uint8Array> {
   const text = `${Buffer.from(random.bytes(KEY_BYTES)).toString("base64")}\n`;
   try {
     await writeFile(temporaryPath, text, { mode: OWNER_ONLY, flag: "wx", flush: true });
-    // Fails if another process has created the file. A rename would replace the key of that process.
+    // `link` fails if another process has created the file. A rename would replace the key of that process.
     await link(temporaryPath, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") throw error;
     });

@@ -47,13 +47,13 @@ export function openStateThread<Request, Response>(
         fail(new Error(`A response took longer than ${RESPONSE_MS_MAX} ms.`));
         void worker.terminate();
       }, RESPONSE_MS_MAX);
-      // While a caller waits, the thread keeps the process alive.
+      // While a request is pending, the thread keeps the process alive.
       worker.ref();
       try {
         worker.postMessage(request);
         return await response.promise;
       } finally {
-        // The request could not be copied to the thread, which accepts other requests.
+        // If the request could not be copied to the thread, the thread still accepts other requests.
         if (pending === response) pending = null;
         worker.unref();
         cancelTimer();

@@ -1,7 +1,7 @@
 import { randomBytes, randomFillSync } from "node:crypto";
 import type { Random } from "../../ports/random.ts";
 
-/** Size of the pool. One kernel call fills the pool, because one kernel call per request id would be slow. */
+/** Size of the pool of random bytes. One system call fills the pool, because a system call per id would be slow. */
 const POOL_BYTES = 4_096;
 const POOLED_LENGTH_MAX = 64;
 

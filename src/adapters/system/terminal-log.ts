@@ -4,7 +4,7 @@ const CONTROL_CHARACTERS = /[\u007f-\u009f]/g;
 const RESET = "\u001b[0m";
 const COLOURS: Readonly<Record<string, string>> = { debug: "\u001b[2m", warn: "\u001b[33m", error: "\u001b[31m" };
 
-/** Whether to colour text on a terminal: not if `NO_COLOR` is set or the terminal is dumb (https://no-color.org). */
+/** Returns whether to use colours: not if `NO_COLOR` is set (https://no-color.org) or the terminal is dumb. */
 export const usesColour = ({ NO_COLOR: noColour, TERM: terminal }: NodeJS.ProcessEnv): boolean =>
   (noColour ?? "") === "" && terminal !== "dumb";
 

@@ -5,13 +5,13 @@ import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-sema
 import type { Clock } from "../../ports/clock.ts";
 import type { WorkerPool } from "../../ports/worker-pool.ts";
 
-/** One thread: the event loop and the embedded store need the other cores. */
+/** Number of threads. One only, because the event loop and the embedded store need the other cores. */
 const THREADS = 1;
 const WAITING_TASKS_MAX = 8;
-/** Maximum waiting tasks of one caller. The other places in the queue are for other callers. */
+/** Maximum number of waiting tasks of one caller, so that the queue has room for other callers. */
 const WAITING_PER_CALLER_MAX = 4;
 const TASK_MS_MAX = 30_000;
-/** A thread without a task for this time ends, because it holds tens of megabytes. */
+/** Idle time after which a thread is ended, because it uses tens of megabytes. */
 const IDLE_MS_MAX = 60_000;
 
 interface Job {
@@ -28,8 +28,8 @@ interface Thread {
 const createClosedError = () => new AppError("draining", "The service is shutting down");
 
 /**
- * Opens a pool of worker threads for a module that exports `runTask` (`ports/worker-pool.ts`). Callers whose tasks wait
- * take turns.
+ * Opens a pool of worker threads for a module that exports `runTask` (`ports/worker-pool.ts`). Waiting callers are
+ * served in round-robin order.
  */
 export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "setTimeout">): WorkerPool<Task, Result> {
   const threads = new Set<Thread>();
@@ -41,7 +41,7 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
   const closing = new AbortController();
   const exits = new Set<Promise<unknown>>();
 
-  /** Ends a thread and fails its task. A thread that is replaced may still be ending. */
+  /** Ends a thread and fails its task. The old thread may still be ending when its replacement starts. */
   const discard = (thread: Thread, error: Error) => {
     if (!threads.delete(thread)) return;
     thread.cancelTimer();
@@ -92,7 +92,7 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
     try {
       thread.worker.postMessage(task, transfer);
     } catch (error) {
-      // The task cannot be copied to the thread.
+      // The task could not be copied to the thread.
       setIdle(thread);
       reject(error);
     }
@@ -104,7 +104,7 @@ export function openWorkerPool<Task, Result>(module: URL, clock: Pick<Clock, "se
       const release = await waitForTurn();
       try {
         if (closing.signal.aborted) throw createClosedError();
-        // The type of the module declares what the thread returns.
+        // The result has the type that the module's `runTask` declares.
         return (await runOnThread(task, transfer)) as Result;
       } finally {
         release();

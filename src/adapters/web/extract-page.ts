@@ -4,7 +4,7 @@ import type { WorkerModule } from "../../ports/worker-pool.ts";
 import { parseDate } from "./parse-date.ts";
 import { reduceHtml } from "./reduce-html.ts";
 
-/** HTML of a third party. */
+/** The input of `runTask`: HTML of a third party. */
 export interface ExtractTask {
   readonly html: string;
 }
@@ -19,7 +19,7 @@ export interface ExtractedPage {
 const ELEMENTS_MAX = 20_000;
 const TITLE_CHARACTERS = 300;
 const TEXT_CHARACTERS = 40_000;
-/** Elements of which the text is one passage. */
+/** Elements whose text forms a separate block. */
 const BLOCKS = /^(?:p|li|h[1-6]|blockquote|pre|td|th|figcaption|dt|dd|div|section|article|br)$/i;
 const DATE_SELECTORS: readonly (readonly [selector: string, attribute: string])[] = [
   ['meta[property="article:published_time"]', "content"],
@@ -48,7 +48,7 @@ export function extractPage(html: string): ExtractedPage {
   ];
   const publishedAt = dates.map(parseDate).find((at) => at !== null) ?? null;
   const title = (document.querySelector("title")?.textContent ?? "").trim().slice(0, TITLE_CHARACTERS);
-  // linkedom has the parts of a document that Readability uses.
+  // linkedom implements the parts of the DOM that Readability uses.
   const article = new Readability(document as unknown as ConstructorParameters<typeof Readability>[0], {
     maxElemsToParse: ELEMENTS_MAX,
   }).parse();
@@ -56,7 +56,7 @@ export function extractPage(html: string): ExtractedPage {
   return { title: title || (article?.title ?? ""), text: text.slice(0, TEXT_CHARACTERS), publishedAt };
 }
 
-/** Text of the article with one line per block, so that sentences of different blocks do not merge. */
+/** Returns the text of the article with one line per block, so that sentences of different blocks are not joined. */
 function blockText(content: string): string {
   const { document } = parseHTML(`<html><body>${content}</body></html>`);
   const lines: string[] = [""];
@@ -74,7 +74,7 @@ function blockText(content: string): string {
     .join("\n");
 }
 
-/** Entry point of the worker threads (`ports/worker-pool.ts`). A page that cannot be parsed has no text. */
+/** Entry point of the worker threads (`ports/worker-pool.ts`). The result is null if the page cannot be parsed. */
 export function runTask({ html }: ExtractTask): ReturnType<WorkerModule<ExtractTask, ExtractedPage | null>["runTask"]> {
   try {
     return { result: extractPage(html), transfer: [] };

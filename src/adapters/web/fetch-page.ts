@@ -43,7 +43,7 @@ export interface FetchPageOptions extends Partial<Pick<GuardPorts, "allowsLoopba
  * Requests a public web page. Every connection, also after a redirect, is refused unless all addresses of its host are
  * public. Bounded in redirects, bytes (received and decoded) and time.
  *
- * @throws Error with a short message; nothing of the response is in it
+ * @throws Error with a short message that contains no part of the response
  */
 export async function fetchPage(
   url: string,
@@ -104,7 +104,7 @@ function request(url: URL, signal: AbortSignal, guard: GuardPorts): Promise<http
   });
 }
 
-/** Reads and decodes a body; ends it at the limit of bytes, before and after decoding. */
+/** Reads and decodes a body. Aborts if the received or the decoded bytes exceed the limit. */
 async function readBody(
   response: http.IncomingMessage,
   encoding: string | undefined,
@@ -144,7 +144,7 @@ async function readBody(
   }
 }
 
-/** Decodes by the charset of the header, else as UTF-8. An unknown charset is read as UTF-8. */
+/** Decodes text with the charset of the header; without a known charset, as UTF-8. */
 function decodeText(body: Buffer, contentType: string): string {
   const label = /charset\s*=\s*"?([\w-]{1,40})/i.exec(contentType)?.[1] ?? "utf-8";
   try {

@@ -1,5 +1,5 @@
-// A single pass over hostile HTML. The parser takes quadratic time for deep nesting and overflows the stack, so it only
-// gets what the article needs, nested to a limited depth.
+// Reduces untrusted HTML in a single pass before it is parsed. The parser takes quadratic time for deep nesting and
+// overflows the stack, so it gets only the elements that an article needs, with limited nesting.
 
 const TAGS_MAX = 20_000;
 const ENTITIES_MAX = 20_000;
@@ -32,13 +32,14 @@ const VOID = new Set([
   "track",
   "wbr",
 ]);
-/** An opening tag of these ends the previous one, so a missing end tag does not nest. */
+/** Elements whose opening tag closes the previous element of the same name, so that missing end tags do not nest. */
 const SELF_CLOSING = new Set(["p", "li", "td", "th", "tr", "dt", "dd", "option"]);
 const TAG_NAME = /^\/?([a-zA-Z][a-zA-Z0-9-]{0,30})/;
 
 /**
- * Returns the HTML without comments, scripts, styles and other elements that have no text, with at most 20,000 tags
- * nested at most 120 deep, and at most 20,000 entities. A `<` that begins no tag is a space. Linear in the length.
+ * Returns the HTML without comments, scripts, styles and other elements that have no text. The result has at most
+ * 20,000 tags, nested at most 120 deep, and at most 20,000 entities. A `<` that does not start a tag becomes a space.
+ * Takes linear time.
  */
 export function reduceHtml(source: string): string {
   let entities = 0;
@@ -81,14 +82,14 @@ export function reduceHtml(source: string): string {
   return parts.join("");
 }
 
-/** Closes the innermost element of a name, and those inside it. A closing tag without an open element is dropped. */
+/** Closes the innermost open element with a name and the elements inside it. Ignores a tag without an open element. */
 function closeElement(open: string[], name: string, parts: string[]): void {
   const index = open.lastIndexOf(name);
   if (index < 0) return;
   for (const inner of open.splice(index).reverse()) parts.push(`</${inner}>`);
 }
 
-/** Index after a comment, declaration or processing instruction; null if `<` begins none. */
+/** Returns the index after a comment, declaration or processing instruction; null if `<` does not start one. */
 function endOfDeclaration(html: string, start: number): number | null {
   const next = html[start + 1];
   if (next !== "!" && next !== "?") return null;
@@ -97,7 +98,9 @@ function endOfDeclaration(html: string, start: number): number | null {
   return end < 0 ? html.length : end + closer.length;
 }
 
-/** Index after a tag. A `>` inside a quoted attribute does not end it, within the limit of a tag. */
+/**
+ * Returns the index after a tag. A `>` inside a quoted attribute does not end the tag, up to the maximum tag length.
+ */
 function endOfTag(html: string, start: number): number {
   let quote = "";
   const limit = Math.min(html.length, start + TAG_CHARACTERS_MAX);
@@ -111,7 +114,7 @@ function endOfTag(html: string, start: number): number {
   return end < 0 ? html.length : end + 1;
 }
 
-/** Index after the end tag of an element whose content is dropped. */
+/** Returns the index after the end tag of an element whose content is removed. */
 function endOfElement(html: string, from: number, name: string): number {
   const closer = new RegExp(`</${name}\\s*>`, "gi");
   closer.lastIndex = from;

@@ -2,7 +2,9 @@ import type { WebPages } from "../../ports/web-page.ts";
 import type { ExtractedPage, ExtractTask } from "./extract-page.ts";
 import { type FetchPageOptions, fetchPage } from "./fetch-page.ts";
 
-/** Turns HTML into text; null if it cannot. Run on a worker thread: hostile HTML takes long to parse. */
+/**
+ * Extracts text from HTML; null if this fails. Runs on a worker thread, because untrusted HTML may take long to parse.
+ */
 export type ExtractText = (task: ExtractTask) => Promise<ExtractedPage | null>;
 
 /** Module of the worker threads that `ExtractText` runs on. */
@@ -10,7 +12,7 @@ export const EXTRACT_MODULE = new URL("./extract-page.ts", import.meta.url);
 
 const TITLE_CHARACTERS = 200;
 
-/** Pages that wait for the worker thread. Further ones are dropped, so that hostile pages cannot fill the memory. */
+/** Maximum number of pages waiting for the worker thread. Further pages are discarded, which bounds the memory. */
 const WAITING_MAX = 50;
 
 /** Reads public web pages: fetches within the limits of `fetchPage`, and extracts the main text, one page at a time. */

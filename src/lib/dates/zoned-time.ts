@@ -1,7 +1,7 @@
 import { DAY_MS, MINUTE_MS } from "../durations.ts";
 import type { CivilDate } from "./civil-date.ts";
 
-/** The IANA zones in use. A closed list, so that the cache of formats is bounded. */
+/** The supported IANA time zones. The list bounds the cache of formatters. */
 const TIME_ZONES = [
   "UTC",
   "America/New_York",
@@ -34,7 +34,7 @@ function formatOf(zone: TimeZone): Intl.DateTimeFormat {
   return format;
 }
 
-/** Reads the zone database. Otherwise the first conversion does, which takes up to 0.1 s. */
+/** Loads the time zone data, which takes up to 0.1 s. Otherwise the first conversion loads it. */
 export function loadTimeZones(): void {
   for (const zone of TIME_ZONES) formatOf(zone).format(0);
 }
@@ -48,8 +48,9 @@ function offsetAt(instant: number, zone: TimeZone): number {
 }
 
 /**
- * Converts local time to Unix milliseconds with the daylight saving rules of the platform's zone database. Of a local
- * time that occurs twice (autumn) it returns the first; one that is skipped (spring) moves forward by the gap.
+ * Converts local time to Unix milliseconds with the daylight saving rules of the platform's time zone data. For a local
+ * time that occurs twice (autumn) it returns the first instant. A skipped local time (spring) is moved forward by the
+ * gap.
  *
  * @param minutes  minutes after local midnight, 0 to 1440
  * @example zonedInstant(civilDate(2026, 7, 2), 8 * 60 + 30, "America/New_York"); // 2026-07-02T12:30:00Z

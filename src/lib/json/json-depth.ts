@@ -2,12 +2,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Limit of nested lists and objects in what a venue sends. The deepest recorded response has 7. A text of brackets
- * takes hundreds of megabytes and blocks the event loop if it is parsed.
+ * Maximum nesting depth of JSON from a venue. The deepest recorded response has 7 levels. Parsing a long text of
+ * opening brackets would take hundreds of megabytes and block the event loop.
  */
 export const JSON_DEPTH_MAX = 64;
 
-/** A JSON text is nested too deeply, or has too many values. */
+/** Thrown if a JSON text is nested too deeply or has too many values. */
 export class JsonBoundError extends Error {}
 
 /** @throws JsonBoundError if the text is nested more than `JSON_DEPTH_MAX` deep; SyntaxError if it is not JSON */
@@ -16,7 +16,7 @@ export function parseShallowJson(json: string): unknown {
   return JSON.parse(json);
 }
 
-/** Whether lists and objects of a JSON text are nested more than `depthMax` deep. Does not parse the text. */
+/** Returns whether a JSON text is nested more than `depthMax` deep, without parsing it. */
 export function isNestedDeeper(json: string, depthMax: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at++) {
@@ -32,7 +32,7 @@ export function isNestedDeeper(json: string, depthMax: number): boolean {
   return false;
 }
 
-/** Returns the position of the quote that ends the string which starts at `start`; -1 if it does not end. */
+/** Returns the position of the closing quote of the string that starts at `start`; -1 if there is none. */
 function endOfString(json: string, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     const code = json.charCodeAt(at);

@@ -1,8 +1,8 @@
 import { JSON_DEPTH_MAX, JsonBoundError, parseShallowJson } from "./json-depth.ts";
 
-/** Texts up to this length are parsed at once. */
+/** Maximum length of a text that is parsed without slicing. */
 const WHOLE_CHARACTERS_MAX = 256 * 1024;
-/** Characters that are scanned between two yields. About as many are parsed. */
+/** Number of characters that are scanned, and about as many parsed, between two yields to the event loop. */
 const SLICE_CHARACTERS = 128 * 1024;
 
 const QUOTE = 0x22;
@@ -13,14 +13,14 @@ const LIST_END = 0x5d;
 const OBJECT_START = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** JSON allows no other white space. */
+/** Matches a character other than the four white-space characters of JSON. */
 const NOT_BLANK_PATTERN = /[^ \t\n\r]/;
 
 /**
- * Returns what `JSON.parse` returns. A long text is scanned and parsed in slices, with a yield between them. Only a
- * string or number that is longer than a slice is parsed as a whole.
+ * Returns the same value as `JSON.parse`. A long text is scanned and parsed in slices, with a yield to the event loop
+ * between them. Only a single string or number longer than a slice is parsed as a whole.
  *
- * @param valuesMax how many commas and opening brackets a long text may have; it has at most one value more
+ * @param valuesMax maximum number of commas and opening brackets in a long text; limits the number of values
  * @throws SyntaxError if the text is not JSON; JsonBoundError if it exceeds a bound; either of them if both are true
  */
 export async function parseJsonInSlices(
@@ -42,26 +42,26 @@ export async function parseJsonInSlices(
 interface OpenValue {
   readonly start: number;
   readonly isList: boolean;
-  /** Where the current member begins: after the opening bracket or the last comma. */
+  /** Start of the current member: the position after the opening bracket or the last comma. */
   memberStart: number;
-  /** The members parsed so far if the value is longer than a slice; null if it is shorter so far. */
+  /** The members parsed so far; null until the value is longer than a slice. */
   members: unknown[] | Record<string, unknown> | null;
-  /** Name in the parent object. Known once `members` is not null. */
+  /** Name of this value in the parent object. Valid once `members` is not null. */
   name: string;
-  /** Start of the text that is not parsed. Valid once `members` is not null. */
+  /** Start of the unparsed text. Valid once `members` is not null. */
   restStart: number;
-  /** Whether a member that was parsed in slices ends at `restStart`, so that a comma or the end must follow. */
+  /** True if a member parsed in slices ends at `restStart`, so that a comma or the closing bracket must follow. */
   isAfterMember: boolean;
 }
 
-/** Scans a text once. Splits only values that are longer than a slice, and leaves all others to `JSON.parse`. */
+/** Scans a text once. Values longer than a slice are parsed in slices, all others with `JSON.parse`. */
 class SliceParser {
   readonly #json: string;
   readonly #valuesMax: number;
   readonly #open: OpenValue[] = [];
-  /** How many of `#open`, from the outermost, are parsed in slices. */
+  /** Number of values in `#open`, starting with the outermost, that are parsed in slices. */
   #splitCount = 0;
-  /** Start of the text that is not parsed. */
+  /** Start of the unparsed text. */
   #restStart = 0;
   #at = 0;
   #isInString = false;
@@ -146,7 +146,7 @@ class SliceParser {
     parent.isAfterMember = true;
   }
 
-  /** Parses the members that are complete, and splits the current member if it is longer than a slice. */
+  /** Parses the complete members. If the current member is longer than a slice, starts to parse it in slices. */
   #parseRest(at: number): void {
     if (this.#splitCount === 0) this.#split();
     for (;;) {
@@ -162,7 +162,7 @@ class SliceParser {
     }
   }
 
-  /** From now on, parses one more of the open values in slices. All members before it in its parent are parsed. */
+  /** Starts to parse the next open value in slices, after parsing all members before it in its parent. */
   #split(): void {
     const parent = this.#open[this.#splitCount - 1];
     const value = this.#open[this.#splitCount];
@@ -198,7 +198,7 @@ class SliceParser {
 function addMember({ members }: OpenValue, name: string, member: unknown): void {
   if (Array.isArray(members)) members.push(member);
   else if (members !== null && name !== "__proto__") members[name] = member;
-  // An assignment would set the prototype.
+  // Assigning to `__proto__` would set the prototype.
   else if (members !== null)
     Object.defineProperty(members, name, { value: member, writable: true, enumerable: true, configurable: true });
 }

@@ -11,7 +11,7 @@ export interface DailyPriceRange {
   readonly lastMidnight: number;
 }
 
-/** YES price of a market at midnight UTC, from the last hourly bar of the day that ends then. */
+/** YES price of a market at midnight UTC, from the last hourly bar before midnight. */
 interface DailyPrice {
   readonly venue: VenueId;
   readonly marketId: string;

@@ -2,7 +2,7 @@ import { HOUR_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
 import { toPrice } from "../storable.ts";
 
-/** Each market needs one range scan in the primary key of the hourly bars. */
+/** Selects hourly closing prices, with one primary-key range scan per market. */
 const SELECT_HOURLY_CLOSES = `
 select market_key as "marketKey", extract(epoch from start_at)::float8 * 1000 as "startAt", yes_close as micros
 from bars_1h

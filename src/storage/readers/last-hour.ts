@@ -11,13 +11,13 @@ export interface LastHour {
   readonly volumeUsd: number | null;
 }
 
-/** If the roll-up ended earlier than this, the last hour's volume is unknown. */
+/** Maximum age of the last roll-up. If it is older, the last hour's volume is unknown. */
 const ROLL_UP_AGE_MS_MAX = 15 * MINUTE_MS;
 
 /**
- * Reads the last hour of markets $1. $2 is an hour ago and $3 the end of the roll-up, in Unix milliseconds; $4 is
- * whether all ticks since an hour before $3 are recorded, in which case a market without bars was not traded. Each
- * market needs three look-ups in primary keys.
+ * Reads the last hour of markets $1. $2 is the time one hour ago and $3 the end of the roll-up, in Unix milliseconds.
+ * $4 is true if all ticks of the hour before $3 are recorded; a market without bars was then not traded. Each market
+ * needs three primary-key look-ups.
  */
 const SELECT_LAST_HOUR = `
 select key as "marketKey", price.yes_close as "yesPriceBefore",

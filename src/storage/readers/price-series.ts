@@ -6,8 +6,8 @@ import { findRollUpState } from "../roll-up.ts";
 export type SeriesPeriod = "48h" | "7d" | "30d";
 
 /**
- * Steps of the common grid. Every store has hourly bars of 30 days and five-minute bars of two days; on a finer grid
- * the hourly prices of one market would be compared with the quarter-hourly ones of another.
+ * Steps of the common grid. Every store has hourly bars for 30 days and five-minute bars for two days. On a finer grid,
+ * hourly prices of one market would be compared with quarter-hourly prices of another.
  */
 const GRIDS: Readonly<
   Record<SeriesPeriod, { readonly periodMs: number; readonly stepMs: number; readonly barMs: number }>
@@ -20,7 +20,7 @@ const GRIDS: Readonly<
 /** Length of the shortest bars that `readPriceSeries` reads for a period, in milliseconds. */
 export const seriesBarMs = (period: SeriesPeriod): number => GRIDS[period].barMs;
 
-/** Stored prices of one market, oldest first: YES prices in [0, 1], and the times at which they were the last ones. */
+/** Stored prices of one market, oldest first: YES prices in [0, 1], and the times at which each was the last price. */
 export interface StoredPrices {
   /** Unix milliseconds, not decreasing. */
   readonly times: Float64Array<ArrayBuffer>;
@@ -43,7 +43,7 @@ const lastBarBeforeSql = (table: string, lengthMs: number) => `
    order by start_at desc limit 1)`;
 
 /**
- * Selects, for each market of $1, the last prices before $2 and those of the bars of one length that end in ($2, $3].
+ * Selects, for each market of $1, the last price before $2 and the closing prices of the bars that end in ($2, $3].
  */
 const selectSamplesSql = (table: string, lengthMs: number) => `
 select wanted.position::int4 as position, bars.samples
@@ -75,8 +75,8 @@ function decodeSamples(bytes: Uint8Array): StoredPrices {
 }
 
 /**
- * Reads the prices of several markets over a period with one query, from bars that are made from ticks or fetched from
- * the venues. The grid ends at the last step whose bars are complete, minutes before `now`.
+ * Reads the prices of several markets over a period with one query, from bars computed from ticks or fetched from the
+ * venues. The grid ends at the last step with complete bars, a few minutes before `now`.
  *
  * @param marketKeys  null for a market that is not stored
  * @param now  Unix milliseconds; later prices are not read

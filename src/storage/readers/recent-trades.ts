@@ -3,7 +3,7 @@ import type { Trade } from "../../domain/trade.ts";
 import { toMillisSql } from "../../lib/timestamp-sql.ts";
 import type { Database } from "../../ports/database.ts";
 
-/** Stored trades of one market in (fromMs, toMs], at most `limit`, newest first. */
+/** Selects stored trades of one market in (fromMs, toMs], at most `limit`, newest first. */
 const SELECT_RECENT_TRADES = `
 select ${toMillisSql("executed_at")} as "executedAt", yes_price as "yesPrice", size, taker_side as "takerSide"
 from trades
@@ -32,8 +32,7 @@ where market_key = $1 and executed_at >= to_timestamp($2::float8 / 1000) and exe
 order by executed_at desc limit $4`;
 
 /**
- * Returns the amounts in USD of the stored trades of a market from `fromMs` until before `toMs`, newest first, at most
- * `limit`.
+ * Returns the amounts in USD of the stored trades of a market in [fromMs, toMs), newest first, at most `limit`.
  */
 export async function readTradeAmounts(
   database: Pick<Database, "query">,

@@ -8,7 +8,7 @@ export interface SettledMarket {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly outcome: Outcome;
-  /** When the venue settled the market, else when the result arrived, Unix milliseconds. */
+  /** Settlement time reported by the venue; otherwise the time at which the result was received. Unix milliseconds. */
   readonly resolvedAt: number;
 }
 

@@ -7,17 +7,17 @@ import { parseBook } from "./parse-book.ts";
 import { parseTopOfBook } from "./parse-market.ts";
 import { isMarket, isMarketResponse, isOrderbook } from "./wire.ts";
 
-/** How long only the top of book is read after Kalshi refuses an unsigned request for a book. */
+/** Time for which only the top of book is read after Kalshi has rejected an unsigned request for an order book. */
 const TOP_OF_BOOK_ONLY_MS = 10 * 60_000;
-/** Maximum reads of a crossed book, which is an inconsistent read. The second read is nearly always consistent. */
+/** Maximum number of reads if the order book is crossed. A second read nearly always returns a consistent one. */
 const READS_MAX = 2;
 
 /**
  * Returns a function that reads order books. If the venue requires a key and none is configured, the function reads the
  * top of book from the market row.
  *
- * The function returns null for settled markets. For unknown markets and markets settled since, the venue returns an
- * empty book, so an empty book does not mean that the market exists.
+ * The function returns null for settled markets. For unknown and recently settled markets, the venue returns an empty
+ * order book, so an empty order book does not mean that the market exists.
  */
 export function createBookReader(context: KalshiContext): VenueAdapter["getBook"] {
   const { client, clock, countDrop, driftDetectors } = context;

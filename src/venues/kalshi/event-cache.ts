@@ -18,14 +18,14 @@ const EVENTS_MAX = 200_000;
 const SERIES_MAX = 100_000;
 const TICKERS_PER_REQUEST = 100;
 const EVENTS_PER_PAGE = 200;
-/** If more series than this are unknown, the list of all series is read instead of single series. */
+/** Maximum number of unknown series that are read one by one. If there are more, the list of all series is read. */
 const SINGLE_SERIES_MAX = 5;
 const SINGLE_EVENTS_MAX = 20;
-/** An event or series that the venue does not return is requested again after this time. */
+/** Time after which an event or series that the venue did not return is requested again. */
 const MISSING_RETRY_MS = 5 * 60_000;
 const REFRESH_MS = 5 * 60_000;
 const REFRESH_PAGES_MAX = 200;
-/** Overlap between refreshes, in case the venue's clock differs from ours. */
+/** Overlap between refreshes, because the venue's clock may differ from this node's clock. */
 const REFRESH_OVERLAP_MS = 60_000;
 
 interface Entry {
@@ -42,7 +42,7 @@ export class EventCache {
   readonly #context: KalshiContext;
   readonly #events = new Map<string, Entry>();
   readonly #series = new Map<string, SeriesWire>();
-  /** Unix milliseconds after which a ticker that the venue did not return may be requested again. */
+  /** Time from which a ticker that the venue did not return may be requested again, Unix milliseconds. */
   readonly #retryAt = new Map<string, number>();
   #refreshedAt: number | null = null;
 
@@ -165,8 +165,8 @@ export class EventCache {
   }
 
   /**
-   * Runs `fetch`. A refused request is counted and logged, because markets are useful without their events; an outage
-   * is thrown.
+   * Runs `fetch`. A rejected request is only counted and logged, because markets can be used without their events. An
+   * outage is thrown.
    */
   async #orSkip(resource: string, signal: AbortSignal, fetch: () => Promise<void>): Promise<void> {
     try {

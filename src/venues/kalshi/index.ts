@@ -23,13 +23,13 @@ export interface KalshiVenueOptions extends VenuePorts {
   readonly keyId?: string;
   /** RSA private key in PEM. Together with `keyId` it enables the stream and the higher request limit. */
   readonly privateKeyPem?: string;
-  /** Kind of the operator's membership, by which fees are rounded; `other` if omitted. */
+  /** Kind of the operator's membership, which determines how fees are rounded; `other` if omitted. */
   readonly member?: string;
 }
 
 const STREAM_MARKETS_MAX = 1_000;
 const SWEEP_PAUSE_MS = 1_500;
-/** 190,000 open and unopened markets, of about 2 kB each, have a pause of 11 minutes. */
+/** For 190,000 open and unopened markets of about 2 kB each, the pause between sweeps is 11 minutes. */
 const SWEEP_MARKETS_PER_SECOND = 300;
 const CHANGES_PAUSE_MS = 15_000;
 const ACTIVE_POLL_MS = 5_000;

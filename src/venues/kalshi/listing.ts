@@ -9,7 +9,7 @@ import { isMarket, isMarketResponse, isMarketsPage, isTicker } from "./wire.ts";
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
 /**
- * Limit of pages per read of the changes. About 74,000 markets settle a day, so a page holds the changes of minutes.
+ * Maximum number of pages per read of the changes. About 74,000 markets settle per day, so a page covers some minutes.
  */
 const CHANGES_PAGES_MAX = 100;
 const TICKERS_PER_REQUEST = 100;
@@ -27,7 +27,7 @@ export async function* listOpenMarkets(context: ListingContext, signal: AbortSig
   const listedEvents = new Set<string>();
   await context.events.refresh(signal);
   for (const status of OPEN_STATUSES) {
-    // Combos are excluded, because there are hundreds of thousands of them and they only combine other markets.
+    // Combos are excluded, because there are hundreds of thousands and they only combine other markets.
     const query = { status, limit: MARKETS_PER_PAGE, mve_filter: "exclude" };
     for await (const page of listMarketPages(context, "/markets", query, PAGES_MAX, signal)) {
       yield await toListingPage(context, page, listedEvents, signal);

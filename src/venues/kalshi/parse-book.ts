@@ -5,7 +5,7 @@ import { parsePrice } from "../shared/parse-values.ts";
 import { parseSize } from "./parse-values.ts";
 import type { OrderbookWire } from "./wire.ts";
 
-/** A real book has at most 1,000 price levels a side (steps of 0.001). */
+/** Maximum number of levels per side. A valid order book has at most 1,000 (steps of 0.001). */
 const LEVELS_MAX = 10_000;
 
 /** Parses `[price, count]` rows. Levels without a tradable price or size are counted and omitted. */

@@ -10,8 +10,8 @@ const FEE_RATE = 0.07;
 const MULTIPLIER_MAX = 100;
 
 /**
- * Kinds of membership. The venue rounds every fee up to 0.0001 USD, and then the change of the balance: of direct
- * members to 0.0001 USD, of others to a cent.
+ * Fee rounding by kind of membership. The venue rounds each fee up to 0.0001 USD. Then it rounds the change of the
+ * balance: to 0.0001 USD for direct members, to a cent for others.
  *
  * @see https://docs.kalshi.com/getting_started/fee_rounding
  */
@@ -29,7 +29,9 @@ export interface ParsedEvent {
   readonly feeMultiplier: number | null;
 }
 
-/** Returns the URL of an event's page. The site resolves the tickers; the slug between them is only for readers. */
+/**
+ * Returns the URL of an event's page. Only the tickers identify the event; the slug between them is for readability.
+ */
 function urlOf(event: EventWire): string {
   const slug = event.title
     .toLowerCase()
@@ -78,7 +80,7 @@ export function takerFeeOf(event: ParsedEvent | null, rounding: FeeRounding): Ta
     event.feeType === "quadratic_with_combo_maker_fees";
   if (!isQuadratic) return null;
   if (multiplier === 0) return { kind: "none" };
-  // Removes binary rounding errors: 0.07 * 0.5 becomes 0.035.
+  // Rounds away floating-point error, so that 0.07 * 0.5 gives 0.035.
   return {
     kind: "quadratic",
     rate: Math.round(FEE_RATE * multiplier * 1e9) / 1e9,

@@ -30,7 +30,7 @@ const STATUSES: Readonly<Record<string, MarketStatus>> = {
   finalized: "finalized",
 };
 
-/** Contracts are traded in hundredths, unless the market has no fractional trading. */
+/** Step of order sizes in markets with fractional trading, in contracts. */
 const FRACTION_OF_CONTRACT = 0.01;
 
 /** Parses the top of book of a market row or a ticker message. If it is crossed, both sides are null. */
@@ -65,7 +65,7 @@ function parseOutcome(row: MarketWire, status: MarketStatus, countDrop: DropCoun
 }
 
 /**
- * Returns null for a market without ranges. An invalid range makes the grid unknown; the structure's name is not read.
+ * Returns null for a market without price ranges, or with an invalid one. The name of the price structure is not read.
  */
 function parsePriceRanges(rows: readonly unknown[] | null | undefined, countDrop: DropCounter) {
   if (rows === null || rows === undefined || rows.length === 0) return null;
@@ -105,7 +105,7 @@ function titleOf(row: MarketWire, event: ParsedEvent | null, label: string | nul
   return (title === "" ? row.ticker : title).slice(0, TITLE_LENGTH_MAX);
 }
 
-/** A combo (multivariate event) names its collection and the markets that it combines. Either field is sufficient. */
+/** Returns whether the row is a combo (multivariate event): it has a collection or a list of combined markets. */
 function isCombo({ mve_collection_ticker, mve_selected_legs }: MarketWire): boolean {
   return Boolean(mve_collection_ticker) || (mve_selected_legs?.length ?? 0) > 0;
 }
@@ -114,7 +114,7 @@ export interface MarketContext {
   readonly venue: string;
   /** The event of the market; null if it could not be read. */
   readonly event: ParsedEvent | null;
-  /** Arrival time of the response in Unix milliseconds. */
+  /** Time at which the response was received, Unix milliseconds. */
   readonly receivedAt: number;
   readonly countDrop: DropCounter;
   readonly feeRounding: FeeRounding;

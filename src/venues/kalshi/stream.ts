@@ -18,7 +18,7 @@ import {
   isTradeMessage,
 } from "./wire.ts";
 
-/** Two missed pings and a margin: the server pings about every 10 s. */
+/** Maximum silence: two missed pings and a margin. The server sends a ping about every 10 s. */
 const SILENCE_MS_MAX = 25_000;
 const TOO_MANY_MARKETS_CODE = 26;
 
@@ -93,7 +93,7 @@ export function openStream(options: KalshiStreamOptions): VenueStream {
   };
 }
 
-/** One reader for each type of message that the adapter uses. */
+/** Creates one reader for each type of message that the adapter uses. */
 function createMessageReaders(
   { ports, handlers }: KalshiStreamOptions,
   subscriptions: Subscriptions,
@@ -113,7 +113,7 @@ function createMessageReaders(
       countDrop(`stream_error_${msg.code}`);
       ports.log.warn({ code: msg.code, text: msg.msg ?? null }, "the venue refused a stream command");
       if (msg.code === TOO_MANY_MARKETS_CODE) subscriptions.halveMarkets();
-      // After any refusal the subscriptions no longer match the followed markets.
+      // After a rejected command, the subscriptions no longer match the followed markets.
       subscriptions.renew(`error ${msg.code}`);
     },
     ticker(msg: unknown, receivedAt: number) {

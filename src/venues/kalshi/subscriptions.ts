@@ -4,7 +4,7 @@ import type { SocketWire } from "./wire.ts";
 export const LIFECYCLE_CHANNEL = "market_lifecycle_v2";
 /** Channels that are subscribed to for the followed markets only. */
 const MARKET_CHANNELS = ["ticker", "trade"] as const;
-/** Delay before subscriptions that were refused, ended or not confirmed are renewed; doubles with each attempt. */
+/** Delay before subscriptions that were rejected, ended or not confirmed are renewed. It doubles with each attempt. */
 const RESUBSCRIBE_MS_MIN = 5_000;
 const RESUBSCRIBE_MS_MAX = 5 * 60_000;
 
@@ -13,7 +13,7 @@ export interface SubscriptionsOptions {
   readonly marketsMax: number;
   /** Called when every subscription is confirmed. */
   onUp(): void;
-  /** Called if messages were lost or a command was refused. The subscriptions are renewed. */
+  /** Called if messages were lost or a command was rejected. The subscriptions are then renewed. */
   onDown(reason: string): void;
 }
 
@@ -30,7 +30,7 @@ export class Subscriptions {
   readonly #unconfirmedChannels = new Set<string>();
   #commandId = 0;
   #isUp = false;
-  /** True if messages were lost or a command was refused. Only new subscriptions make the stream complete again. */
+  /** True if messages were lost or a command was rejected. Only new subscriptions make the stream complete again. */
   #isIncomplete = false;
   /** Id of the request for the list of subscriptions; null if no response is pending. */
   #listCommandId: number | null = null;
@@ -76,7 +76,7 @@ export class Subscriptions {
   }
 
   confirm(channel: string, sid: number): void {
-    // The pending list contains this subscription too.
+    // The pending list of subscriptions will contain this one.
     if (this.#listCommandId !== null) return;
     this.#sids.set(channel, sid);
     this.#unconfirmedChannels.delete(channel);
@@ -142,7 +142,7 @@ export class Subscriptions {
     this.#listCommandId = null;
   }
 
-  /** Schedules a restart unless one is scheduled. The timer covers missing confirmations and refused commands. */
+  /** Schedules a restart unless one is scheduled. The restart handles missing confirmations and rejected commands. */
   #scheduleRestart(): void {
     this.#cancelRestart ??= this.#options.clock.setTimeout(() => this.#restart(), this.#resubscribeMs);
   }

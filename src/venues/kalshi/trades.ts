@@ -7,7 +7,9 @@ import { isCutoff, isTrade, isTradesPage } from "./wire.ts";
 
 const TRADES_PER_PAGE = 1_000;
 const PAGES_MAX = 50;
-/** How long the cutoff time between the live and the historical tier is cached. Kalshi moves it by hours. */
+/**
+ * Time for which the cutoff between the live and the historical tier is cached. Kalshi changes it in steps of hours.
+ */
 const CUTOFF_CACHE_MS = 10 * 60_000;
 
 /**
@@ -48,7 +50,7 @@ export function createTradeReader(context: KalshiContext): VenueAdapter["listTra
       }
     };
     await readTier("/markets/trades");
-    // The cutoff costs a request, so it is read only if the live tier may not hold all the trades.
+    // Reading the cutoff needs a request, so it is read only if the live tier may not have all trades.
     if (trades.size < limit && sinceMs < (await readCutoff(signal))) await readTier("/historical/trades");
     return [...trades.values()].sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
   };

@@ -1,15 +1,15 @@
 /**
- * The parts of Kalshi's responses that the adapter reads, annotated with what Kalshi documents about them. Only fields
- * without which a row is useless are required. Prices and counts are decimal strings (`*_dollars`, `*_fp`); the parsers
- * check their ranges.
+ * Schemas of the parts of Kalshi's responses that the adapter reads, annotated with Kalshi's documentation. Only fields
+ * without which a row cannot be used are required. Prices and counts are decimal strings (`*_dollars`, `*_fp`); the
+ * parsers check their ranges.
  */
 import Type, { type Static } from "typebox";
 import { driftDetectorsFor } from "../shared/schema-drift.ts";
 import { always, compileCheck, enumeration, optional, unchecked, unused, usually } from "../shared/wire-schema.ts";
 
 /**
- * Printable ASCII without spaces and without the comma that separates tickers in lists. "." and ".." are refused
- * because they are path segments with a meaning in URLs.
+ * Printable ASCII without spaces, and without the comma, which separates tickers in lists. "." and ".." are not
+ * allowed, because they have a special meaning in URL paths.
  */
 const TICKER = /^(?!\.{1,2}$)[!-+\--~]{1,200}$/;
 const Ticker = Type.String({ pattern: TICKER.source });
@@ -118,7 +118,7 @@ export const OrderbookWire = Type.Object({
 });
 export type OrderbookWire = Static<typeof OrderbookWire>;
 
-/** A candlestick of either tier. Field names have the suffixes `_dollars` and `_fp` in the live tier only. */
+/** Prices of a candlestick. Field names have the suffixes `_dollars` and `_fp` only in the live tier. */
 const CandleSide = Type.Object({ close_dollars: MaybeDecimal, close: MaybeDecimal });
 export const CandleWire = Type.Object(
   {
@@ -208,7 +208,7 @@ const LifecycleMessageWire = Type.Object(
 );
 
 export const isTicker = (text: string): boolean => TICKER.test(text);
-/** Rows are checked one by one: an invalid row does not invalidate the others. */
+/** Checks of single rows, so that an invalid row does not invalidate the others. */
 export const isMarket = compileCheck(MarketWire);
 export const isEvent = compileCheck(EventWire);
 export const isSeries = compileCheck(SeriesWire);
@@ -225,7 +225,7 @@ export const isSubscribed = compileCheck(Type.Object({ channel: Type.String(), s
 export const isSubscriptionList = compileCheck(Type.Array(Type.Object({ sid: Type.Integer() })));
 export const isErrorMessage = compileCheck(Type.Object({ code: Type.Integer(), msg: optional(Type.String()) }));
 
-/** Envelopes: the rows inside are not checked. */
+/** Checks of envelopes. The rows inside are not checked. */
 export const isMarketsPage = compileCheck(Type.Object({ markets: Rows, cursor: MaybeCursor }));
 export const isEventsPage = compileCheck(Type.Object({ events: Rows, cursor: MaybeCursor }));
 export const isTradesPage = compileCheck(Type.Object({ trades: Rows, cursor: MaybeCursor }));

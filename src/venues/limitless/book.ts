@@ -5,7 +5,7 @@ import { isAmm, slugOf } from "./ids.ts";
 import { parseBook } from "./parse-book.ts";
 import { isBook } from "./wire.ts";
 
-/** The YES book; null for AMM markets, settled markets and ids without a book. */
+/** Returns the YES order book; null for AMM markets, settled markets and ids without an order book. */
 export async function getBook(
   { client, countDrop, driftDetectors }: LimitlessContext,
   listing: MarketListing,

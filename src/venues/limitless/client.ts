@@ -11,7 +11,7 @@ import type { VenuePorts } from "../shared/venue-ports.ts";
 import { isMarketId } from "./ids.ts";
 import type { LimitlessDriftDetectors } from "./wire.ts";
 
-/** Rows per page of the market list. For a larger page, the venue returns no rows or status 400. */
+/** Maximum rows per page of the market list. For a larger limit, the venue returns no rows or status 400. */
 export const LIST_ROWS_MAX = 25;
 export const TRADE_ROWS_MAX = 100;
 const FEED_ROWS = 50;
@@ -42,7 +42,8 @@ export function createLimitlessClient(options: Omit<VenueClientOptions, "limits"
     path: string,
     call: Pick<VenueCall, "signal" | "query" | "maxBodyBytes">,
   ): Promise<VenueResponse | null> => {
-    // 404: unknown id. 400: wrong kind of id (the book of a group or an AMM). 414: id too long.
+    // 404: unknown id. 400: wrong kind of id, such as a group or an AMM in a request for an order book. 414: id too
+    // long.
     const accept = [400, 404, 414];
     const response = await client.fetchJson(`/markets/${encodeURIComponent(id)}${path}`, { ...call, accept });
     return response.status >= 400 ? null : response;
@@ -51,8 +52,8 @@ export function createLimitlessClient(options: Omit<VenueClientOptions, "limits"
   return {
     requestsPerSecond: client.requestsPerSecond,
     /**
-     * Lists open markets, newest first. A market added during the sweep moves other rows to a later page, where they
-     * are repeated instead of missed.
+     * Lists open markets, newest first. A market added during the sweep shifts other rows to a later page, so rows may
+     * be repeated but not missed.
      */
     listActive: (page: number, signal: AbortSignal) =>
       client.fetchJson("/markets/active", { query: { page, limit: LIST_ROWS_MAX, sortBy: "newest" }, signal }),
@@ -72,7 +73,7 @@ export function createLimitlessClient(options: Omit<VenueClientOptions, "limits"
     /** Trades of an AMM market. */
     listFeed: (address: string, page: number, signal: AbortSignal) =>
       find(address, "/get-feed-events", { query: { page, limit: FEED_ROWS }, signal }),
-    /** @param range  null for the whole look-back window */
+    /** @param range  null for the whole look-back window that ends now */
     findHistory(
       slug: string,
       window: string,

@@ -6,7 +6,7 @@ import type { LimitlessContext } from "./client.ts";
 import { slugOf } from "./ids.ts";
 import { type PricePoint, parseHistory } from "./parse-history.ts";
 
-/** The venue's look-back windows, shortest first. The distance of the points depends on the window. */
+/** The venue's look-back windows, shortest first. The interval between points depends on the window. */
 const WINDOWS: readonly Window[] = [
   { name: "1h", lengthMs: HOUR_MS },
   { name: "6h", lengthMs: 6 * HOUR_MS },
@@ -15,7 +15,7 @@ const WINDOWS: readonly Window[] = [
   { name: "1m", lengthMs: 30 * DAY_MS },
 ];
 const WHOLE_LIFE: Window = { name: "all", lengthMs: Number.POSITIVE_INFINITY };
-/** Limit of requests with `from` and `to`. One request without them may follow. */
+/** Maximum number of requests with `from` and `to`. One request without them may follow. */
 const PAGES_MAX = 5;
 
 interface Window {
@@ -28,16 +28,16 @@ type Range = Pick<HistoryRange, "fromMs" | "toMs">;
 interface Page {
   /** Oldest first. */
   readonly points: readonly PricePoint[];
-  /** Distance of the points. */
+  /** Interval between the points, in milliseconds. */
   readonly stepMs: number;
 }
 
 /**
- * Returns YES prices, oldest first. The venue publishes no bid, ask or volume history. Intervals for which it returned
- * no point are omitted, because it may not have answered for them.
+ * Returns YES prices, oldest first. The venue publishes no bid, ask or volume history. Intervals without a point are
+ * omitted, because the venue may not have returned all points.
  *
  * Requests the range page by page, newest first, in the shortest window that needs at most `PAGES_MAX` pages. It is not
- * confirmed that the venue honours `from` and `to`. If a page has no older point than the pages before it, the rest of
+ * certain that the venue applies `from` and `to`. If a page has no older point than the pages before it, the rest of
  * the range is read from the window that ends now and contains it.
  */
 export async function getHistory(
@@ -81,7 +81,7 @@ function shortestWindow(lengthMs: number): Window {
   return WINDOWS.find((window) => window.lengthMs >= lengthMs) ?? WHOLE_LIFE;
 }
 
-/** Returns the median distance of consecutive points, or null for fewer than two points. */
+/** Returns the median interval between consecutive points, or null for fewer than two points. */
 function medianDistance(points: readonly PricePoint[]): number | null {
   const distances = points.slice(1).map(({ at }, index) => at - (points[index]?.at ?? at));
   return distances.sort((a, b) => a - b)[Math.floor(distances.length / 2)] ?? null;

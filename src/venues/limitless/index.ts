@@ -23,7 +23,7 @@ export type LimitlessOptions = VenuePorts & {
 
 const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
   sweepPauseMs: 15_000,
-  /** 850 markets, of about 3.5 kB each, have a pause of 85 seconds. */
+  /** For 850 markets of about 3.5 kB each, the pause between sweeps is 85 seconds. */
   sweepMarketsPerSecond: 10,
   changesPauseMs: null,
   activePollMs: null,

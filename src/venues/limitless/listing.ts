@@ -14,7 +14,7 @@ import {
 } from "./parse-market.ts";
 import { isActivePage, isMarketRow, isSlugRow, type MarketRow } from "./wire.ts";
 
-/** Limit of pages per sweep: 100,000 rows. The venue has about 850. */
+/** Maximum number of pages per sweep, which have 100,000 rows. The venue has about 850 rows. */
 const LIST_PAGES_MAX = 4_000;
 
 /** Yields every open market, newest first. */
@@ -44,8 +44,8 @@ export async function* listOpenMarkets(context: LimitlessContext, signal: AbortS
 }
 
 /**
- * Returns the current state of single markets by id. The venue does not list closed markets, so each market is a
- * request. Children of a known group share one request for the group, whose response includes the data they inherit.
+ * Returns the current state of single markets by id. The venue does not list closed markets, so each market needs a
+ * request. Children of a known group share one request for the group, which includes the data that they inherit.
  */
 export async function getMarkets(
   context: LimitlessContext,

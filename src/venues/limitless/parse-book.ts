@@ -50,7 +50,7 @@ export function parseBookFrame(frame: BookFrame, receivedAt: number, countDrop: 
   return parseBook(frame.orderbook, { eventAt: parseTime(frame.timestamp), receivedAt }, countDrop);
 }
 
-/** The quote of a book: an empty side or a placeholder becomes null. */
+/** Returns the quote of an order book. An empty side or a placeholder price becomes null. */
 export function quoteOfBook({ bids, asks, lastPrice, eventAt }: OrderBook): PartialQuote {
   const [bestBid, bestAsk] = [bids[0], asks[0]];
   const { bid, ask } = removePlaceholders(bestBid?.price ?? null, bestAsk?.price ?? null);

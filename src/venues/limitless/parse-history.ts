@@ -21,9 +21,9 @@ export interface PricePoint {
 }
 
 /**
- * Parses every documented form of price history: an object with `prices`, a list of such objects (one per token or per
- * child), or either of these or plain points under `data`. Times are ISO text, seconds or milliseconds, in any order.
- * Returns one point per time, oldest first.
+ * Parses all documented formats of a price history: an object with `prices`, or a list of such objects (one per token
+ * or child). Either of them, or a list of points, may also be in the field `data`. Times are ISO text, seconds or
+ * milliseconds, in any order. Returns one point per time, oldest first.
  *
  * @param titles  possible titles of the market's series in a response with several series
  */
@@ -46,7 +46,7 @@ function parsePoints(rows: readonly unknown[], { countDrop, driftDetectors }: Co
     if (at === null || price === null) countDrop("bad_history_point");
     else points.push({ at, price });
   }
-  // A probability is never above 1, but most points of a series in percent are.
+  // Probabilities are at most 1. In a series in percent, most points are above 1.
   const isPercent = points.filter((point) => point.price > 1).length > points.length / 2;
   return points.flatMap(({ at, price }) => {
     const tradable = parseTradablePrice(isPercent ? price / 100 : price);

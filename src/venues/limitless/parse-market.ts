@@ -22,7 +22,7 @@ import { isMarketRow, type MarketRow } from "./wire.ts";
 const WEB_URL = "https://limitless.exchange/markets/";
 const PRICE_RANGES = uniformGrid(0.001);
 const AMM_FEE_RATE = 0.004;
-/** Fees as shares of the traded value, by price of the token. The venue publishes only these points. */
+/** Buying fees as shares of the traded value, by price of the token. The venue publishes only these points. */
 const BUY_FEE_POINTS: PriceShares = [
   [0, 0.03],
   [0.5, 0.03],
@@ -57,7 +57,7 @@ const SELL_FEE_POINTS: PriceShares = [
 const DOLLAR_TOKENS = new Set(["USDC", "USDBC", "USDC.E", "USDT", "DAI", "USD"]);
 const GROUP_CHILDREN_MAX = 1_000;
 const NO_PRICES = { bid: null, ask: null };
-/** Matches categories that are durations, not topics. */
+/** Matches categories that are durations instead of topics. */
 const TIME_FRAME_PATTERN = /^(\d+\s?(min|minutes?|h|hours?)|minutely|hourly|daily|weekly|monthly)$/i;
 
 export type ParseContext = Pick<LimitlessContext, "id" | "countDrop" | "driftDetectors"> & {
@@ -172,7 +172,7 @@ export function parseMarket(row: MarketRow, parent: ParentGroup | null, context:
     expectedResolutionAt: closeAt,
     resolvedAt: outcome === null ? null : parseTime(row.resolutionDate),
     priceRanges: isAmm ? null : PRICE_RANGES,
-    // `settings.minSize` is the smallest order that earns rewards. The venue publishes no smallest order.
+    // `settings.minSize` is the minimum size of orders that earn rewards. The venue publishes no minimum order size.
     minOrderContracts: null,
     contractStep: null,
     takerDelayMs: parseTakerDelay(row, parent),
@@ -200,8 +200,7 @@ function parseStatus(row: MarketRow, quote: Quote, now: number): MarketStatus {
   if (row.status !== "FUNDED" && row.status !== "FUNDED_FLAGGED") return "closed";
   const deadline = parseTime(row.expirationTimestamp);
   if (row.expired === true || (deadline !== null && now >= deadline)) return "closed";
-  // A recurring market may be quoted before its start. A market that starts in the future and has no quotes is not yet
-  // tradable.
+  // A recurring market may have quotes before its start. A market that starts in the future without quotes is pending.
   const startAt = parseTime(row.startAt);
   const isQuoted = quote.bid !== null || quote.ask !== null;
   return startAt !== null && startAt > now && !isQuoted ? "pending" : "active";

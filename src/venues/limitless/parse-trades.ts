@@ -15,9 +15,9 @@ export interface TradePage {
 }
 
 /**
- * Trades of an order-book market. NO trades are converted to YES price and side. The venue sends no trade id, so the id
- * consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Of the taker's profile, only
- * the account is read.
+ * Parses trades of an order-book market. NO trades are converted to YES price and side. The venue sends no trade id, so
+ * the id consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Only the account is
+ * read from the taker's profile.
  */
 export function parseTrades(
   rows: readonly unknown[],
@@ -49,7 +49,7 @@ export function parseTrades(
   return { trades, rowCount: rows.length };
 }
 
-/** Trades of an AMM market; the price is the amount paid divided by the contracts. */
+/** Parses trades of an AMM market. The price is the amount paid divided by the contracts. */
 export function parseFeed(json: unknown, { countDrop, driftDetectors }: Counters): TradePage {
   const rows = feedRows(json);
   if (rows === null) {
@@ -90,7 +90,7 @@ function feedRows(json: unknown): readonly unknown[] | null {
   return Array.isArray(events) ? events : null;
 }
 
-/** Side 0 buys the token and 1 sells it. Selling NO is buying YES. */
+/** Returns the side that the taker bought. Side 0 buys the token and 1 sells it; selling NO is buying YES. */
 function takerSide(isNo: boolean, side: number | null): "yes" | "no" | null {
   if (side !== 0 && side !== 1) return null;
   return isNo === (side === 1) ? "yes" : "no";

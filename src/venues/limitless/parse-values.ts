@@ -5,14 +5,16 @@ import { parsePrice } from "../shared/parse-values.ts";
 
 /** Raw sizes and amounts are integers with six implied decimals. */
 const RAW_UNIT = 1e6;
-/** Smaller numbers are seconds, larger ones milliseconds: 1e11 s is the year 5138, 1e11 ms is 1973. */
+/**
+ * Maximum number that is a time in seconds; larger numbers are milliseconds. 1e11 s is the year 5138, 1e11 ms is 1973.
+ */
 const SECONDS_MAX = 1e11;
 const MILLISECONDS_MAX = 1e14;
-/** The ends of the price grid, which the venue sends as the quotes of a market without orders. */
+/** Minimum and maximum price, which the venue sends as the bid and ask of a market without orders. */
 const PLACEHOLDER_BID = 0.001;
 const PLACEHOLDER_ASK = 0.999;
 
-/** Unix milliseconds of ISO text, seconds or milliseconds (number or text); null if missing or out of range. */
+/** Parses ISO text, seconds or milliseconds (number or text) to Unix milliseconds; null if missing or out of range. */
 export function parseTime(value: unknown): number | null {
   const number = parseDecimal(value);
   if (number !== null) {
@@ -40,8 +42,8 @@ export function parsePairPrice(pair: readonly unknown[] | null | undefined, coun
 }
 
 /**
- * Replaces the venue's placeholders with null. Many books also have orders at these two prices, and a listing does not
- * distinguish them from placeholders, so such a price is used only if the spread gives the book a mid.
+ * Replaces the venue's placeholders with null. Many order books also have real orders at these two prices, which a
+ * listing does not distinguish from placeholders. Such a price is used only if the spread is small enough for a mid.
  */
 export function removePlaceholders(
   bid: number | null,

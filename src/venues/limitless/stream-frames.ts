@@ -8,9 +8,9 @@ import { type PartialQuote, parseBookFrame, parsePriceFrame, quoteOfBook } from 
 import { parseTime } from "./parse-values.ts";
 import { isBookFrame, isLifecycleFrame, isPriceFrame } from "./wire.ts";
 
-/** Limit of stored slugs of resolved markets, which prevent delivering a repeated `marketResolved` frame. */
+/** Maximum number of stored slugs of resolved markets, so that a repeated `marketResolved` frame is ignored. */
 const RESOLVED_MAX = 5_000;
-/** Maximum time that a frame's timestamp may be ahead of our clock. A later timestamp is invalid. */
+/** Maximum time by which a frame's timestamp may be in the future. A later timestamp is invalid. */
 const FRAME_AHEAD_MS_MAX = 60_000;
 
 export type FrameListener = (payload: unknown, receivedAt: number) => void;
@@ -24,7 +24,7 @@ export interface FrameListenerOptions extends Pick<LimitlessContext, "countDrop"
   readonly onBook: (market: FollowedMarket, book: OrderBook) => void;
 }
 
-/** Listeners by Socket.IO event name that convert frames to stream messages. */
+/** Creates listeners, by Socket.IO event name, that convert frames to stream messages. */
 export function createFrameListeners(options: FrameListenerOptions): Readonly<Record<string, FrameListener>> {
   const { followed, onMessage, countDrop, driftDetectors } = options;
   const resolvedSlugs = new Set<string>();
@@ -101,7 +101,9 @@ export interface FollowedMarket {
   readonly marketId: string;
   /** Venue time of the newest frame delivered, Unix milliseconds; 0 before the first. */
   eventAt: number;
-  /** Book of the newest frame, and when it was received in monotonic milliseconds; null without a usable one. */
+  /**
+   * Order book of the newest frame, received at monotonic milliseconds `receivedAt`; null if the frame was unusable.
+   */
   book: { readonly levels: OrderBook; readonly receivedAt: number } | null;
 }
 
@@ -143,7 +145,7 @@ export class FollowedMarkets {
     return this.#byId.get(marketId);
   }
 
-  /** Forgets the books, for example because frames were lost. */
+  /** Discards the order books, for example because frames were lost. */
   forgetBooks(): void {
     for (const market of this.#byId.values()) market.book = null;
   }

@@ -12,11 +12,11 @@ const STALL_CHECK_MS = 10_000;
 /** Maximum time between a subscription and its first snapshot. */
 const SNAPSHOT_MS_MAX = 20_000;
 /**
- * Age of a frame up to which it is the market's book. Ingest subscribes every 5 seconds, which returns a frame of every
- * book, so that a frame is older only if frames were lost. A lost frame is not noticed otherwise.
+ * Maximum age of a frame that is used as the market's order book. Ingest subscribes every 5 seconds, and the venue then
+ * sends a frame of every order book. So a frame is older only if frames were lost, which is not detected otherwise.
  */
 export const FRAME_BOOK_AGE_MS_MAX = 15_000;
-/** Limit of levels of a book that is kept, of both sides. The books of 1,000 markets then take about 25 MB. */
+/** Maximum number of levels, of both sides together, of a kept order book. 1,000 order books then use about 25 MB. */
 export const FRAME_BOOK_LEVELS_MAX = 400;
 
 export interface StreamOptions extends Pick<LimitlessContext, "clock" | "log" | "countDrop" | "driftDetectors"> {
@@ -113,8 +113,9 @@ export function openStream(options: StreamOptions, handlers: StreamHandlers): Ve
   };
 
   /**
-   * Engine.IO's heartbeat only proves that the connection is open. A subscription returns a snapshot of every book, so
-   * a stalled stream is subscribed again first, and reconnected if no snapshot follows.
+   * Checks for a stall, because Engine.IO's heartbeat only proves that the connection is open. A stalled stream is
+   * first subscribed again, which returns a snapshot of every order book. If no snapshot follows, the stream
+   * reconnects.
    */
   const checkForStall = () => {
     if (isUp && !followed.isEmpty) {
@@ -151,7 +152,7 @@ export function openStream(options: StreamOptions, handlers: StreamHandlers): Ve
   };
 }
 
-/** Whether a book can be kept. A book without levels may have lost them because they were crossed or invalid. */
+/** Returns whether an order book can be kept. Without levels it is not kept: they may have been crossed or invalid. */
 function isUsable({ bids, asks }: OrderBook): boolean {
   const levels = bids.length + asks.length;
   return levels > 0 && levels <= FRAME_BOOK_LEVELS_MAX;

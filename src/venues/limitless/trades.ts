@@ -32,7 +32,7 @@ export function listTrades(
   return collectTrades(fetchTradePage, TRADE_ROWS_MAX, sinceMs, limit);
 }
 
-/** Reads pages until `sinceMs`, `limit` trades or the last page. If pages shift, repeated rows count once. */
+/** Reads pages until `sinceMs`, `limit` trades or the last page. Rows repeated on a later page count once. */
 async function collectTrades(
   fetchPage: (page: number) => Promise<TradePage | null>,
   rowsPerPage: number,

@@ -1,6 +1,6 @@
 /**
- * The parts of Limitless's responses that the adapter reads, annotated with what Limitless documents about them.
- * Numbers also arrive as text.
+ * Schemas of the parts of Limitless's responses that the adapter reads, annotated with Limitless's documentation.
+ * Numbers may be sent as text.
  */
 import Type, { type Static } from "typebox";
 import { driftDetectorsFor } from "../shared/schema-drift.ts";

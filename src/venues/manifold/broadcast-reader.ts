@@ -92,7 +92,7 @@ export class BroadcastReader {
   }
 }
 
-/** Returns the ids of a contract's markets, or null if it is neither a yes-or-no question nor has answers that are. */
+/** Returns the ids of a contract's markets; null unless the contract or its answers are yes-or-no questions. */
 function marketIdsOf(contract: NewContractWire): string[] | null {
   if (contract.outcomeType === "BINARY") return [contract.id];
   if (!hasBinaryAnswers(contract)) return null;

@@ -46,12 +46,12 @@ export interface BetQuery {
 /** Omits all redemptions, with or without shares: this filter takes precedence over the next one. */
 const WITHOUT_REDEMPTIONS = { filterRedemptions: true } as const;
 /**
- * Includes the redemptions with zero shares, by which a bet on one mutually exclusive answer moves the others. The
- * venue omits them by default.
+ * Includes redemptions with zero shares. They record how a bet on one mutually exclusive answer changes the
+ * probabilities of the others. The venue omits them by default.
  */
 const WITH_ZERO_SHARE_REDEMPTIONS = { includeZeroShareRedemptions: true } as const;
 
-/** A contract without answers has no redemption that changes its probability. */
+/** Omits redemptions for a contract without answers, because they do not change its probability. */
 const priceChangeFilter = ({ contractId, answerId }: BetQuery) =>
   contractId !== undefined && answerId === undefined ? WITHOUT_REDEMPTIONS : WITH_ZERO_SHARE_REDEMPTIONS;
 
@@ -104,7 +104,7 @@ export function createManifoldClient(options: Omit<VenueClientOptions, "limits">
      */
     listPriceChanges: (query: BetQuery, signal: AbortSignal) =>
       fetchRows("/bets", { ...query, ...priceChangeFilter(query) }, signal),
-    /** Returns the probabilities of those rows between two times, in any order; none for an unknown contract. */
+    /** Returns the probabilities of the rows of `listPriceChanges` between two times, in any order. */
     listBetPoints: (query: Required<Omit<BetQuery, "answerId">> & Pick<BetQuery, "answerId">, signal: AbortSignal) =>
       fetchRows("/bet-points", { ...query, ...priceChangeFilter(query) }, signal),
   };

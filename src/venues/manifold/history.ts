@@ -6,7 +6,7 @@ import { keyOf, queryOf } from "./ids.ts";
 import { binPrices, parsePricePoints, priceChanges } from "./parse-history.ts";
 
 const BET_POINTS_MAX = 50_000;
-/** Rows requested to find the last price change before a range. Most rows change the price. */
+/** Number of rows requested to find the last price change before a range. Most rows change the price. */
 const PRECEDING_ROWS_MAX = 100;
 const HISTORY_POINTS_MAX = 10_000;
 

@@ -12,7 +12,7 @@ import { hasBinaryAnswers, isContract, isProbabilities } from "./wire.ts";
 
 /** Rows per page, the venue's maximum. */
 const PAGE_ROWS = 1_000;
-/** Limit of pages per contract type: 200,000 contracts. The venue has some tens of thousands in total. */
+/** Maximum number of pages per contract type, which have 200,000 contracts. The venue has some tens of thousands. */
 const PAGES_MAX = 200;
 /** Rows per page of a read of the changes; a page usually holds the bets of several minutes. */
 const CHANGES_PAGE_ROWS = 50;
@@ -34,7 +34,7 @@ const SUMS_TO_ONE_BY_TYPE: Readonly<Record<ContractType, boolean | null>> = {
   DATE: null,
 };
 const CONTRACT_TYPES = Object.keys(SUMS_TO_ONE_BY_TYPE) as readonly ContractType[];
-/** Limit of contracts per page that are read to find out whether their answers are mutually exclusive. */
+/** Maximum number of contracts per page that are read to determine whether their answers are mutually exclusive. */
 const CONTRACTS_READ_MAX = 100;
 
 /** Yields every open market by contract type, newest first. */
@@ -242,7 +242,7 @@ function parsePage(context: ManifoldContext, contractType: ContractType, respons
   return { listing: { markets, events, requestedAt }, oldestAt };
 }
 
-/** Returns the event of a listing row, whose answers without a price are closed with an unknown result. */
+/** Returns the event of a listing row. Its answers without a price are counted as closed with an unknown result. */
 function withOpenChildren(event: EventListing, read: number): EventListing {
   const { children } = event;
   if (children === null || children.read === read) return event;

@@ -35,7 +35,7 @@ const TITLE_LENGTH_MAX = 1_000;
 const RULES_LENGTH_MAX = 10_000;
 const ANSWERS_MAX = 500;
 const URL_PREFIX = "https://manifold.markets/";
-/** Category of this service by Manifold topic slug. */
+/** The service's category by Manifold topic slug. */
 const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
   "economics-default": "Economics",
   "politics-default": "Politics",
@@ -51,8 +51,8 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
 
 /**
  * Parses a LiteMarket or FullMarket: a BINARY contract is one market, a contract with answers (choices, or buckets of a
- * number or date) one market per answer. Returns null for other contracts (polls, bounties, stocks, scales), which are
- * counted as `not_binary`, and for invalid rows, which are counted as `bad_market`.
+ * number or date) has one market per answer. Returns null for other contracts (polls, bounties, stocks, scales),
+ * counted as `not_binary`, and for invalid rows, counted as `bad_market`.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
   if (!context.driftDetectors.contract.check(row, isContract)) {
@@ -146,7 +146,7 @@ function parseMultiple(
 
 /** Returns whether the answers are mutually exclusive and exhaustive, or null if unknown. */
 function findSumsToOne(row: ContractWire, { sumsToOne, cached }: ParseContext): boolean | null {
-  // Rows of 2022 do not include it; the answers of their mechanism share one pool.
+  // Rows from 2022 do not include `shouldAnswersSumToOne`. Their mechanism `dpm-2` has one pool for all answers.
   return row.shouldAnswersSumToOne ?? sumsToOne ?? cached?.sumsToOne ?? (row.mechanism === "dpm-2" ? true : null);
 }
 
@@ -164,7 +164,7 @@ function parseShared(row: ContractWire, context: ParseContext) {
     // The creator may resolve the contract at any time, so there is no expected date.
     expectedResolutionAt: null,
     priceRanges: null,
-    // The smallest bet is an amount of mana, not a number of contracts.
+    // The minimum bet is an amount of mana, not a number of contracts.
     minOrderContracts: null,
     contractStep: null,
     takerDelayMs: null,

@@ -14,8 +14,8 @@ export const hasResolution = (resolution: string | null | undefined): boolean =>
   resolution !== undefined && resolution !== null && resolution !== "";
 
 /**
- * Whether the contract pays several mutually exclusive answers and the row does not contain the amounts. The venue
- * stores each payout as the answer's current probability, which only `/market/{id}/prob` returns.
+ * Returns whether the contract pays several mutually exclusive answers and the row does not contain the payouts. The
+ * venue stores each payout as the answer's current probability, which only `/market/{id}/prob` returns.
  */
 export function lacksPayouts(row: ContractWire): boolean {
   const { isResolved, resolutions, answers } = row;

@@ -10,13 +10,13 @@ import type { BetWire } from "./wire.ts";
  */
 const IMMEDIATE_FILL_MS_MAX = 1_000;
 
-/** Probabilities closer than this are equal. */
+/** Maximum difference between probabilities that count as equal. */
 const PROBABILITY_ERROR_MAX = 1e-9;
 
 /**
- * Whether the row only converts shares to mana. Such a row does not change the probability and may have an outdated
- * one. The conversion of a full set of a number's answers is not marked as a redemption, but as a sale to the pool; a
- * real sale to the pool changes the probability.
+ * Returns whether the row only converts shares to mana. Such a row does not change the probability and may contain an
+ * outdated one. The conversion of a full set of answers of a numeric contract is not marked as a redemption but as a
+ * sale to the pool. A real sale to the pool changes the probability.
  */
 export function isConversion(bet: BetWire): boolean {
   const { probBefore, probAfter, fills } = bet;

@@ -7,7 +7,7 @@ import { parseTrade } from "./parse-trades.ts";
 import { type BetWire, isBet } from "./wire.ts";
 
 const PAGES_MAX = 10;
-/** Limit of pages of bets missed while the stream was disconnected. */
+/** Maximum number of pages of bets that are read after the stream was disconnected. */
 const MISSED_PAGES_MAX = 5;
 
 /** Returns trades at or after `sinceMs`, newest first, at most `limit`. */
@@ -35,8 +35,8 @@ export async function listTrades(
 }
 
 /**
- * Returns the bets of all contracts after a time, newest first, with the rows that moved other answers. Rows of an
- * equal time may repeat.
+ * Returns the bets of all contracts after a time, newest first, including rows that record the price changes of other
+ * answers. Rows with equal times may be repeated.
  */
 export async function listMissedBets(
   { client, countDrop }: Pick<ManifoldContext, "client" | "countDrop">,
@@ -55,7 +55,7 @@ export async function listMissedBets(
 
 type BetPage = Pick<BetQuery, "beforeTime" | "limit">;
 
-/** Yields pages of bets, newest first, until a page is not full or the limit of pages is reached. */
+/** Yields pages of bets, newest first, until a page is not full or the maximum number of pages is reached. */
 async function* pageBets(
   fetchPage: (page: BetPage) => Promise<RowsResponse>,
   pagesMax: number,

@@ -1,6 +1,6 @@
 /**
- * The parts of Manifold's responses that the adapter reads, annotated with what Manifold documents about them. Personal
- * data (names, user ids) is not read.
+ * Schemas of the parts of Manifold's responses that the adapter reads, annotated with Manifold's documentation.
+ * Personal data (names, user ids) is not read.
  */
 import Type, { type Static } from "typebox";
 import { driftDetectorsFor } from "../shared/schema-drift.ts";
@@ -89,8 +89,8 @@ export const BetWire = Type.Object(
     probBefore: optional(Probability),
     probAfter: Probability,
     /**
-     * The row is not a bet: equal YES and NO shares were converted to mana, or (with zero shares) a bet on another
-     * answer moved the probability of this one.
+     * True if the row is not a bet: equal YES and NO shares were converted to mana, or (with zero shares) a bet on
+     * another answer changed the probability of this one.
      */
     isRedemption: optional(Type.Boolean()),
     isRebalance: optional(Type.Boolean()),
@@ -101,7 +101,7 @@ export const BetWire = Type.Object(
           amount: Type.Number(),
           shares: Type.Number(),
           timestamp: Type.Number(),
-          /** Null if the pool filled it. */
+          /** Null if the fill was against the pool. */
           matchedBetId: optional(Type.String()),
           isSale: optional(Type.Boolean()),
         }),
@@ -116,7 +116,7 @@ export const BetWire = Type.Object(
 );
 export type BetWire = Static<typeof BetWire>;
 
-/** A point of the price history: a row of the bets reduced to its probabilities. */
+/** A point of the price history: the probabilities of one bet. */
 const BetPointWire = Type.Object(
   {
     createdTime: Type.Number(),
@@ -130,7 +130,7 @@ const BetPointWire = Type.Object(
   `),
 );
 
-/** The current probabilities of a contract: one, or one by answer id. */
+/** The current probabilities of a contract: a single one, or one per answer id. */
 const ProbabilitiesWire = Type.Object({
   prob: optional(Probability),
   answerProbs: optional(Type.Record(Type.String(), Type.Number())),

@@ -6,10 +6,12 @@ import { createBadBodyError, type PolymarketContext } from "./client.ts";
 import { parseHistory } from "./parse-history.ts";
 import { isHistoryReply } from "./wire.ts";
 
-/** The venue refuses long windows of short intervals, so ranges are read in windows of two weeks. */
+/** Length of the windows in which a range is read. The venue rejects longer windows with short intervals. */
 const WINDOW_MS = 14 * DAY_MS;
 const WINDOWS_MAX = 60;
-/** `parseHistory` moves points by up to this time, so points up to this time outside a range can belong to it. */
+/**
+ * Maximum rounding of times by `parseHistory`. Points that are outside a range by at most this time may belong to it.
+ */
 const ROUNDING_MS_MAX = MINUTE_MS / 2;
 
 /** Returns the displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */

@@ -19,7 +19,7 @@ import { detectPolymarketDrift } from "./wire.ts";
 
 const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
   sweepPauseMs: 30_000,
-  /** 220,000 open markets, of about 5 kB each, have a pause of 24 minutes. */
+  /** For 220,000 open markets of about 5 kB each, the pause between sweeps is 24 minutes. */
   sweepMarketsPerSecond: 150,
   changesPauseMs: null,
   activePollMs: 10_000,

@@ -10,17 +10,17 @@ import { oracleStateOfRow } from "./parse-resolution.ts";
 import { parseList } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
-/** Number of timeouts of one page after which the sweep still continues. */
+/** Maximum number of timeouts of one page for the sweep to continue. */
 const TIMEOUTS_PER_PAGE_MAX = 1;
-/** Minimum number of markets in an event to report `usually` fields that no market has. */
+/** Minimum number of markets in an event for reporting `usually` fields that no market has. */
 const MARKETS_PER_PAGE_MIN = 20;
-/** Limit of pages per sweep: 100,000 events at the smallest page size. */
+/** Maximum number of pages per sweep, which have 100,000 events at the smallest page size. */
 const PAGES_MAX = 10_000;
 
 /**
- * Lists every open event with its markets. This needs a fraction of the requests of the market listing (100 markets a
- * page) and includes the events. Omits markets of open events that are closed or settled by the oracle: each is read
- * separately, together with its row of the oracle's feed.
+ * Lists every open event with its markets. This needs far fewer requests than the list of markets (100 per page) and
+ * includes the events. Closed markets, and markets settled by the oracle, are omitted. They are read separately,
+ * together with their rows of the oracle's feed.
  */
 export async function* listOpenMarkets(
   context: PolymarketContext,
@@ -48,8 +48,8 @@ export async function* listOpenMarkets(
 }
 
 /**
- * Fetches a page. If the response is too large or too slow, requests fewer events with the same cursor: until the
- * response is small enough, but only once for a slow response, because each slow request takes minutes.
+ * Fetches a page. If the response is too large, requests fewer and fewer events with the same cursor until it is small
+ * enough. If the response is too slow, tries this only once, because each slow request takes minutes.
  */
 async function fetchPage(
   { gamma }: PolymarketContext,
@@ -88,7 +88,7 @@ function parseEventsPage(rows: readonly unknown[], requestedAt: number, context:
   return { markets, events, requestedAt };
 }
 
-/** The market rows nested in an event; invalid rows are counted. */
+/** Returns the market rows nested in an event. Invalid rows are counted. */
 function marketsOfEvent(event: GammaEvent, { driftDetectors, countDrop }: ParseContext): GammaMarket[] {
   const rows = parseList(event.markets) ?? [];
   if (rows.length >= MARKETS_PER_PAGE_MIN) driftDetectors.market.startPage(rows);

@@ -15,13 +15,15 @@ export interface TopOfBook extends BestPrices {
   readonly askSize: number | null;
 }
 
-/** One token's book, maintained from complete snapshots and changed levels. */
+/** The order book of one token, maintained from complete snapshots and changed levels. */
 export class LocalBook {
   readonly #bids = new Map<number, BookLevel>();
   readonly #asks = new Map<number, BookLevel>();
   #isComplete = false;
 
-  /** Whether the book is complete: false before the first snapshot, after `discard` and after too many levels. */
+  /**
+   * True if the order book is complete. False before the first snapshot, after `discard`, and after too many levels.
+   */
   get isComplete(): boolean {
     return this.#isComplete;
   }
@@ -34,7 +36,7 @@ export class LocalBook {
     for (const level of asks) this.set("SELL", level);
   }
 
-  /** Sets the size of a level; 0 removes the level. A level above the limit makes the book incomplete. */
+  /** Sets the size of a level; 0 removes the level. More than `LEVELS_MAX` levels make the order book incomplete. */
   set(side: "BUY" | "SELL", level: BookLevel): void {
     const levels = side === "BUY" ? this.#bids : this.#asks;
     const key = toMicros(level.price);
@@ -49,7 +51,7 @@ export class LocalBook {
     this.#isComplete = false;
   }
 
-  /** Removes the levels that are better than the best prices. Returns how many were removed. */
+  /** Removes the levels that are better than the best prices. Returns the number of removed levels. */
   removeBetterThan({ bid, ask }: BestPrices): number {
     const bidMax = bid === null ? Number.NEGATIVE_INFINITY : toMicros(bid);
     const askMin = ask === null ? Number.POSITIVE_INFINITY : toMicros(ask);

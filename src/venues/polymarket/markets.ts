@@ -138,7 +138,7 @@ function shortEventOf(market: GammaMarket): GammaEvent | null {
   return isGammaEvent(first) ? first : null;
 }
 
-/** Returns whether the oracle may have a state of the market. */
+/** Returns whether the oracle's feed may have a row for the market. */
 function mayBeResolving(market: GammaMarket): boolean {
   return market.closed === true || market.acceptingOrders === false || oracleStateOfRow(market) !== null;
 }

@@ -9,10 +9,10 @@ import { parseStreamFill, type TokenPair, TransactionTotals } from "./parse-trad
 import { parseMs, parseQuotedPrice } from "./parse-values.ts";
 import { isBook, isPriceChangeMessage, type PriceChange } from "./wire.ts";
 
-/** Why the local book is inconsistent and needs a new snapshot; null if it is consistent. */
+/** Why the local order book is inconsistent and needs a new snapshot; null if it is consistent. */
 export type BookFault = "book_mismatch" | "crossed_book" | null;
 
-/** Maximum time between two frames of one burst; 270 ms have been observed. */
+/** Maximum time between two frames of one burst. The longest observed time is 270 ms. */
 export const BURST_PAUSE_MS_MAX = 500;
 
 interface TrackerPorts {
@@ -22,13 +22,13 @@ interface TrackerPorts {
 }
 
 /**
- * The frames of one match: one frame for each changed level, all with the same timestamp and with the best prices after
- * the whole match.
+ * The frames caused by one match: one frame per changed level, all with the same timestamp and with the best prices
+ * after the match.
  */
 interface Burst {
   readonly eventAt: number | null;
   readonly best: BestPrices;
-  /** Size at the best price if the burst has set it. Another size may still change. */
+  /** Size at the best price if a frame of the burst has set it; otherwise the size may still change. */
   readonly bidSize: number | null;
   readonly askSize: number | null;
   readonly receivedAt: number;
@@ -37,11 +37,12 @@ interface Burst {
 }
 
 /**
- * Converts the stream's messages about one market into quotes and trades. Only the book of the YES token is maintained:
- * the NO book mirrors it. Trades are reported for the token that the taker traded, so both tokens are subscribed.
+ * Converts the stream's messages about one market into quotes and trades. Only the order book of the YES token is
+ * maintained, because the NO order book is equivalent. The venue reports a trade for the token that the taker traded,
+ * so both tokens are subscribed.
  *
- * The best prices in a frame are the venue's. The local book only provides their sizes, and is compared with the best
- * prices when a burst has ended, because until then it contains levels that the match has removed.
+ * The best prices of quotes come from the frames; the local order book only provides the sizes. During a burst it may
+ * still contain levels that the match has removed, so it is compared with the best prices only after the burst.
  */
 export class OrderBookTracker {
   readonly marketId: string;
@@ -59,19 +60,19 @@ export class OrderBookTracker {
     this.#ports = ports;
   }
 
-  /** Whether a burst may not have ended, so `settle` must be called later. */
+  /** True while a burst may be running. `settle` must then be called later. */
   get isUnsettled(): boolean {
     return this.#burst !== null;
   }
 
-  /** Whether there is a book; false until the next snapshot after a fault. */
+  /** True if the order book is complete. False after a fault until the next snapshot. */
   get hasBook(): boolean {
     return this.#book.isComplete;
   }
 
   /**
-   * Returns the book without the levels that the running burst has removed. Returns null without a complete book, and
-   * if the book lacks one of the burst's best prices. `lastPrice` is null: trades arrive separately.
+   * Returns the order book without the levels that the running burst has removed. Returns null if the order book is
+   * incomplete or lacks one of the burst's best prices. `lastPrice` is null, because trades are received separately.
    */
   currentBook(receivedAt: number): OrderBook | null {
     if (!this.#book.isComplete) return null;
@@ -179,8 +180,8 @@ export class OrderBookTracker {
   }
 
   /**
-   * Compares the local book with the best prices of the ended burst. Better levels no longer exist and are removed. If
-   * a best price has no level, a message is missing.
+   * Compares the local order book with the best prices of the ended burst. Better levels no longer exist and are
+   * removed. If there is no level at a best price, a message was lost.
    */
   #endBurst(): BookFault {
     const burst = this.#burst;
@@ -193,7 +194,7 @@ export class OrderBookTracker {
     return this.#emitTop(top, burst.eventAt, burst.receivedAt);
   }
 
-  /** The best prices of a change; null if they are absent or invalid. */
+  /** Returns the best prices of a change; null if they are absent or invalid. */
   #bestPricesOf({ best_bid, best_ask }: PriceChange): BestPrices | null {
     if (best_bid === undefined || best_ask === undefined) return null;
     const bid = bestPriceOf(best_bid);
@@ -252,8 +253,9 @@ export class OrderBookTracker {
 }
 
 /**
- * Returns the last price of a book if it is certainly that of the YES token. The venue sends one value in the books of
- * both tokens, and 0.5 if there is no trade, so a value is used only if it is nearer to the mid than its complement.
+ * Returns the last price of an order book if it is that of the YES token. The venue sends the same value in the order
+ * books of both tokens, and 0.5 without a trade. So the value is used only if it is closer to the mid than its
+ * complement.
  */
 function lastPriceOf(lastPrice: number | null, { bid, ask }: BestPrices): number | null {
   const mid = midOfBook(bid, ask);

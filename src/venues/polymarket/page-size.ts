@@ -5,14 +5,14 @@ const PAGES_BEFORE_GROWTH_MIN = 20;
 const PAGES_BEFORE_GROWTH_MAX = 640;
 
 /**
- * The number of events to request per page. It shrinks if a response is too large or too slow and grows again after a
- * number of successful pages, which doubles each time the larger size fails again.
+ * The number of events to request per page. The size decreases if a response is too large or too slow. It increases
+ * after a number of successful pages, which doubles each time that the larger size fails again.
  */
 export class PageSize {
   #index = 0;
   #successes = 0;
   #pagesBeforeGrowth = PAGES_BEFORE_GROWTH_MIN;
-  /** Whether the current size was reached by growth and may still be too large. */
+  /** True if the size was increased and may still be too large. */
   #isTrial = false;
 
   get current(): number {

@@ -20,7 +20,7 @@ export function parseLevels(rows: readonly unknown[] | null, countDrop: DropCoun
   return levels;
 }
 
-/** The best levels of a side, which are the last ones. */
+/** Returns the best `LEVELS_MAX` levels of a side, which are the last ones. */
 function bestOf(rows: readonly unknown[] | null, countDrop: DropCounter): readonly unknown[] | null {
   if (rows === null || rows.length <= LEVELS_MAX) return rows;
   countDrop("book_too_deep", rows.length - LEVELS_MAX);

@@ -6,9 +6,9 @@ import { toPlausibleTime } from "./parse-values.ts";
 import { isHistoryRow } from "./wire.ts";
 
 /**
- * Parses price points to intervals that end at the minute nearest to the time of the point (in seconds), because the
- * venue takes its samples some seconds after the minute. Of several points of one minute, the last is used. The venue
- * publishes only the displayed price: no bid, ask or volume.
+ * Parses price points, whose times are in seconds, to intervals. An interval ends at the minute nearest to the point,
+ * because the venue samples prices some seconds after the minute. If a minute has several points, the last is used. The
+ * venue publishes only the displayed price, without bid, ask and volume.
  */
 export function parseHistory(
   rows: readonly unknown[],

@@ -18,20 +18,22 @@ import { parseState } from "./parse-status.ts";
 import { parseAmount, parseList, parseQuotedPrice, parseText, parseTime } from "./parse-values.ts";
 import { type GammaEvent, type GammaMarket, isFeeSchedule, isGammaMarket, isGammaTag } from "./wire.ts";
 
-/** The venue's clients round the size of an order down to two decimals. */
+/** Step of order sizes in contracts. The venue's client libraries round sizes down to two decimals. */
 const CONTRACT_STEP = 0.01;
 
 export interface ParseContext extends Pick<PolymarketContext, "id" | "countDrop" | "driftDetectors" | "settlements"> {
-  /** Unix milliseconds when the response began to arrive. */
+  /** Time at which the first bytes of the response were received, Unix milliseconds. */
   readonly receivedAt: number;
 }
 
 /** Data about a market from outside its row. */
 export interface RelatedData {
   readonly event: GammaEvent | null;
-  /** Whether the event has only this market, so the event's amounts are the market's. */
+  /** True if the event has only this market, so that the event's amounts are those of the market. */
   readonly isSole: boolean;
-  /** The oracle's feed; null if it has no row, or was not read because nothing suggests a resolution. */
+  /**
+   * Row of the oracle's feed; null if there is none, or if the feed was not read because the market looks unresolved.
+   */
   readonly resolution: ParsedResolution | null;
 }
 
@@ -41,7 +43,7 @@ export interface RelatedData {
  */
 export function parseMarket(row: GammaMarket, related: RelatedData, context: ParseContext): MarketSnapshot | null {
   const { countDrop } = context;
-  // The meaning of "Other" changes each time an outcome is added, so its price does not belong to a fixed question.
+  // The meaning of "Other" changes each time that an outcome is added, so the market has no fixed question.
   if (row.negRiskOther === true) return null;
   const ids = tradingIdsOf(row);
   if (ids === null) {
@@ -88,7 +90,9 @@ export function parseMarket(row: GammaMarket, related: RelatedData, context: Par
   return { listing, quote: quoteOf(row, status, context), activity: activityOf(row, related) };
 }
 
-/** Ids of both outcomes: position ids of protocol V2, token ids of V1. A market of V2 may still have its token ids. */
+/**
+ * Returns the ids of both outcomes: position ids in protocol V2, token ids in V1. A V2 market may also have token ids.
+ */
 function tokensOf({ version, clobTokenIds, positionIds }: GammaMarket): readonly [string, string] | null {
   const isV2 = parseText(version)?.toLowerCase() === "v2";
   const [first, second] = isV2 ? [positionIds, clobTokenIds] : [clobTokenIds, positionIds];
@@ -102,7 +106,7 @@ function tradingIdsOf(row: GammaMarket): { tokens: readonly [string, string]; co
   return tokens === null || conditionId === null ? null : { tokens, conditionId };
 }
 
-/** The token at index 0 pays on the question's first outcome and is the YES side, regardless of the outcome's name. */
+/** Returns both token ids. The first token pays on the first outcome and is the YES side, whatever its name. */
 function tokenPair(value: unknown): readonly [string, string] | null {
   const list = parseList(value);
   const [yes, no] = list ?? [];
@@ -111,9 +115,9 @@ function tokenPair(value: unknown): readonly [string, string] | null {
 }
 
 /**
- * Returns title and label. The group title names the YES side of a yes/no question. Otherwise the YES side is the first
- * outcome ("FaZe", "Up", "Over"), and the group title is the kind of the market ("Match Winner"). The title then ends
- * with the YES side, because the question names both sides.
+ * Returns title and label. For a yes-or-no question, the group title is the label of the YES side. Otherwise the YES
+ * side is the first outcome ("FaZe", "Up", "Over"), and the group title is the kind of market ("Match Winner"). Then
+ * the YES side is appended to the title, because the question mentions both sides.
  */
 function namesOf(row: GammaMarket): Pick<MarketListing, "title" | "outcomeLabel"> {
   const question = row.question.trim();
@@ -125,7 +129,7 @@ function namesOf(row: GammaMarket): Pick<MarketListing, "title" | "outcomeLabel"
   return { title: `${question} — ${label}`, outcomeLabel: label };
 }
 
-/** Rows without the tags of their event still have the kind of a sports market. */
+/** Returns the category from the tags of the event. Rows without them may still have the type of a sports market. */
 function marketCategoryOf(row: GammaMarket, event: GammaEvent | null): string | null {
   const category = categoryOf(event?.tags ?? row.tags, row.category ?? event?.category);
   return category ?? (parseText(row.sportsMarketType) === null ? null : "Sports");
@@ -204,13 +208,13 @@ export function parseEvent(row: GammaEvent, venue: VenueId, isComplete: boolean)
   };
 }
 
-/** Whether some rows are outside the set of exclusive outcomes, or the event has several sets. */
+/** Returns whether some rows are outside the set of exclusive outcomes, or the event has several sets. */
 function hasOtherQuestions(rows: readonly (GammaMarket | null)[]): boolean {
   const sets = new Set(rows.flatMap((row) => parseText(row?.negRiskMarketID) ?? []));
   return sets.size > 1 || rows.some((row) => row?.negRisk === false);
 }
 
-/** Returns why a row of an event is not among its open markets; null if it is. */
+/** Returns why a row of an event is not one of its open markets; null if it is one. */
 function leftOutReasonOf(row: GammaMarket | null): LeftOutReason | null {
   if (row === null) return "unreadable";
   if (row.closed === true) {
@@ -222,8 +226,8 @@ function leftOutReasonOf(row: GammaMarket | null): LeftOutReason | null {
 }
 
 /**
- * Tags that name a topic, in order of precedence. The venue's tags have no order, and specific tags come first here
- * because, for example, a Bitcoin question is often tagged "finance" too. `domain/category.ts` maps them to our
+ * Tags that are topics, in order of precedence. Specific tags come first, because a Bitcoin question, for example, is
+ * often also tagged "finance". The venue's tags are unordered. `domain/category.ts` maps the tags to the service's
  * categories.
  */
 const TOPIC_TAGS = [
@@ -232,7 +236,7 @@ const TOPIC_TAGS = [
   "world",
 ] as const;
 
-/** Returns the label of the tag that names the topic, or the label of old rows if no tag does, or null. */
+/** Returns the label of the first topic tag. Without one, returns the category field of old rows, or null. */
 function categoryOf(tags: unknown, oldLabel: unknown): string | null {
   const labels = new Map(
     (parseList(tags) ?? [])

@@ -5,8 +5,9 @@ import { parseList, parseText, parseTime, toPlausibleTime } from "./parse-values
 import type { GammaMarket, Resolution } from "./wire.ts";
 
 /**
- * State of the resolution of one question. open: nothing is proposed. proposed: a proposal that no one has
- * contested. contested: a disputed proposal. settled: final. unavailable: the oracle's feed could not be read.
+ * State of the resolution of one question. open: no outcome is proposed. proposed: the proposed outcome is not
+ * disputed. contested: the proposed outcome is disputed. settled: final. unavailable: the oracle's feed could not be
+ * read.
  */
 export interface ParsedResolution {
   readonly state: "open" | "proposed" | "contested" | "settled" | "unavailable";
@@ -37,7 +38,7 @@ export function parseResolution(row: Resolution, countDrop: DropCounter): Parsed
   return { state, outcome, resolvedAt: resolutionTimeOf(row.resolved_at) };
 }
 
-/** Returns the oracle's state in a market row: its current status, else the last of its history; null without both. */
+/** Returns the oracle's state in a market row: the current status, or else the last status of its history, or null. */
 export function oracleStateOfRow(
   row: Pick<GammaMarket, "umaResolutionStatus" | "umaResolutionStatuses">,
 ): ParsedResolution["state"] | null {

@@ -5,9 +5,9 @@ import type { GammaMarket } from "./wire.ts";
 
 /** The resolution of one market by source. */
 export interface ResolutionSources {
-  /** The row of the oracle's feed; null if the feed has none or was not read. */
+  /** The row of the oracle's feed; null if the feed has no row or was not read. */
   readonly feed: ParsedResolution | null;
-  /** The settlement that the stream reported; null if it reported none. */
+  /** The settlement reported by the stream; null if there is none. */
   readonly streamed: ParsedResolution | null;
 }
 
@@ -20,17 +20,17 @@ export interface MarketState {
 }
 
 /**
- * Reads the status of a market (docs/decisions/0021). In order of precedence:
+ * Determines the status of a market (docs/decisions/0021). In order of precedence:
  *
- * 1. The oracle: a row of its feed, except that the stream's settlement replaces an older row; then the
- *    market row's oracle status. Only a settled oracle makes a market final. The market row may have this state before it closes
- *    the market; then the market is determined until the feed or the flag follows.
+ * 1. The oracle: the row of its feed (an older row is replaced by the stream's settlement), then the oracle status of
+ *    the market row. Only a settled oracle makes a market final. If the market row has this status before the market is
+ *    closed, the market is determined until it is closed or the feed confirms the status.
  * 2. Orders: a proposal or a dispute does not end trading. A market with one is determined only if it accepts no
  *    orders.
- * 3. Prices of exactly 0, 0.5 or 1 make a closed market final only if no source has an oracle state: questions that
- *    another resolver than the oracle decides have none.
- * 4. Dates decide only whether a market that accepts no orders has not opened yet. An end date in the past has
- *    no effect.
+ * 3. Prices of exactly 0, 0.5 or 1 make a closed market final only if no source has an oracle state. This is the case
+ *    for questions that are not resolved by the oracle.
+ * 4. Dates: they only determine whether a market that accepts no orders has not opened yet. An end date in the past
+ *    has no effect.
  *
  * @param now  Unix milliseconds
  */
@@ -45,7 +45,7 @@ export function parseState(row: GammaMarket, sources: ResolutionSources, now: nu
   };
 }
 
-/** Returns the final resolution by the feed, else by the stream unless the feed has a dispute. */
+/** Returns the final resolution of the feed. Without one, returns the stream's, unless the feed has a dispute. */
 function settlementOf({ feed, streamed }: ResolutionSources): ParsedResolution | null {
   if (feed?.state === "settled") return feed;
   return feed?.state === "contested" ? null : streamed;

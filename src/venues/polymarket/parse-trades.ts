@@ -12,7 +12,7 @@ export interface TokenPair {
   readonly tokenNo: string;
 }
 
-/** The common fields of trade rows (v1 and v2) and stream messages, from the side of the traded token. */
+/** The common fields of trade rows (v1 and v2) and stream messages, for the token that the taker traded. */
 interface TokenTrade {
   readonly token: string;
   readonly side: "BUY" | "SELL";
@@ -20,16 +20,16 @@ interface TokenTrade {
   readonly size: unknown;
   readonly executedAt: number | null;
   readonly transactionHash: string | null;
-  /** The taker's wallet. Absent in the stream, which does not send it. */
+  /** The taker's wallet. The stream does not send it. */
   readonly wallet?: unknown;
 }
 
 /**
  * Converts the taker's side to the YES side: NO at p is YES at 1 - p, and selling one token is buying the other.
  *
- * The venue sends no trade id. The id is the transaction and the taker's side, because the stream sends one message per
- * price level and REST one row per transaction with the average price. Without a transaction, the id consists of the
- * content, with the time in whole seconds, because REST times are not more precise.
+ * The venue sends no trade id. The id consists of the transaction and the taker's side, because the stream sends one
+ * message per price level, while REST sends one row per transaction with the average price. Without a transaction, the
+ * id consists of the trade's fields, with the time in whole seconds, which is the precision of REST.
  */
 function toFill(raw: TokenTrade, tokens: TokenPair, countDrop: DropCounter): Trade | null {
   const price = parseTradablePrice(raw.price);
@@ -62,8 +62,8 @@ function toFill(raw: TokenTrade, tokens: TokenPair, countDrop: DropCounter): Tra
 }
 
 /**
- * Parses trade rows (v1 or v2) to trades in the order of their first rows. Sums up the rows of each transaction and
- * side: equal rows are separate fills.
+ * Parses trade rows (v1 or v2) to trades, in the order of their first rows. The rows of one transaction and side are
+ * added up to one trade. Equal rows are separate fills.
  */
 export function parseTrades(
   rows: readonly unknown[],
@@ -121,11 +121,11 @@ export function parseStreamFill(message: unknown, tokens: TokenPair, countDrop: 
   return toFill({ token, side, price, size, executedAt: parseMs(timestamp), transactionHash }, tokens, countDrop);
 }
 
-/** Maximum number of transactions of one market. */
+/** Maximum number of transactions that are kept per market. */
 const TRANSACTIONS_MAX = 64;
 /** Maximum number of fills of one transaction; further fills are not added. */
 const FILLS_MAX = 1_000;
-/** How long a transaction is kept, because its fills arrive one by one and the stream may repeat a message. */
+/** Time for which a transaction is kept, because its fills are sent one by one and the stream may repeat messages. */
 const TRANSACTION_MS_MAX = 60_000;
 
 interface Total {
@@ -139,8 +139,8 @@ interface Total {
 }
 
 /**
- * Sums up the fills of each transaction in one market. A total is never larger than the whole trade, because an equal
- * fill counts as a repeated message.
+ * Adds up the fills of each transaction in one market. An equal fill is ignored as a repeated message, so a total is
+ * never larger than the trade.
  */
 export class TransactionTotals {
   readonly #totals = new Map<string, Total>();
@@ -173,7 +173,7 @@ export class TransactionTotals {
   }
 }
 
-/** Sums up the fills of one transaction to a trade at their average price. */
+/** Combines the fills of one transaction to a trade at their average price. */
 function sumFills(fills: readonly Trade[]): Trade {
   const [trade] = fills;
   if (trade === undefined) throw new RangeError("a trade has at least one fill");

@@ -31,7 +31,7 @@ export function toPlausibleTime(at: number): number | null {
   return Number.isFinite(at) && at >= TIME_MS_MIN && at <= TIME_MS_MAX ? at : null;
 }
 
-/** `2026-11-20T15:00:00Z` or `2026-11-20 15:00:00+00` as Unix milliseconds. */
+/** Parses `2026-11-20T15:00:00Z` or `2026-11-20 15:00:00+00` to Unix milliseconds. */
 export function parseTime(value: unknown): number | null {
   const text = parseText(value);
   if (text === null) return null;
@@ -56,7 +56,7 @@ export function parseAmount(...values: readonly unknown[]): number | null {
   return null;
 }
 
-/** Returns a price in (0, 1), or null. The venue writes "no price" as 0, 1, "" or null, or omits it. */
+/** Returns a price in (0, 1), or null. Without a price, the venue sends 0, 1, "" or null, or omits the field. */
 export function parseQuotedPrice(value: unknown, countDrop: DropCounter): number | null {
   return value === "" ? null : parsePrice(value, countDrop);
 }

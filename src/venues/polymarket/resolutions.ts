@@ -12,9 +12,9 @@ const UNAVAILABLE: ParsedResolution = { state: "unavailable", outcome: null, res
 const isText = (value: string | null): value is string => value !== null;
 
 /**
- * Returns resolutions by condition id, as given. Payouts determine an outcome; without them the final prices of the
- * listing are used. Conditions that the venue does not return are absent and counted as
- * `missing`. Failed requests are counted and do not throw; their conditions are `unavailable`.
+ * Returns resolutions by condition id. The outcome comes from the payouts; without payouts, from the final prices in
+ * the listing. Conditions that the venue does not return are absent and counted as `missing`. Failed requests are
+ * counted and do not throw; their conditions are `unavailable`.
  */
 export async function fetchResolutions(
   context: PolymarketContext,

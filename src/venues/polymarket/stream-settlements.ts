@@ -3,13 +3,13 @@ import type { Clock } from "../../ports/clock.ts";
 import type { ParsedResolution } from "./parse-resolution.ts";
 
 const SETTLEMENTS_MAX = 10_000;
-/** How long a settlement is used. Afterwards, REST is expected to contain it. */
+/** Time for which a settlement is kept. Afterwards, the REST API is expected to return the settlement. */
 const SETTLEMENT_MS_MAX = 15 * 60_000;
 
-/** The settlements that the stream has reported, because REST shows them up to several minutes later. */
+/** Settlements reported by the stream. They are kept, because the REST API returns them up to several minutes later. */
 export class StreamSettlements {
   readonly #clock: Pick<Clock, "monotonic">;
-  /** By the id of the winning token. */
+  /** Settlements by the id of the winning token. */
   readonly #settlements = new Map<string, { readonly resolvedAt: number | null; readonly expiresAt: number }>();
 
   constructor(clock: Pick<Clock, "monotonic">) {

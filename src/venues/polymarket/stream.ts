@@ -18,12 +18,14 @@ import {
   isResolvedMessage,
 } from "./wire.ts";
 
-/** Token ids per connection. The venue does not publish a limit; other users report about 500. */
+/** Maximum number of tokens per connection. The venue does not publish a limit; other users report about 500. */
 const TOKENS_PER_CONNECTION = 300;
 const TOKENS_PER_MARKET = 2;
 const MARKETS_PER_CONNECTION = TOKENS_PER_CONNECTION / TOKENS_PER_MARKET;
 export const STREAM_MARKETS_MAX = 1_500;
-/** Every connection announces each new market; this many ids are kept to report each market once. */
+/**
+ * Maximum number of ids of new markets that are kept. Every connection announces each new market; it is reported once.
+ */
 const LISTED_IDS_MAX = 2_000;
 
 /** Opens the market stream over as many connections as the followed markets need. */
@@ -54,7 +56,7 @@ export function openStream(options: StreamOptions): VenueStream {
     handlers.onDown(reason);
   };
 
-  /** Removes a market and closes its connection if that has no other market. */
+  /** Removes a market, and closes its connection if the connection has no other market. */
   const remove = (marketId: string, connection: StreamConnection) => {
     connection.remove(marketId);
     connectionOf.delete(marketId);
@@ -105,11 +107,11 @@ const SILENCE_MS_MAX = 25_000;
 /** Minimum time between two snapshot requests for a market. It doubles with each request that yields no snapshot. */
 const SNAPSHOT_REQUEST_MS_MIN = 5_000;
 const SNAPSHOT_REQUEST_MS_MAX = 10 * 60_000;
-/** Maximum number of changes of an invalid message that are checked for drift. */
+/** Maximum number of changes of an invalid message that are checked for schema drift. */
 const CHECKED_CHANGES_MAX = 100;
 /**
- * Maximum time since the last message about any followed market for which a book is current. The detection of a stalled
- * stream takes minutes, because some sets of markets are quiet.
+ * Maximum time since the last message about any followed market for an order book to be current. Detecting a stalled
+ * stream takes minutes, because some sets of markets have few messages.
  */
 const BOOK_SILENCE_MS_MAX = 10_000;
 /** Matches frames that are not JSON: upper-case text such as PONG or NO NEW ASSETS. */
@@ -124,11 +126,11 @@ export interface StreamOptions {
   readonly handlers: StreamHandlers;
 }
 
-/** The latest request for a market's book. */
+/** The latest request for a snapshot of a market's order book. */
 interface SnapshotRequest {
   /** Monotonic milliseconds. */
   readonly at: number;
-  /** Consecutive requests without a snapshot, besides the first subscription. */
+  /** Number of consecutive requests without a snapshot, not counting the first subscription. */
   readonly repeats: number;
 }
 
@@ -143,13 +145,13 @@ class StreamConnection {
   readonly #trackers = new Map<string, OrderBookTracker>();
   readonly #trackerByToken = new Map<string, OrderBookTracker>();
   readonly #snapshotRequests = new Map<string, SnapshotRequest>();
-  /** Trackers to settle, with the monotonic time when it is due, in this order. */
+  /** Trackers to settle, with the monotonic time at which this is due, in order of that time. */
   readonly #unsettled = new Map<OrderBookTracker, number>();
   readonly #stallDetector: StallDetector;
   #cancelSettle: (() => void) | null = null;
   #socket: ReconnectingSocket | null = null;
   #isUp = false;
-  /** Latest message about a followed market: its monotonic time and when it was received. */
+  /** Latest message about a followed market: when it was received, in monotonic (`at`) and Unix milliseconds. */
   #latestMessage: { readonly at: number; readonly receivedAt: number } | null = null;
 
   constructor(options: StreamOptions) {
@@ -247,7 +249,7 @@ class StreamConnection {
     this.#socket?.send(JSON.stringify({ operation: "unsubscribe", assets_ids: tokens }));
   }
 
-  /** A frame is one message, an array of messages or plain text. */
+  /** Reads a frame: one message, an array of messages, or plain text. */
   #readFrame(text: string, receivedAt: number): void {
     if (PLAIN_TEXT_PATTERN.test(text)) return;
     let frame: unknown;
@@ -337,7 +339,7 @@ class StreamConnection {
     this.#subscribe([tokens.tokenYes, tokens.tokenNo]);
   }
 
-  /** Schedules one timer for the tracker that is due first. */
+  /** Sets one timer, for the tracker that is due first. */
   #scheduleSettle(): void {
     const [dueAt] = this.#unsettled.values();
     if (dueAt === undefined || this.#cancelSettle !== null) return;

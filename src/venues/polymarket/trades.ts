@@ -10,12 +10,12 @@ import { isTradesPageV2 } from "./wire.ts";
 const PAGE_V2_MAX = 1_000;
 const PAGES_V2_MAX = 20;
 const ROWS_V1_MAX = 10_000;
-/** How long the v1 endpoint is used after the v2 endpoint refuses a request. */
+/** Time for which the v1 endpoint is used after the v2 endpoint has rejected a request. */
 const V1_FOR_MS = 10 * 60_000;
 /** Statuses that mean that the v2 endpoint is missing, not accessible or does not accept the query. */
 const REFUSAL_STATUSES: ReadonlySet<number | null> = new Set([400, 401, 403, 404, 405, 410, 422, 501]);
 
-/** The trades of one market since a second. */
+/** Selects the trades of one market since a time in whole seconds. */
 interface TradeQuery {
   readonly conditionId: string;
   readonly sinceSeconds: number;
@@ -25,7 +25,7 @@ interface TradeQuery {
 
 /**
  * Returns a function that reads trades newest first, at most `limit`, including all trades in the second of `sinceMs`.
- * It reads them by their takers only: with the makers every match would count twice.
+ * It requests only the takers' rows; with the makers' rows, every match would count twice.
  */
 export function createTradeReader(context: PolymarketContext): VenueAdapter["listTrades"] {
   const { clock, log } = context;

@@ -1,7 +1,7 @@
 /**
- * The parts of Polymarket's responses that the adapter reads, annotated with what Polymarket documents about them.
- * Fields that are missing, null, "" or numeric text are common, so most accept any value here and `parse-values.ts`
- * reads them leniently. Rows without their identifying fields are refused.
+ * Schemas of the parts of Polymarket's responses that the adapter reads, annotated with Polymarket's documentation.
+ * Fields are often missing, null, "" or numeric text. So most schemas accept any value, and `parse-values.ts` parses it
+ * leniently. Rows without their identifying fields are rejected.
  */
 import Type from "typebox";
 import { driftDetectorsFor } from "../shared/schema-drift.ts";

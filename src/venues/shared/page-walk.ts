@@ -10,10 +10,10 @@ export interface PageWalkOptions<Page extends { readonly rows: readonly unknown[
   readonly idField: string | null;
   /** Total number of rows according to the venue; null if it does not report one. */
   readonly totalOf?: (page: Page) => number | null;
-  /** Whether pages overlap by design. If so, rows repeated from an earlier page are not counted. */
+  /** True if pages overlap by design. Rows repeated from an earlier page are then not counted. */
   readonly pagesOverlap?: boolean;
   /**
-   * Whether to request the next page while the caller processes the current page. Only for callers that read all pages.
+   * True to request the next page while the caller processes the current page. Only for callers that read all pages.
    */
   readonly prefetch?: boolean;
   readonly pagesMax: number;
@@ -30,16 +30,17 @@ export interface WalkedPage<Page> {
 }
 
 /**
- * Minimum share of the venue's total in a complete listing, because rows are added and removed while pages are read.
+ * Minimum number of rows in a complete listing, as a share of the venue's total. It is below 1, because rows are added
+ * and removed while pages are read.
  */
 const TOTAL_SHARE_MIN = 0.95;
-/** Number of rows that may be missing besides that share. */
+/** Number of rows that may be missing in addition to that share. */
 const TOTAL_SLACK_ROWS = 25;
 
 /**
- * Yields pages until the last one, and ends early if the listing is incomplete: a cursor or a whole page is repeated, a
- * page before the last is empty, the rows fall short of the total, or there are more than `pagesMax` pages. Rows that
- * are repeated on a later page are common in changing listings and are counted as `page_rows_repeated`.
+ * Yields all pages. Ends early if the listing is incomplete: a cursor or a whole page is repeated, a page before the
+ * last is empty, there are fewer rows than the total, or there are more than `pagesMax` pages. Rows repeated on a later
+ * page are common in changing listings and are counted as `page_rows_repeated`.
  */
 export async function* walkPages<Page extends { readonly rows: readonly unknown[] }>(
   options: PageWalkOptions<Page>,
@@ -72,7 +73,7 @@ export async function* walkPages<Page extends { readonly rows: readonly unknown[
     const isLast = incompleteReason !== null || nextCursor === null;
     if (!isLast && options.prefetch === true) {
       nextPage = fetch(nextCursor);
-      // The error is thrown when the page is awaited. If the caller stops before, this handler prevents an unhandled
+      // Awaiting the page rethrows the error. If the caller stops earlier, this handler prevents an unhandled
       // rejection.
       nextPage.catch(() => {});
     }

@@ -14,8 +14,9 @@ export function parsePrice(value: unknown, countDrop: DropCounter): number | nul
 const ACCOUNT_CHARS_MAX = 200;
 
 /**
- * Returns a pseudonym that is equal for equal accounts of a venue; undefined if the value names no account. Accounts
- * are personal data, so the adapters pass on only this hash. Letter case is ignored, as in addresses of wallets.
+ * Returns a hash of a taker's account, which is the same for all trades of the account; undefined if the value is not
+ * an account. Accounts are personal data, so adapters return only this hash. Letter case is ignored, as in wallet
+ * addresses.
  *
  * @param account  an untrusted value of the venue
  */

@@ -6,8 +6,8 @@ import type { DriftCounter } from "../../ports/venue.ts";
 import { compileCheck, type DocumentedField, documentedFields, type FieldType, unusedFields } from "./wire-schema.ts";
 
 /**
- * One in this many objects is inspected field by field, besides the first object of each page. The number shares no
- * factor with page sizes, so each sweep inspects different rows.
+ * Interval of the objects that are inspected field by field, in addition to the first object of each page. The number
+ * has no common factor with page sizes, so each sweep inspects different rows.
  */
 const OBJECTS_PER_INSPECTION = 127;
 /** Minimum size of a page on which a `usually` field is reported as missing if no object has it. */
@@ -40,9 +40,9 @@ const FIELD_TYPES: Readonly<
 };
 
 /**
- * Reports differences between the objects of one kind and the venue's documentation. Checks every object for missing
- * fields and values outside an enumeration. Checks a sample of the accepted objects and every refused object for values
- * of another type and undocumented fields as well.
+ * Reports differences between the objects of one kind and the venue's documentation. Every object is checked for
+ * missing fields and for values outside an enumeration. A sample of the accepted objects, and every rejected object, is
+ * also checked for values of another type and for undocumented fields.
  */
 export class DriftDetector {
   readonly #kind: string;
@@ -94,7 +94,7 @@ export class DriftDetector {
     return isValueAccepted;
   }
 
-  /** Returns the accepted values, and calls `onRefused` for each other one. */
+  /** Returns the accepted values, and calls `onRefused` for each rejected value. */
   filter<Accepted>(
     values: readonly unknown[],
     isAccepted: (value: unknown) => value is Accepted,

@@ -10,7 +10,7 @@ const SILENCE_MS_MAX = 30 * 60_000;
  * bursts.
  */
 const GAP_FACTOR = 40;
-/** Messages closer together than this count as one, because a burst of snapshots does not indicate a high rate. */
+/** Messages within this time count as one, because a burst of snapshots does not indicate a high message rate. */
 const BURST_MS = 1_000;
 /** Weight of the newest gap in the moving average. */
 const NEWEST_WEIGHT = 0.02;

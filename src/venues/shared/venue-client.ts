@@ -11,20 +11,20 @@ import type { VenuePorts } from "./venue-ports.ts";
 
 export interface RequestLimits {
   readonly perSecond: number;
-  /** Requests that may be sent immediately after an idle period. */
+  /** Maximum number of requests sent immediately after an idle period. */
   readonly burst: number;
   readonly concurrency: number;
 }
 
-/** Simulated venues are limited to this multiple of the published rate, which is effectively unlimited. */
+/** Factor by which the published rate limits are raised for simulated venues, which effectively removes them. */
 const SIMULATED_LIMIT_FACTOR = 100;
 
-/** Each failed attempt is counted as `attempt_<failure>`, even if its retry succeeds. */
+/** Options of a client. `countDrop` counts each failed attempt as `attempt_<failure>`, even if its retry succeeds. */
 export interface VenueClientOptions
   extends Pick<VenuePorts, "http" | "clock" | "random" | "countDrop" | "areLimitsLifted"> {
-  /** URL before the paths of requests, with or without a slash at the end. */
+  /** URL to which request paths are appended, with or without a trailing slash. */
   readonly baseUrl: string;
-  /** The limits that the venue publishes. */
+  /** The venue's published limits. */
   readonly limits: RequestLimits;
   /** Maximum timeout of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
@@ -41,7 +41,7 @@ export interface VenueResponse {
   readonly receivedAt: number;
 }
 
-/** A list is sent as repeated parameters. Null and undefined are omitted. */
+/** Value of a query parameter. A list is sent as repeated parameters. Null and undefined are omitted. */
 export type QueryValue = string | number | boolean | readonly string[] | null | undefined;
 
 export interface VenueCall {
@@ -51,23 +51,23 @@ export interface VenueCall {
   readonly accept?: readonly number[];
   /** JSON body; the request is then a POST. */
   readonly body?: unknown;
-  /** Limit of the response body of this request. Default: that of the client. */
+  /** Maximum size of the response body. The default is the client's `maxBodyBytes`. */
   readonly maxBodyBytes?: number | undefined;
 }
 
 /** Default of `maxBodyBytes`. The largest page that a venue sends has about 3 MB. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
-/** Limit of the response with one order book. The largest recorded one has less than 0.1 MB. */
+/** Maximum size of a response with one order book. The largest recorded response has less than 0.1 MB. */
 export const BOOK_BODY_BYTES_MAX = 2 * 1024 * 1024;
 /**
- * Limit of the values in a response above 256 KiB. The largest response, Kalshi's list of series, has fewer than a
+ * Maximum number of values in a response above 256 KiB. The largest response, Kalshi's list of series, has fewer than a
  * million.
  */
 const VALUES_MAX = 2_000_000;
 
 /**
- * A request times out after this multiple of the slowest recent response time. The timeout doubles with each timeout
- * until a response arrives.
+ * Timeout of a request as a multiple of the slowest recent response time. The timeout doubles with each request that
+ * times out, until a response is received.
  */
 const TIMEOUT_FACTOR = 4;
 const TIMEOUT_MS_MIN = 5_000;
@@ -80,9 +80,9 @@ const BACKOFF_MS = 250;
 const RETRY_AFTER_MS_MAX = 5 * 60_000;
 const RATE_LIMIT_PAUSE_MS = 1_000;
 const RETRY_AFTER_BODY_CHARS_MAX = 10_000;
-/** A longer Retry-After is treated as invalid. */
+/** Maximum valid Retry-After. A longer delay is treated as invalid. */
 const RETRY_AFTER_VALID_MS_MAX = 366 * DAY_MS;
-/** A failing host is probed once a second until it recovers. */
+/** Interval at which a failing host is probed until it recovers. */
 const PROBE_EVERY_MS = 1_000;
 /** Minimum pause after the host bans this client. */
 const BAN_PAUSE_MS_MIN = 30_000;
@@ -90,23 +90,24 @@ const BAN_PAUSE_MS_MIN = 30_000;
  * Number of consecutive 403 responses that are treated as a ban. A single 403 may concern only the requested resource.
  */
 const CONSECUTIVE_FORBIDDEN_MAX = 5;
-/** Limit of requests of one kind that wait for the turn of another. */
+/** Maximum number of waiting requests of one kind. */
 const WAITING_PER_KIND_MAX = 1_000;
 /** Maximum length of a path in error messages, because paths contain ids from callers and error messages are logged. */
 const LOGGED_PATH_LENGTH_MAX = 200;
 
 /**
- * Who caused a request: a client of the API, or the service itself. The two kinds take turns at the limits of a venue,
- * so that neither the reads of clients nor a sweep use all requests.
+ * Origin of a request: a client of the API, or the service itself. Waiting requests of the two kinds are sent
+ * alternately, so that neither clients nor a sweep use up the venue's rate limit.
  */
 type RequestKind = "client" | "service";
 
 /**
- * HTTP client of one venue host. It sends the calls of one kind in their order within the rate limit, retries transient
- * failures with full jitter, honours Retry-After for all callers, and pauses requests to a host that keeps failing.
+ * HTTP client of one venue host. It sends the requests of one kind in order, within the rate limit. It retries
+ * transient failures with full jitter, applies Retry-After to all requests, and pauses requests to a host that keeps
+ * failing.
  */
 export class VenueClient {
-  /** Requests that may be sent per second. */
+  /** Maximum number of requests per second. */
   readonly requestsPerSecond: number;
   readonly #options: VenueClientOptions;
   readonly #bucket: TokenBucket;
@@ -115,7 +116,7 @@ export class VenueClient {
     openMs: PROBE_EVERY_MS,
     openMsMax: PROBE_EVERY_MS,
   });
-  /** One request at a time waits for the limits. The others wait for its end. */
+  /** A slot for the one request that waits for the rate limit. The others wait for the slot. */
   readonly #turns = new FairSemaphore({ slots: 1, waitingPerKey: WAITING_PER_KIND_MAX });
   readonly #running: FairSemaphore;
   #pausedUntil = 0;
@@ -221,8 +222,8 @@ export class VenueClient {
   }
 
   /**
-   * A timeout extends the following timeouts. It is a failure of the host only after the maximum timeout, because
-   * before that the host may only be slow.
+   * A request that times out extends the timeout of later requests. It counts as a failure of the host only at the
+   * maximum timeout, because before that the host may only be slow.
    */
   #recordFailure(error: unknown, timeoutMs: number): void {
     const mayBeSlow = error instanceof VenueError && error.failure === "timeout" && timeoutMs < this.#deadlineMs;
@@ -265,7 +266,7 @@ export class VenueClient {
   }
 
   /**
-   * Waits until the limits allow a request. The caller calls the returned function when the request has ended.
+   * Waits until the limits allow a request. The returned function must be called when the request has ended.
    *
    * @throws VenueError `rate_limited` if too many requests of the kind wait, or if the signal aborts
    */
@@ -301,7 +302,7 @@ export class VenueClient {
     }
   }
 
-  /** Waits for the end of a pause that the venue requested, and for the rate limit. */
+  /** Waits for the end of a pause requested by the venue, and for the rate limit. */
   async #waitForToken(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     for (;;) {

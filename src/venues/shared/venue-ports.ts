@@ -18,6 +18,6 @@ export interface VenuePorts {
   readonly log: Log;
   readonly countDrop: DropCounter;
   readonly drift: DriftCounter;
-  /** Whether the client may exceed the published limits because the venue is simulated. False by default. */
+  /** True if the client may exceed the published limits, because the venue is simulated. False by default. */
   readonly areLimitsLifted?: boolean;
 }

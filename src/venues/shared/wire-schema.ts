@@ -1,5 +1,5 @@
 /**
- * Building blocks for the `wire.ts` of a venue: TypeBox schemas that accept the values that the adapter can use,
+ * Helpers for the schemas in a venue's `wire.ts`. A schema accepts the values that the adapter can use, and is
  * annotated with the venue's documentation. Validation ignores the annotations; `schema-drift.ts` reads them.
  */
 import Type, { type Static, type TSchema } from "typebox";
@@ -21,7 +21,7 @@ export type FieldType =
   | "time"
   | "encoded array";
 
-/** What a venue documents about one field. */
+/** A venue's documentation of one field. */
 export interface DocumentedField {
   readonly type: FieldType;
   /**
@@ -68,7 +68,7 @@ export function compileCheck<Schema extends TSchema>(schema: Schema): (value: un
   return (value): value is Static<Schema> => compiled.Check(value);
 }
 
-/** The keywords of a schema that describe its field. */
+/** The schema keywords from which the documentation of a field is derived. */
 interface AnnotatedSchema {
   readonly documented?: FieldAnnotation;
   readonly type?: string;

@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { isIPv4 } from "node:net";
-import { plainAddress } from "../../../src/lib/ip-prefix.ts";
+import { normaliseIpAddress } from "../../../src/lib/ip-prefix.ts";
 
 const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 const HEADER_BYTES = 12;
@@ -102,9 +102,9 @@ const encodeName = (name: string): Buffer =>
 
 function encodeAddress(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
-  // An IPv4-mapped address would lose its form in `plainAddress`.
+  // An IPv4-mapped address would lose its form in `normaliseIpAddress`.
   const mapped = /^::ffff:([\d.]+)$/.exec(address)?.[1];
   if (mapped !== undefined) return Buffer.concat([Buffer.alloc(10), Buffer.from([255, 255]), encodeAddress(mapped)]);
-  const groups = (plainAddress(address) ?? "").split(":").map((group) => Number.parseInt(group, 16));
+  const groups = (normaliseIpAddress(address) ?? "").split(":").map((group) => Number.parseInt(group, 16));
   return Buffer.from(groups.flatMap((group) => [group >> 8, group & 255]));
 }

@@ -6,9 +6,9 @@ import { parseDate } from "../parse-date.ts";
 import { arrayAt, getJson, textAt } from "./get-json.ts";
 
 const GDELT_URL = "https://api.gdeltproject.org/api/v2/doc/doc";
-/** Longest period that the index covers. */
+/** Maximum number of days that the index covers. */
 const DAYS = 90;
-/** The service accepts one request in 5 s. */
+/** Minimum interval between two requests. The service accepts one request per 5 s. */
 const INTERVAL_MS = 5_100;
 const WAIT_MS_MAX = 30_000;
 

@@ -7,7 +7,7 @@ const TIME_MS_MAX = 8_000;
 /**
  * Requests JSON of a search engine.
  *
- * @throws Error for a failed request, another status than 200, or text that is not JSON
+ * @throws Error if the request fails, the status is not 200, or the body is not JSON
  */
 export async function getJson(
   http: HttpOut,
@@ -20,7 +20,7 @@ export async function getJson(
   return value;
 }
 
-/** The array at a path of object keys; empty if it is not there. */
+/** Returns the array at a path of object keys; empty if there is no array. */
 export function arrayAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
   let current = value;
   for (const key of path) {
@@ -30,7 +30,7 @@ export function arrayAt(value: unknown, ...path: readonly string[]): readonly un
   return Array.isArray(current) ? current : [];
 }
 
-/** The string in a field of an object; null if it is not there. */
+/** Returns the string in a field of an object; null if there is no string. */
 export function textAt(value: unknown, key: string): string | null {
   const field = isObject(value) ? value[key] : null;
   return typeof field === "string" ? field : null;

@@ -5,7 +5,7 @@ import { arrayAt, getJson, textAt } from "./get-json.ts";
 
 const WIKIPEDIA_URL = "https://en.wikipedia.org";
 const HITS_MAX = 3;
-/** Articles are as of today. They must not be used for a question about an earlier day. */
+/** Maximum age of `publishedUntil`. Articles are current versions, so they must not be used for an earlier time. */
 const PRESENT_MS = 24 * 60 * 60 * 1_000;
 
 /** Search of the English Wikipedia, without a key. Source: https://www.mediawiki.org/wiki/API:Search */

@@ -1,7 +1,7 @@
 import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { createIdempotencyCache } from "../../../lib/idempotency-cache.ts";
-import { addressBlock } from "../../../lib/ip-prefix.ts";
+import { rateLimitPrefix } from "../../../lib/ip-prefix.ts";
 import { isLoopbackAddress } from "../../../lib/loopback.ts";
 import type { OutgoingMail } from "../../../ports/mail-out.ts";
 import {

@@ -1,6 +1,6 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import { addressBlock } from "../../../lib/ip-prefix.ts";
+import { rateLimitPrefix } from "../../../lib/ip-prefix.ts";
 import type { Transaction } from "../../../ports/database.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { SlidingLog } from "../metering/index.ts";
@@ -133,7 +133,7 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
       const email = parseAcceptedEmail(text, settings.disposableDomains);
       // An empty token means that the widget had not finished; it needs no request to Turnstile.
       if (turnstileToken === "") throw createBotCheckFailedError();
-      const network = addressBlock(address);
+      const network = rateLimitPrefix(address);
       assertBotCheckAllowed(network);
       if (!(await settings.botCheck.passes(turnstileToken, address))) throw createBotCheckFailedError();
       const waitMs = await takeAttempt(database, `signup:${network}`, ADDRESS_RULES, clock.now());
@@ -165,7 +165,8 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
     },
     /**
      * Sends the verification e-mail of a pending sign-up again, with a new link that replaces the previous one. The
-     * result does not reveal whether there is a pending sign-up, or whether the e-mail was suppressed by the rate limit.
+     * result does not reveal whether there is a pending sign-up, or whether the e-mail was suppressed by the rate
+     * limit.
      *
      * @param address  the caller's IP address
      * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`

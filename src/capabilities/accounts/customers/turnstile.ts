@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { AppError, VenueError } from "../../../domain/errors.ts";
-import { plainAddress } from "../../../lib/ip-prefix.ts";
+import { normaliseIpAddress } from "../../../lib/ip-prefix.ts";
 import { isObject } from "../../../lib/is-object.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { HttpOut } from "../../../ports/http-out.ts";
@@ -55,7 +55,9 @@ interface Verdict {
   readonly action?: unknown;
 }
 
-/** Verifies tokens with Cloudflare Turnstile's siteverify API. Each token is accepted once, even in concurrent requests. */
+/**
+ * Verifies tokens with Cloudflare Turnstile's siteverify API. Each token is accepted once, even in concurrent requests.
+ */
 export function createTurnstile(
   options: Pick<AreaPorts, "clock" | "random" | "log"> & {
     readonly http: HttpOut;
@@ -73,7 +75,7 @@ export function createTurnstile(
 
   const requestVerdict = async (token: string, address: string, idempotencyKey: string): Promise<Verdict | null> => {
     // Omitted if the address is not an IP address: Turnstile would reject the token.
-    const remoteip = plainAddress(address) ?? undefined;
+    const remoteip = normaliseIpAddress(address) ?? undefined;
     const body = JSON.stringify({ secret, response: token, remoteip, idempotency_key: idempotencyKey });
     const headers = { "content-type": "application/json" };
     try {
@@ -143,7 +145,10 @@ function parseVerdict(text: string): Verdict | null {
   }
 }
 
-/** Stores the hashes of the tokens used on this node in the last ten minutes. Beyond `USED_TOKENS_MAX` the oldest is evicted. */
+/**
+ * Stores the hashes of the tokens used on this node in the last ten minutes. Beyond `USED_TOKENS_MAX` the oldest is
+ * evicted.
+ */
 function createUsedTokens(clock: Clock, random: Random) {
   const tokens = new Map<string, { readonly at: number; readonly idempotencyKey: string; isUsed: boolean }>();
   const hashToken = (token: string) => hash("sha256", token, "base64url");

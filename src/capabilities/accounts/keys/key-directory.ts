@@ -1,4 +1,4 @@
-import { addressBlock } from "../../../lib/ip-prefix.ts";
+import { rateLimitPrefix } from "../../../lib/ip-prefix.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { hashOfKey, planOfKey } from "./key-format.ts";
 import { createLookUpQueue } from "./look-up-queue.ts";
@@ -8,7 +8,9 @@ import { findKeyOwners, type KeyDigest, type KeyOwner } from "./queries.ts";
 export const KEYS_TOPIC = "keys";
 /** Maximum age of a cached result, which is also the longest time a revoked key can remain valid. */
 const ENTRY_MS_MAX = 1_000;
-/** Age at which a result is refreshed in the background, so that requests with a busy key never wait for the database. */
+/**
+ * Age at which a result is refreshed in the background, so that requests with a busy key never wait for the database.
+ */
 const REFRESH_FROM_MS = 500;
 const KEY_ENTRIES_MAX = 10_000;
 
@@ -159,7 +161,7 @@ export function createKeyDirectory({
       const lookup = pendingLookups.get(hash) ?? unknownKeys.get(hash);
       if (lookup !== undefined && isUsable(lookup)) return lookup.owner;
       const digest = createDigest(key, hash);
-      return digest === null ? null : lookUpFirst(digest, caller && addressBlock(caller.ip)).owner;
+      return digest === null ? null : lookUpFirst(digest, caller && rateLimitPrefix(caller.ip)).owner;
     },
     /** Clears the cache after a change of any key. */
     clear(): void {

@@ -1,6 +1,6 @@
 import { rateLimited } from "../../../domain/errors.ts";
 import type { LimitDecision } from "../../../domain/metering.ts";
-import { type LimitedBlock, limitedBlocks } from "../../../lib/ip-prefix.ts";
+import { type RateLimitedPrefix, rateLimitedPrefixes } from "../../../lib/ip-prefix.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import type { Metering } from "./service.ts";
@@ -38,7 +38,7 @@ export function createAddressLimits({
   /** Counts one anonymous request. @throws AppError `rate_limited` if the IP address is over its limit */
   const takeAnonymous = (address: string): void => {
     const now = clock.monotonic();
-    for (const { block, factor } of limitedBlocks(address)) {
+    for (const { block, factor } of rateLimitedPrefixes(address)) {
       const decision = anonymousRequests.take(block, factor * ANONYMOUS_REQUESTS_PER_MINUTE, now);
       if (!decision.isAllowed) throw createRejection(decision.waitMs);
     }
@@ -70,7 +70,7 @@ export function createAddressLimits({
     takeAnonymous,
     /** Counts one 401 response. Throws, or rejects with, `rate_limited` if the client must receive a 429 instead. */
     takeUnauthorized(address: string): Promise<void> | void {
-      const blocks = limitedBlocks(address);
+      const blocks = rateLimitedPrefixes(address);
       for (const { block } of blocks) assertNotBlocked(block);
       takeAnonymous(address);
       return takeUnauthorized(blocks);
@@ -81,14 +81,14 @@ export function createAddressLimits({
      * @throws AppError `rate_limited` if the IP address is over its limit of anonymous requests or rejected payments
      */
     takePayment(address: string): void {
-      for (const { block, factor } of limitedBlocks(address)) {
+      for (const { block, factor } of rateLimitedPrefixes(address)) {
         const waitMs = rejectedPayments.waitMs(block, factor * REJECTED_PAYMENTS_PER_MINUTE, clock.monotonic());
         if (waitMs > 0) throw createRejection(waitMs);
       }
       takeAnonymous(address);
     },
     countRejectedPayment(address: string): void {
-      for (const { block, factor } of limitedBlocks(address))
+      for (const { block, factor } of rateLimitedPrefixes(address))
         rejectedPayments.take(block, factor * REJECTED_PAYMENTS_PER_MINUTE, clock.monotonic());
     },
   };

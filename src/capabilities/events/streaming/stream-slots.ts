@@ -1,5 +1,5 @@
 import { AppError, rateLimited } from "../../../domain/errors.ts";
-import { addressBlock } from "../../../lib/ip-prefix.ts";
+import { rateLimitPrefix } from "../../../lib/ip-prefix.ts";
 
 /** Maximum number of open streams per key, per IP prefix, and in the process. */
 export interface StreamLimits {
@@ -35,7 +35,7 @@ export function createStreamSlots(limits: StreamLimits) {
      *   process
      */
     take(caller: string, address: string): () => void {
-      const block = addressBlock(address);
+      const block = rateLimitPrefix(address);
       const { perKey, perAddress } = limits;
       if ((byCaller.get(caller) ?? 0) >= perKey)
         throw rateLimited(`Limit of open streams per key reached: ${perKey}`, RETRY_AFTER_MS);

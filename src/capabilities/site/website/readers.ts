@@ -1,7 +1,7 @@
 import { type BoardMarket, eventSlug, type MarketBoard } from "../../../board/index.ts";
 import { rateLimited } from "../../../domain/errors.ts";
 import { MINUTE_MS } from "../../../lib/durations.ts";
-import { limitedBlocks } from "../../../lib/ip-prefix.ts";
+import { rateLimitedPrefixes } from "../../../lib/ip-prefix.ts";
 import type { BrowserSessions } from "../../accounts/account-pages/index.ts";
 import { SlidingLog } from "../../accounts/metering/index.ts";
 import type { AnalysesService, CurrentAnalysis } from "../../analysis/analyses/index.ts";
@@ -59,7 +59,7 @@ export function createReaders({ board, clock, service }: WebsiteOptions) {
     listMostTraded,
     /** @throws AppError `rate_limited` if the IP address has requested too many pages with market data */
     takeVisit({ ip }: { readonly ip: string }): void {
-      for (const { block, factor } of limitedBlocks(ip)) {
+      for (const { block, factor } of rateLimitedPrefixes(ip)) {
         const { isAllowed, waitMs } = visits.take(block, factor * MARKET_PAGES_PER_MINUTE, clock.monotonic());
         if (!isAllowed) throw rateLimited("Too many pages", waitMs);
       }
