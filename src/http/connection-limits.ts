@@ -198,7 +198,10 @@ export class ConnectionLimits {
   }
 
   /** @param options.blocks  the IP address blocks whose limits count the connection */
-  #track(socket: Socket, options: { readonly blocks: readonly LimitedBlock[]; readonly isRefused: boolean }): void {
+  #track(
+    socket: Socket,
+    options: { readonly blocks: readonly RateLimitedPrefix[]; readonly isRefused: boolean },
+  ): void {
     const { blocks, isRefused } = options;
     const progressAt = this.#clock.monotonic();
     this.#connections.set(socket, {

@@ -92,8 +92,8 @@ export interface Ingest {
   readonly trades: Pick<TradeHistory, "read">;
   /** Returns the venue-specific data of a market for clients; null for a venue that is not configured. */
   detailsOf(listing: MarketListing): ListingDetails | null;
-  readonly lastHours: Pick<LastHours, "find">;
-  readonly pastPrices: PastPrices & MissingHistory;
+  readonly lastHours: Pick<LastHourFigures, "find">;
+  readonly pastPrices: PastPrices & HistoryFetcher;
   /** Sets the observer that receives live prices and trades of the venues that this node reads. */
   observe(observer: LiveObserver): void;
   /** Requests the takers of a market's latest trades from venues whose trade list, but not their stream, has takers. */

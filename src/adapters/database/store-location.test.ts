@@ -17,7 +17,7 @@ eachDatabase(
   async (database) => {
     const restores: string[] = [];
     const start = (location: string, isRestored: boolean | null = null) =>
-      recordStoreLocation(database, location, {
+      recordStoreInstance(database, location, {
         isRestored,
         async onRestored() {
           restores.push(location);

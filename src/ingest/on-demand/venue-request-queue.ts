@@ -247,7 +247,7 @@ export class VenueRequestQueue {
 }
 
 /** Returns whether the request was rejected without being sent, by a rate limit or by the circuit breaker. */
-export const isNotSent = (error: unknown): boolean =>
+export const isUnsentRequestError = (error: unknown): boolean =>
   error instanceof VenueError && (error.failure === "rate_limited" || error.failure === "circuit_open");
 
 function createLane(requestsPerSecond: number, now: number): Lane {

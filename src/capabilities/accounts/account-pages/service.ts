@@ -109,7 +109,7 @@ export function createAccountPage(
       assertLinksAvailable("Sign-in is");
       // A sandbox does not limit requests from the same machine.
       if (data === "live" || !isLoopbackAddress(address)) {
-        const waitMs = await takeAttempt(database, `signin:${addressBlock(address)}`, ADDRESS_RULES, clock.now());
+        const waitMs = await takeAttempt(database, `signin:${rateLimitPrefix(address)}`, ADDRESS_RULES, clock.now());
         if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
       }
       if (emailDelivery === null) return { displayedToken: await sessions.issueLink(database, email.address) };

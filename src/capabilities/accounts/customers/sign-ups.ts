@@ -174,7 +174,7 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
     async resend(text: string, address: string): Promise<void> {
       const email = parseEmail(text);
       if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
-      const waitMs = await takeAttempt(database, `resend:${addressBlock(address)}`, ADDRESS_RULES, clock.now());
+      const waitMs = await takeAttempt(database, `resend:${rateLimitPrefix(address)}`, ADDRESS_RULES, clock.now());
       if (waitMs > 0) throw rateLimited("Too many e-mails requested from this address", waitMs);
       if (emailDelivery !== null) await resendVerification(email.address, emailDelivery.publicUrl);
     },

@@ -56,7 +56,7 @@ export function createAddressLimits({
     if (!isAllowed) throw createRejection(waitMs);
   };
   /** Counts the address blocks, smallest first. A block is not counted if a smaller one is over its limit. */
-  const takeUnauthorized = ([first, ...others]: readonly LimitedBlock[]): Promise<void> | void => {
+  const takeUnauthorized = ([first, ...others]: readonly RateLimitedPrefix[]): Promise<void> | void => {
     if (first === undefined) return;
     const { block, factor } = first;
     const decision = meter.takeMinute("unauthorized", block, factor * UNAUTHORIZED_RESPONSES_PER_MINUTE);
