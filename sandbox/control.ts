@@ -143,15 +143,7 @@ ${escapeHtml(describeWorld(world))}</p>
 <table><tr><th>Venue</th><th>Open markets</th><th>Listed</th><th>Base URLs</th><th>Faults</th></tr>${rows}</table>
 <h2>For tests</h2>
 <p><code>GET /urls</code> returns the base URLs as JSON. <code>GET /world</code> returns seed, start, speed, current time and
-the replayed recording. <code>GET /truth/{venue}?at={Unix milliseconds}&amp;market_id={id}</code> returns the true state of the
-markets at a given time: book, lifecycle, outcome and volume. <code>GET /truth/{venue}/trades?market_id={id}&amp;from=…&amp;to=…</code>
-returns the trades of a market, and <code>GET /truth/{venue}/candles?market_id={id}&amp;from=…&amp;to=…&amp;interval={milliseconds}</code>
-its prices and volume in each interval. <code>GET
-/truth/pairs?traps=true</code> returns how markets of different venues are related, and the traps: pairs that look alike and
-are not the same.</p>
-<h2>Plants</h2>
-<p><code>POST /plants/{venue}/shift</code> with <code>{"market_id": "…", "move": 0.1}</code> moves the prices of a market from now on.
-<code>POST /plants/{venue}/trade</code> with <code>{"market_id": "…", "side": "yes", "usd": 20000}</code> adds a trade.</p>
+the replayed recording. docs/sandbox.md describes the requests for true states and planted changes.</p>
 <h2>Faults</h2>
 <p>Fault switches make a venue fail, each at a rate from 0 to 1 per request or message. <code>GET /faults</code> returns all
 switches, the active ones and how often each fault occurred. <code>PUT /faults/{venue}</code> with JSON such as

@@ -32,6 +32,10 @@ export function presentBookPrices(book: BookState): Record<string, unknown> {
 }
 
 /** Presents the YES book. Sizes are integers with six implied decimals. */
-export function presentBook(book: BookState) {
-  return { bids: presentLevels(book.bids, "BUY"), asks: presentLevels(book.asks, "SELL") };
+export function presentBook(market: ListedMarket, book: BookState) {
+  return {
+    bids: presentLevels(book.bids, "BUY"),
+    asks: presentLevels(book.asks, "SELL"),
+    tokenId: limitlessTokens(market).yes,
+  };
 }

@@ -2,6 +2,7 @@ import { escapeHtml } from "../../../src/lib/escape-html.ts";
 import { isListed, type ListedEvent, type ListedMarket, type WorldOutcome } from "../../world/types.ts";
 import type { ExchangeContext } from "../exchange.ts";
 import { presentBookPrices } from "./book-json.ts";
+import { categoryNamesOf } from "./categories.ts";
 import * as ids from "./ids.ts";
 import { isSampled, publishedBook } from "./published-book.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
@@ -108,6 +109,10 @@ function presentTrading(context: ExchangeContext, market: ListedMarket, now: num
     tokens: ids.limitlessTokens(market),
     ...presentBookPrices(publishedBook(context, market, now)),
     settings: { takerDelayMs: takerDelayOf(market) },
+    venue: {
+      exchange:
+        market.event.mutuallyExclusive && ids.isGroup(market.event) ? NEG_RISK_EXCHANGE_ADDRESS : EXCHANGE_ADDRESS,
+    },
   };
 }
 

@@ -34,7 +34,7 @@ export function createPublisher(context: ExchangeContext, namespace: Namespace) 
   };
   const createBookFrame = (market: ListedMarket, at: number) => ({
     marketSlug: limitlessSlug(market),
-    orderbook: presentBook(publishedBook(context, market, at)),
+    orderbook: presentBook(market, publishedBook(context, market, at)),
     timestamp: new Date(at).toISOString(),
   });
   const createPriceFrame = (market: ListedMarket, at: number) => {

@@ -35,8 +35,9 @@ export function installTradingRoutes(app: FastifyInstance, context: ExchangeCont
   };
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/orderbook", async (request) => {
-    const book = publishedBook(context, orderBookMarketOf(request.params.slug), now());
-    return { ...presentBook(book), lastTradePrice: book.lastPrice };
+    const market = orderBookMarketOf(request.params.slug);
+    const book = publishedBook(context, market, now());
+    return { ...presentBook(market, book), lastTradePrice: book.lastPrice };
   });
 
   app.get<{ Params: { slug: string } }>("/markets/:slug/events", async (request) => {
