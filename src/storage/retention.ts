@@ -1,5 +1,6 @@
-import { deleteInBatches } from "../lib/delete-in-batches.ts";
+import { deleteInBatches, deleteRows } from "../lib/delete-in-batches.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
+import { toTimestampSql } from "../lib/timestamp-sql.ts";
 import type { Database } from "../ports/database.ts";
 import { createNextPartitions, dropTickPartitions } from "./tick-partitions.ts";
 
@@ -47,19 +48,10 @@ const DELETE_ROWS_MAX = 20_000;
 /** Maximum number of batches per table and run. */
 const DELETE_BATCHES_MAX = 100;
 
-/** Deletes rows of a table whose time in `column` is before `beforeMs`, in batches. Returns the number of rows. */
+/** Deletes rows of a table whose time in `column` is before `beforeMs`. Returns the number of rows. */
 export function deleteOldRows(database: Database, table: string, column: string, beforeMs: number, condition = "") {
-  return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
-    const [row] = await database.query<{ count: number }>(
-      `with old as (
-         delete from ${table} where ctid = any(array(
-           select ctid from ${table} where ${column} < to_timestamp($1::float8 / 1000) ${condition} limit ${DELETE_ROWS_MAX}))
-         returning 1
-       ) select count(*) as count from old`,
-      [beforeMs],
-    );
-    return row?.count ?? 0;
-  });
+  const sql = `${column} < ${toTimestampSql("$1")} ${condition}`;
+  return deleteRows(database, table, sql, beforeMs, { rowsMax: DELETE_ROWS_MAX, batchesMax: DELETE_BATCHES_MAX });
 }
 
 /** Tables with rows of a market. The market is deleted after these rows, so that an interrupted run can be resumed. */

@@ -1,4 +1,6 @@
 import { type Allowance, allowanceOf, type Plan } from "../../../domain/plan.ts";
+import { deleteRows } from "../../../lib/delete-in-batches.ts";
+import { toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import {
   type Account,
@@ -310,10 +312,6 @@ export async function hasPendingSignup(transaction: Transaction, email: string, 
   return rows.length > 0;
 }
 
-const ROWS_PER_BATCH_MAX = 5_000;
-/** Maximum number of batches per run: 500,000 rows at 5,000 per batch. The next run deletes the remaining rows. */
-const DELETE_BATCHES_MAX = 100;
-
 /** The column that defines the age of a row. */
 const AGE_COLUMNS = {
   pending_signups: "expires_at",
@@ -326,25 +324,12 @@ const AGE_COLUMNS = {
   email_changes: "expires_at",
 };
 
-/** Deletes rows older than `before` in batches, until none is left or `shouldStop` returns true. Idempotent. */
+/** Deletes rows older than `before`, until none is left or `shouldStop` returns true. */
 export async function deleteOlderRows(
   queryRunner: QueryRunner,
   table: keyof typeof AGE_COLUMNS,
   before: number,
-  shouldStop: () => boolean = () => false,
+  shouldStop?: () => boolean,
 ): Promise<void> {
-  const ageCondition = `${AGE_COLUMNS[table]} < to_timestamp($1::float8 / 1000)`;
-  for (let batch = 0; batch < DELETE_BATCHES_MAX && !shouldStop(); batch++) {
-    const [row] = await queryRunner.query<{ count: number }>(
-      // The condition is repeated because not all PostgreSQL versions recheck it for a row found by ctid that has been
-      // updated.
-      `with old as (
-         delete from ${table} where ${ageCondition} and ctid = any(array(
-           select ctid from ${table} where ${ageCondition} limit ${ROWS_PER_BATCH_MAX}))
-         returning 1
-       ) select count(*) as count from old`,
-      [before],
-    );
-    if ((row?.count ?? 0) === 0) return;
-  }
+  await deleteRows(queryRunner, table, `${AGE_COLUMNS[table]} < ${toTimestampSql("$1")}`, before, { shouldStop });
 }

@@ -1,3 +1,4 @@
+import { deleteRows } from "../../../lib/delete-in-batches.ts";
 import type { Database } from "../../../ports/database.ts";
 import { FIRST_RETRY_SECONDS, leaseEndSql } from "./ledger.ts";
 import type { SignedAuthorization } from "./model.ts";
@@ -69,21 +70,12 @@ export async function leaseUnknownPayments(
 }
 
 /** Deletes payments after their retention. Returns the number of deleted payments. */
-export async function deleteOldPayments(database: Database, batchSize = DELETE_BATCH_SIZE): Promise<number> {
-  let deleted = 0;
-  for (let batch = 0; batch < DELETE_BATCHES_MAX; batch++) {
-    const rows = await database.query(
-      `delete from payments where payment_id in (
-         select payment_id from payments
-         where updated_at < clock_timestamp() - interval '${UNCHARGED_RETENTION_DAYS} days'
-           and valid_before < clock_timestamp() - interval '${UNCHARGED_RETENTION_DAYS} days'
-           and (state in ('rejected', 'released') or updated_at < clock_timestamp() - interval '${CHARGED_RETENTION_DAYS} days')
-         limit $1
-       ) returning payment_id`,
-      [batchSize],
-    );
-    deleted += rows.length;
-    if (rows.length < batchSize) break;
-  }
-  return deleted;
+export function deleteOldPayments(database: Database, rowsMax = DELETE_BATCH_SIZE): Promise<number> {
+  const condition = `updated_at < clock_timestamp() - interval '${UNCHARGED_RETENTION_DAYS} days'
+    and valid_before < clock_timestamp() - interval '${UNCHARGED_RETENTION_DAYS} days'
+    and (state in ('rejected', 'released') or updated_at < clock_timestamp() - $1::int4 * interval '1 day')`;
+  return deleteRows(database, "payments", condition, CHARGED_RETENTION_DAYS, {
+    rowsMax,
+    batchesMax: DELETE_BATCHES_MAX,
+  });
 }

@@ -1,6 +1,6 @@
 import type { Category } from "../../../domain/category.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
+import { deleteRows } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { sumOf } from "../../../lib/numbers.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
@@ -215,9 +215,6 @@ export async function reserveScheduledBatch(database: Database, now: number, pau
 const REQUESTED_DAYS = 30;
 /** The track record covers this time. */
 const RECORD_DAYS = 400;
-const DELETE_ROWS_MAX = 5_000;
-/** Maximum number of batches per run and table. The next run deletes the remaining rows. */
-const DELETE_BATCHES_MAX = 100;
 
 /**
  * Deletes runs, lists and results after 30 days and the track record after 400. The latest result of a market stays.
@@ -230,15 +227,7 @@ export async function deleteOldAnalyses(
   isStopping: () => boolean,
 ): Promise<void> {
   const deleteWhere = (table: string, condition: string, ageDays: number) =>
-    deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
-      if (isStopping()) return 0;
-      const rows = await database.query(
-        `delete from ${table} where ctid = any(array(
-           select ctid from ${table} where ${condition} limit ${DELETE_ROWS_MAX})) returning 1`,
-        [now - ageDays * DAY_MS],
-      );
-      return rows.length;
-    });
+    deleteRows(database, table, condition, now - ageDays * DAY_MS, { shouldStop: isStopping });
   await deleteWhere("analysis_participants", `joined_at < ${toTimestampSql("$1")}`, REQUESTED_DAYS);
   await deleteWhere("analysis_runs", `status <> 'running' and finished_at < ${toTimestampSql("$1")}`, REQUESTED_DAYS);
   const isOld = (age: string) => `exists (select from analyses where analyses.analysis_id = ${age}.analysis_id

@@ -1,10 +1,9 @@
 import { columnsOf } from "../../../lib/columns-of.ts";
-import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
-import { toMillisSql } from "../../../lib/timestamp-sql.ts";
+import { deleteRows } from "../../../lib/delete-in-batches.ts";
+import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { Delivery, FailureStreak, Message, Target } from "./model.ts";
 
-const DELETE_ROWS_MAX = 5_000;
 const DELETE_BATCHES_MAX = 200;
 
 /** SQL condition: the plan of the customer includes webhooks, and the account is not canceled. */
@@ -200,16 +199,6 @@ export async function countWaiting(database: Database, nodeId: string): Promise<
 
 /** Deletes ended deliveries whose first attempt is older than `before`. Returns the number of deleted deliveries. */
 export function deleteOldDeliveries(database: Database, before: number): Promise<number> {
-  return deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
-    const [row] = await database.query<{ count: number }>(
-      `with old as (
-         delete from webhook_deliveries where ctid = any(array(
-           select ctid from webhook_deliveries
-           where first_attempt_at < to_timestamp($1::float8 / 1000) and next_attempt_at is null limit ${DELETE_ROWS_MAX}))
-         returning 1
-       ) select count(*) as count from old`,
-      [before],
-    );
-    return row?.count ?? 0;
-  });
+  const condition = `first_attempt_at < ${toTimestampSql("$1")} and next_attempt_at is null`;
+  return deleteRows(database, "webhook_deliveries", condition, before, { batchesMax: DELETE_BATCHES_MAX });
 }

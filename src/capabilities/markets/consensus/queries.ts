@@ -1,5 +1,6 @@
 import type { Side } from "../../../domain/price.ts";
-import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
+import { deleteRows } from "../../../lib/delete-in-batches.ts";
+import { toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { CustomerData } from "../../accounts/customers/index.ts";
 import {
@@ -145,10 +146,6 @@ async function anonymiseReports(transaction: Transaction, customerId: string): P
   );
 }
 
-const DELETE_ROWS_MAX = 5_000;
-/** Maximum number of batches per run. The next run deletes the remaining reports. */
-const DELETE_BATCHES_MAX = 100;
-
 /**
  * Deletes reports beyond their retention, and reports of deleted customers that are too old for a consensus. The
  * market's number of accepted reports does not change. Idempotent.
@@ -162,16 +159,8 @@ async function deleteOldReports(
   shouldStop: () => boolean,
 ): Promise<void> {
   const deleteBefore = (beforeMs: number, condition: string) =>
-    deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
-      if (shouldStop()) return 0;
-      const rows = await database.query(
-        `delete from trade_reports where ctid = any(array(
-           select ctid from trade_reports where reported_at < to_timestamp($1::float8 / 1000) ${condition}
-           limit ${DELETE_ROWS_MAX}))
-         returning 1`,
-        [beforeMs],
-      );
-      return rows.length;
+    deleteRows(database, "trade_reports", `reported_at < ${toTimestampSql("$1")} ${condition}`, beforeMs, {
+      shouldStop,
     });
   await deleteBefore(now - REPORT_RETENTION_MS, "");
   await deleteBefore(now - CONSENSUS_PERIOD_MS["30d"], `and agent_id like '${DELETED_AGENT_PREFIX}%'`);

@@ -1,6 +1,6 @@
 import type { MarketId } from "../../../domain/market-name.ts";
-import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
-import { toMillisSql } from "../../../lib/timestamp-sql.ts";
+import { deleteRows } from "../../../lib/delete-in-batches.ts";
+import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { Settlement } from "../../../trading/index.ts";
 import type { CustomerData } from "../../accounts/customers/index.ts";
@@ -103,36 +103,11 @@ async function deletePaperTrades(transaction: Transaction, customerId: string): 
   await transaction.query("delete from paper_trades where customer_id = $1", [customerId]);
 }
 
-const DELETE_ROWS_MAX = 5_000;
-/** Maximum number of batches per run. The next run deletes the remaining trades. */
-const DELETE_BATCHES_MAX = 100;
-
-/**
- * Deletes paper trades that were entered before a time. Idempotent.
- *
- * @param beforeMs  Unix milliseconds
- * @param shouldStop  ends the run after the current batch
- */
-async function deletePaperTradesBefore(
-  database: Pick<Database, "query">,
-  beforeMs: number,
-  shouldStop: () => boolean,
-): Promise<void> {
-  await deleteInBatches(DELETE_ROWS_MAX, DELETE_BATCHES_MAX, async () => {
-    if (shouldStop()) return 0;
-    const rows = await database.query(
-      `delete from paper_trades where ctid = any(array(
-         select ctid from paper_trades where entered_at < to_timestamp($1::float8 / 1000) limit ${DELETE_ROWS_MAX}))
-       returning 1`,
-      [beforeMs],
-    );
-    return rows.length;
-  });
-}
-
-/** Paper trades have the same retention as reported trades. */
+/** Paper trades are kept as long as reported trades. */
 export const PAPER_TRADE_DATA: CustomerData = {
   deleteOf: deletePaperTrades,
-  deleteExpired: (database, now, shouldStop) =>
-    deletePaperTradesBefore(database, now - REPORT_RETENTION_MS, shouldStop),
+  async deleteExpired(database, now, shouldStop) {
+    const condition = `entered_at < ${toTimestampSql("$1")}`;
+    await deleteRows(database, "paper_trades", condition, now - REPORT_RETENTION_MS, { shouldStop });
+  },
 };
