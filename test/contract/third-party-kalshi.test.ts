@@ -17,7 +17,10 @@ const feed = createFeed(world, { now: () => NOW, intervalMs: 1_000 });
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 const exchange = kalshiExchange(
   { world, feed, now: () => NOW, enforceLimits: false },
-  { publicKeys: { "test-key": publicKey.export({ type: "spki", format: "pem" }).toString() } },
+  {
+    publicKeys: { "test-key": publicKey.export({ type: "spki", format: "pem" }).toString() },
+    orderbookNeedsKey: true,
+  },
 );
 const listedMarkets = world.markets("kalshi", NOW);
 const isActive = (market: ListedMarket) => world.lifecycle(market, NOW).phase === "active";
@@ -82,8 +85,14 @@ test("kalshi-typescript reads one market with the world's prices, volume and rul
   assert.ok(market.rules.startsWith(data.market.rules_primary));
 });
 
-test("kalshi-typescript reads the world's book with a signed request", async () => {
+test("401: kalshi-typescript cannot read a book without a key, and reads the world's book with a signed request", async () => {
   const market = findBusiestMarket();
+  await assert.rejects(
+    createMarketApi().getMarketOrderbook(kalshiTicker(market)),
+    (error: { response?: { status?: number } }) => {
+      return error.response?.status === 401;
+    },
+  );
   // The client adds its signer to the global HTTP library, so the requests after this line are signed.
   const { data } = await new kalshi.MarketApi(createSignedConfiguration()).getMarketOrderbook(kalshiTicker(market));
   const { bids, asks } = world.book(market, NOW);
@@ -93,6 +102,8 @@ test("kalshi-typescript reads the world's book with a signed request", async () 
     toLevels(data.orderbook_fp.no_dollars),
     asks.map(({ price, size }) => [Math.round((1 - price) * 1e6) / 1e6, size]).reverse(),
   );
+  const batch = await new kalshi.MarketApi(createSignedConfiguration()).getMarketOrderbooks([kalshiTicker(market)]);
+  assert.deepEqual(batch.data.orderbooks[0]?.orderbook_fp, data.orderbook_fp);
 });
 
 test("kalshi-typescript reads the world's trades, newest first", async () => {
@@ -114,13 +125,13 @@ test("kalshi-typescript reads the world's trades, newest first", async () => {
   }
 });
 
-test("kalshi-typescript reads events with markets, series, candles and the historical tier", async () => {
+test("kalshi-typescript reads events with markets, series, candles, the historical tier and the exchange status", async () => {
   const market = findBusiestMarket();
   const configuration = new kalshi.Configuration({ basePath });
   const events = new kalshi.EventsApi(configuration);
-  const { data } = await events.getEvent(kalshiEventTicker(market.event));
+  const { data } = await events.getEvent(kalshiEventTicker(market.event), true);
   assert.equal(data.event.title, market.event.title);
-  assert.ok(data.markets?.some(({ ticker }) => ticker === kalshiTicker(market)));
+  assert.ok(data.event.markets?.some(({ ticker }) => ticker === kalshiTicker(market)));
   const series = await createMarketApi().getSeries(data.event.series_ticker);
   assert.equal(series.data.series.title, market.event.seriesTitle);
   const candles = await createMarketApi().getMarketCandlesticks(
@@ -142,4 +153,6 @@ test("kalshi-typescript reads events with markets, series, candles and the histo
     settled.data.markets.map(({ ticker }) => ticker),
     listedMarkets.filter(({ finalizeAt }) => finalizeAt < cutoff).map(kalshiTicker),
   );
+  const { data: status } = await new kalshi.ExchangeApi(configuration).getExchangeStatus();
+  assert.equal(status.trading_active, true);
 });

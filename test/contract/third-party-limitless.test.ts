@@ -4,6 +4,7 @@ import {
   type ActiveMarketsResponse,
   HttpClient,
   MarketFetcher,
+  MarketPageFetcher,
   type OrderbookUpdate,
   RateLimitError,
   ValidationError,
@@ -78,6 +79,7 @@ test("@limitless-exchange/sdk reads a market with its tokens and deadline, and r
   const row = await fetcher.getMarket(limitlessSlug(market));
   assert.deepEqual(row.tokens, limitlessTokens(market));
   assert.equal(Number(row.expirationTimestamp), market.closeAt);
+  assert.equal(fetcher.getVenue(limitlessSlug(market))?.exchange, row.venue?.exchange);
   const group = worldMarkets(sandbox).find((candidate) => candidate.event.markets.length > 1)?.event;
   assert.ok(group !== undefined);
   const groupRow = await fetcher.getMarket(limitlessEventSlug(group));
@@ -111,6 +113,7 @@ test("@limitless-exchange/sdk reads the book with sizes in the collateral's smal
     book.asks.map(({ price, size }) => [price, size]),
   );
   assert.equal(orderBook.lastTradePrice, book.lastPrice);
+  assert.equal(orderBook.tokenId, limitlessTokens(market).yes);
 
   const response = await http.get<{ events: { createdAt: string; matchedSize: string }[]; totalRows: number }>(
     `/markets/${slug}/events?limit=3`,
@@ -124,6 +127,21 @@ test("@limitless-exchange/sdk reads the book with sizes in the collateral's smal
       .reverse()
       .map((trade) => [trade.at, trade.size]),
   );
+});
+
+test("@limitless-exchange/sdk reads the market pages of the navigation and follows a redirect", async () => {
+  const pages = new MarketPageFetcher(http);
+  const page = await pages.getMarketPageByPath("/");
+  assert.equal(page.fullPath, "/markets");
+  const response = await pages.getMarkets(page.id, { limit: 5, sort: "deadline" });
+  assert.ok("pagination" in response && response.pagination.total > 5);
+  const deadlines = response.data.map((row) => Number(row.expirationTimestamp));
+  assert.deepEqual(
+    deadlines,
+    deadlines.toSorted((a, b) => a - b),
+  );
+  assert.ok((await pages.getNavigation()).length > 1);
+  assert.ok((await pages.getPropertyKeys()).length > 0);
 });
 
 test("@limitless-exchange/sdk receives a snapshot of the book and each change over Socket.IO", async () => {
@@ -174,9 +192,7 @@ test("429: a client above the rate limit gets `retry-after`, and a different cli
   try {
     for (let request = 0; request < 20; request++) await limitedFetcher.getActiveMarkets({ limit: 1 });
     await assert.rejects(limitedFetcher.getActiveMarkets({ limit: 1 }), (error) => error instanceof RateLimitError);
-    const response = await fetch(`${sandbox.restUrl}/markets/active/slugs`, {
-      headers: { "user-agent": "limited/1.0" },
-    });
+    const response = await fetch(`${sandbox.restUrl}/navigation`, { headers: { "user-agent": "limited/1.0" } });
     assert.deepEqual([response.status, response.headers.get("retry-after")], [429, "1"]);
     assert.equal((await createFetcher("other/1.0").getActiveMarkets({ limit: 1 })).data.length, 1);
     sandbox.setNow(sandbox.now() + 1_000);

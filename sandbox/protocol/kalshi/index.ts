@@ -9,15 +9,17 @@ export { kalshiCategory } from "./event-json.ts";
 export { kalshiEventTicker, kalshiSeriesTicker, kalshiTicker, kalshiTradeId } from "./ids.ts";
 export { kalshiSettlementValue } from "./market-json.ts";
 
-/**
- * REST and WebSocket services on one listener.
- * @param options.publicKeys  RSA public keys (PEM) by key id. If absent, every well-formed signature is accepted.
- */
-export function kalshiExchange(
-  context: ExchangeContext,
-  { publicKeys }: { readonly publicKeys?: Readonly<Record<string, string>> } = {},
-): readonly ExchangeService[] {
+export interface KalshiOptions {
+  /** RSA public keys (PEM) by key id. If absent, every well-formed signature is accepted. */
+  readonly publicKeys?: Readonly<Record<string, string>>;
+  /** Whether unsigned order book requests are rejected with 401. Default: false. */
+  readonly orderbookNeedsKey?: boolean;
+}
+
+/** REST and WebSocket services on one listener. */
+export function kalshiExchange(context: ExchangeContext, options: KalshiOptions = {}): readonly ExchangeService[] {
   const catalogue = createCatalogue(context.world, context.now);
+  const { publicKeys, orderbookNeedsKey = false } = options;
   const keys =
     publicKeys === undefined
       ? null
@@ -29,7 +31,7 @@ export function kalshiExchange(
       basePath: REST_PATH,
       scheme: "http",
       listener: "kalshi",
-      install: (app) => installRest(app, { context, catalogue, keys }),
+      install: (app) => installRest(app, { context, catalogue, keys, orderbookNeedsKey }),
     },
     {
       venue: "kalshi",

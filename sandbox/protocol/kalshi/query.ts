@@ -17,6 +17,13 @@ export class Query {
     return parseTextParam(this.#values, name);
   }
 
+  readFlag(name: string): boolean {
+    const text = this.readText(name);
+    if (text === null || text === "false") return false;
+    if (text === "true") return true;
+    throw createBadRequestError(`invalid parameters: ${name} must be true or false`);
+  }
+
   readInteger(name: string): number | null {
     const text = this.readText(name);
     if (text === null) return null;

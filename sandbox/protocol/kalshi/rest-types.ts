@@ -7,6 +7,7 @@ export interface RestRequest {
   readonly query: Query;
   /** Returns a path parameter, percent-decoded. */
   path(name: string): string;
+  readonly hasKey: boolean;
 }
 
 /** Registers GET `path` below the base path. A `VenueError` thrown by the handler becomes the response. */
@@ -16,4 +17,6 @@ export interface RestOptions {
   readonly context: ExchangeContext;
   readonly catalogue: Catalogue;
   readonly keys: KeyRing;
+  /** Whether unsigned order book requests are rejected with 401. */
+  readonly orderbookNeedsKey: boolean;
 }

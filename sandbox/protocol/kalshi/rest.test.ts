@@ -102,8 +102,8 @@ test("404: only the historical tier returns a market settled before the cutoff, 
   const { json } = await get(`/historical/markets/${ticker}/candlesticks?${range}`);
   assert.ok(json.candlesticks.length > 0);
   assert.ok(json.candlesticks.every((candle) => "close" in candle.price && !("close_dollars" in candle.price)));
-  const ofEvent = await get(`/events/${kalshiEventTicker(market.event)}`);
-  assert.ok(ofEvent.json.markets.every((row) => row.ticker !== ticker));
+  const nested = await get(`/events/${kalshiEventTicker(market.event)}?with_nested_markets=true`);
+  assert.ok(nested.json.event.markets.every((row) => row.ticker !== ticker));
 });
 
 test("a candle without trades has no price, and each candle has the last price before it", async () => {
@@ -157,9 +157,9 @@ test("429: rejects the 21st request of a client; the response has no Retry-After
   t.after(() => limited.close());
   const userAgent = { "user-agent": "hasty/1" };
   for (let request = 0; request < 20; request++) {
-    assert.equal((await get("/historical/cutoff", limited, userAgent)).status, 200);
+    assert.equal((await get("/exchange/status", limited, userAgent)).status, 200);
   }
-  const rejected = await get("/historical/cutoff", limited, userAgent);
+  const rejected = await get("/exchange/status", limited, userAgent);
   assert.equal(rejected.status, 429);
   assert.deepEqual(rejected.json, { error: { code: "too_many_requests", message: "too many requests" } });
   assert.equal(rejected.headers.get("retry-after"), null);
@@ -167,7 +167,7 @@ test("429: rejects the 21st request of a client; the response has no Retry-After
     [...rejected.headers.keys()].filter((name) => name.includes("rate")),
     [],
   );
-  assert.equal((await get("/historical/cutoff", limited, { "user-agent": "patient/1" })).status, 200);
+  assert.equal((await get("/exchange/status", limited, { "user-agent": "patient/1" })).status, 200);
 });
 
 test("the series of every listed event is listed, and events are filtered by ticker", async () => {
@@ -184,8 +184,8 @@ test("the series of every listed event is listed, and events are filtered by tic
 
 test("HEAD returns the headers of GET without a body, and a trailing slash is ignored", async () => {
   const base = served.urls.kalshi?.rest;
-  const headResponse = await fetch(`${base}/historical/cutoff`, { method: "HEAD" });
-  const getResponse = await fetch(`${base}/historical/cutoff`);
+  const headResponse = await fetch(`${base}/exchange/status`, { method: "HEAD" });
+  const getResponse = await fetch(`${base}/exchange/status`);
   assert.equal(headResponse.status, 200);
   assert.equal(headResponse.headers.get("content-length"), String((await getResponse.text()).length));
   assert.equal(await headResponse.text(), "");

@@ -38,10 +38,15 @@ export function installRest(app: FastifyInstance, options: RestOptions): void {
         throw new VenueError(429, "too_many_requests");
       if (identity.kind === "bad") throw new VenueError(401, "authentication_error", "INCORRECT_API_KEY_SIGNATURE");
       const params = request.params as Readonly<Record<string, string>>;
-      return handler({ query: new Query(request.query as QueryValues), path: (name) => params[name] ?? "" });
+      return handler({
+        query: new Query(request.query as QueryValues),
+        path: (name) => params[name] ?? "",
+        hasKey: identity.kind === "key",
+      });
     });
   };
   installMarkets(get, options);
   installCandles(get, options);
   installEvents(get, options);
+  get("/exchange/status", () => ({ exchange_active: true, trading_active: true }));
 }

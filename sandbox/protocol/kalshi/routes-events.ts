@@ -28,13 +28,14 @@ export function installEvents(get: Get, { context, catalogue }: RestOptions): vo
     return { events: page.map(presentEvent), cursor };
   });
 
-  get("/events/:event", ({ path }) => {
+  get("/events/:event", ({ query, path }) => {
     const event = catalogue.findEvent(path("event"));
     if (event === null) throw createNotFoundError();
     const markets = event.markets
       .filter((market) => isListed(market, now()) && !catalogue.isHistorical(market))
       .map((market) => presentMarket(world, market, now()));
-    return { event: presentEvent(event), markets };
+    const isNested = query.readFlag("with_nested_markets");
+    return { event: isNested ? { ...presentEvent(event), markets } : presentEvent(event), markets };
   });
 
   // The venue returns this list without pagination.

@@ -1,5 +1,7 @@
 import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import type { ListedMarket, Phase } from "../../world/types.ts";
+import { VenueError } from "../errors.ts";
+import { kalshiTicker } from "./ids.ts";
 import { presentMarket, presentOrderBook, updatedTimeOf } from "./market-json.ts";
 import { selectPage } from "./paging.ts";
 import { createBadRequestError, createNotFoundError, parseCursor, type Query, writeCursor } from "./query.ts";
@@ -8,6 +10,7 @@ import { findNewestTrades, presentTrade } from "./trades.ts";
 
 const MARKETS_MAX = 1_000;
 const TICKERS_MAX = 1_000;
+const BOOKS_MAX = 100;
 const TRADES_MAX = 1_000;
 
 /** Lifecycle phases by value of the `status` filter. The `status` field has other values. */
@@ -25,7 +28,7 @@ const STATUS_FILTER_VALUES = Object.keys(PHASES_BY_STATUS) as StatusFilter[];
  * Installs the routes of markets, books and trades. Markets settled and trades made before the cutoff are in the
  * historical tier only.
  */
-export function installMarkets(get: Get, { context, catalogue }: RestOptions): void {
+export function installMarkets(get: Get, { context, catalogue, orderbookNeedsKey }: RestOptions): void {
   const { world, now } = context;
 
   const presentPage = (query: Query, accepts: (market: ListedMarket) => boolean) => {
@@ -68,7 +71,21 @@ export function installMarkets(get: Get, { context, catalogue }: RestOptions): v
     return { market_settled_ts: cutoff, trades_created_ts: cutoff };
   });
 
-  get("/markets/:ticker/orderbook", ({ path }) => {
+  const requireKey = (hasKey: boolean) => {
+    if (orderbookNeedsKey && !hasKey) throw new VenueError(401, "authentication_error", "missing API key");
+  };
+  get("/markets/orderbooks", ({ query, hasKey }) => {
+    requireKey(hasKey);
+    const tickers = query.readList("tickers", BOOKS_MAX);
+    if (tickers === null) throw createBadRequestError("invalid parameters: tickers is required");
+    const orderbooks = catalogue.findMarkets(tickers).map((market) => ({
+      ticker: kalshiTicker(market),
+      orderbook_fp: presentOrderBook(world.book(market, now())),
+    }));
+    return { orderbooks };
+  });
+  get("/markets/:ticker/orderbook", ({ path, hasKey }) => {
+    requireKey(hasKey);
     // The venue returns a book without levels, not a 404, for unknown tickers and for settled markets.
     const market = catalogue.findMarket(path("ticker"));
     return {

@@ -1,4 +1,5 @@
-import type { BookState, Level } from "../../world/types.ts";
+import type { BookState, Level, ListedMarket } from "../../world/types.ts";
+import { limitlessTokens } from "./ids.ts";
 import { roundTo6Decimals } from "./units.ts";
 
 /** Quotes of a book without orders. */
@@ -13,8 +14,8 @@ function presentLevels(
 }
 
 /**
- * Presents the price fields of a listing row as [yes, no]. An empty order book has placeholders as quotes. If only one
- * side is missing, the bid is 0 or the ask is 1; this is not confirmed by the venue. `prices` is the mid of the quotes.
+ * Presents the price fields of a listing row as [yes, no]. A book without orders has placeholders as quotes. What the
+ * venue sends for one missing side is not confirmed: 0 for a bid, 1 for an ask. `prices` is the mid of the quotes.
  */
 export function presentBookPrices(book: BookState): Record<string, unknown> {
   const isEmpty = book.bids.length === 0 && book.asks.length === 0;

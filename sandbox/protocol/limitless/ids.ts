@@ -10,7 +10,7 @@ const SLUG_SUFFIX_STEP = 1009;
 const ADDRESS_HEX_DIGITS = 40;
 
 /** Returns the lower-case ASCII words of a text joined by dashes, or "market" if the text has no such words. */
-function slugify(text: string): string {
+export function slugify(text: string): string {
   const words = text
     .normalize("NFKD")
     .toLowerCase()
@@ -90,6 +90,10 @@ export function negRiskRequestIdOf(market: ListedMarket): string {
 /** Returns the hash of the transaction that settled a trade. */
 export function transactionHashOf(tradeId: string): string {
   return `0x${hash("sha256", `limitless:tx:${tradeId}`, "hex")}`;
+}
+
+export function numericMarketIdOf(market: ListedMarket): number {
+  return 390_000 + 2 * market.index;
 }
 
 export function numericGroupIdOf(event: ListedEvent): number {

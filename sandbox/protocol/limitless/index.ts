@@ -9,6 +9,7 @@ import { createCatalogue } from "./catalogue.ts";
 import { installRateLimit } from "./limits.ts";
 import { ERROR_FORMAT } from "./requests.ts";
 import { installMarketRoutes } from "./routes-markets.ts";
+import { installPageRoutes } from "./routes-pages.ts";
 import { installTradingRoutes } from "./routes-trading.ts";
 import { installSockets } from "./sockets.ts";
 
@@ -28,6 +29,7 @@ export const limitlessExchange: ExchangeFactory = (context) => {
       installRateLimit(app, context);
       installMarketRoutes(app, context, catalogue);
       installTradingRoutes(app, context, catalogue);
+      installPageRoutes(app, context);
     },
   };
   const ws: ExchangeService = {

@@ -8,26 +8,16 @@ import { isSampled, publishedBook } from "./published-book.ts";
 import { roundTo6Decimals, toRawUnits } from "./units.ts";
 
 const USDC = { decimals: 6, symbol: "USDC" };
+const EXCHANGE_ADDRESS = "0xa4409d988ca2218d956beefd3874100f444f0dc3";
+const NEG_RISK_EXCHANGE_ADDRESS = "0x5a38afc17f7e97ad8d6c547ddb837e40b4aedfc6";
 /** One market in this many is flagged by moderators. */
 const MARKETS_PER_FLAGGED_MARKET = 37;
-/** Number of markets per market without fees. */
+/** One market in this many charges no fees. */
 const MARKETS_PER_FREE_MARKET = 23;
-/** Categories of the venue. A 15-minute round has the category "15 min" and the category of its topic. */
-const CATEGORIES: readonly string[] = [
-  "Crypto",
-  "Politics",
-  "Economics",
-  "Sports",
-  "Weather",
-  "Culture",
-  "Tech",
-  "Other",
-  "15 min",
-];
 const ROUND_MS = 15 * 60_000;
 const TAKER_DELAY_MS = 500;
 
-/** Returns the start of a 15-minute round. Trading opens before it, and the round ends when the market closes. */
+/** Trading opens before the 15-minute round starts. The round ends when the market closes. */
 function roundStartOf(market: ListedMarket): number {
   return market.closeAt - ROUND_MS;
 }
@@ -45,7 +35,7 @@ function renderDescription(text: string, source: string | null): string {
   return paragraphs.join("");
 }
 
-/** Presents the payouts of YES and NO as a reduced integer ratio. Partial payouts are rounded to thousandths. */
+/** Payouts of YES and NO as a reduced integer ratio; partial payouts are rounded to thousandths. */
 function presentPayout(outcome: WorldOutcome): { winningOutcomeIndex: 0 | 1; payoutNumerators: [number, number] } {
   if (outcome.kind === "yes") return { winningOutcomeIndex: 0, payoutNumerators: [1, 0] };
   if (outcome.kind === "no") return { winningOutcomeIndex: 1, payoutNumerators: [0, 1] };
@@ -87,7 +77,7 @@ function startTimeOf(market: ListedMarket, isPending: boolean): string | undefin
 function presentMetadata(market: ListedMarket, now: number): Record<string, unknown> {
   return {
     fee: market.recorded?.takerFee?.kind !== "none" && !isSampled(market, MARKETS_PER_FREE_MARKET),
-    // The price is a placeholder until the round starts.
+    // A placeholder stands for the price until the round starts.
     ...(market.event.isRound ? { openPrice: now < roundStartOf(market) ? "---" : null } : {}),
   };
 }
@@ -121,13 +111,6 @@ export function ammPriceOf(context: ExchangeContext, market: ListedMarket, at: n
   const probability = context.world.probability(market, at);
   if (probability === null) throw new Error("AMM markets without a price must not be listed");
   return roundTo6Decimals(probability);
-}
-
-/** Category names of an event as the venue sends them. */
-function categoryNamesOf(event: ListedEvent): string[] {
-  if (event.recorded !== undefined) return event.category === "" ? [] : [event.category];
-  const topic = CATEGORIES.includes(event.category) ? event.category : "Other";
-  return event.isRound ? ["15 min", topic] : [topic];
 }
 
 function presentCommonFields(event: ListedEvent, createdAt: number | null): Record<string, unknown> {
@@ -196,7 +179,7 @@ export function presentGroup(context: ExchangeContext, event: ListedEvent, now: 
   };
 }
 
-/** Returns the delay of taker orders in milliseconds. In a simulated world, only 15-minute rounds have a delay. */
+/** Delay of taker orders in milliseconds. Without a recording, only 15-minute rounds have one. */
 function takerDelayOf({ event, recorded }: ListedMarket): number | null {
   if (recorded !== undefined) return recorded.takerDelayMs;
   return event.isRound ? TAKER_DELAY_MS : 0;

@@ -64,7 +64,7 @@ export function createPublisher(context: ExchangeContext, namespace: Namespace) 
   };
   const emitCreated = (market: ListedMarket) =>
     namespace.to(LIFECYCLE_ROOM).emit("marketCreated", { slug: limitlessSlug(market), type: typeOf(market) });
-  /** Sends a frame. A socket subscribed to the market and to the lifecycle channel receives the frame three times. */
+  /** A socket that is subscribed to the market and to the lifecycle channel receives the frame three times. */
   const emitResolved = (market: ListedMarket, at: number) => {
     const { outcome } = world.lifecycle(market, at);
     const isNo = outcome?.kind === "no" || (outcome?.kind === "partial" && outcome.value < 0.5);

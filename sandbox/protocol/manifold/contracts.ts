@@ -6,6 +6,9 @@ import { manifoldAnswerId, manifoldContractId, slugify } from "./ids.ts";
 /** Minimum and maximum probability of an open question at Manifold. */
 const PROBABILITY_MIN = 0.01;
 const PROBABILITY_MAX = 0.99;
+/** Liquidity that the creator of a question provides. */
+const ANTE_MANA = 1_000;
+const LIQUIDITY_MANA_PER_TRADER = 20;
 
 type OutcomeType = "BINARY" | "MULTIPLE_CHOICE" | "MULTI_NUMERIC" | "DATE";
 
@@ -131,4 +134,17 @@ export function closeTimeOf(world: World, contract: Contract, at: number): numbe
     closeTime = Math.max(closeTime, Math.min(endedAt, market.closeAt));
   }
   return closeTime;
+}
+
+/**
+ * Returns the reserves of a constant-product pool with p = 0.5 for a probability: NO / (YES + NO) = probability and
+ * sqrt(YES * NO) = liquidity.
+ */
+export function poolOf(probability: number, liquidity: number): { YES: number; NO: number } {
+  const odds = Math.sqrt(probability / (1 - probability));
+  return { YES: liquidity / odds, NO: liquidity * odds };
+}
+
+export function liquidityOf(traderCount: number | null): number {
+  return ANTE_MANA + LIQUIDITY_MANA_PER_TRADER * (traderCount ?? 0);
 }

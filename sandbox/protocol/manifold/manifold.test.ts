@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS } from "../../../src/lib/durations.ts";
 import { ManualFeed } from "../../../test/support/venues/manual-feed.ts";
 import { serveExchanges } from "../../serve.ts";
 import { createWorld } from "../../world/index.ts";
-import { manifoldContractId, manifoldExchange } from "./index.ts";
+import { manifoldContractId, manifoldExchange, manifoldProbability } from "./index.ts";
 
 /** Tests what the adapter does not use. `test/contract/manifold-truth.test.ts` tests the rest through the adapter. */
 const GENESIS = Date.UTC(2026, 10, 20);
@@ -28,6 +28,16 @@ after(async () => {
 type Json = ReturnType<typeof JSON.parse>;
 const request = (path: string, agent = "test/1.0") =>
   fetch(`${served.urls.manifold?.rest}${path}`, { headers: { "user-agent": agent } });
+
+test("the probability of a binary market follows from `pool` and `p`", async () => {
+  const market = world
+    .markets("manifold", now)
+    .find((candidate) => candidate.event.markets.length === 1 && world.lifecycle(candidate, now).phase === "active");
+  assert.ok(market !== undefined);
+  const { p, pool, probability }: Json = await (await request(`/market/${manifoldContractId(market.event)}`)).json();
+  assert.equal(probability, manifoldProbability(world, market, now));
+  assert.ok(Math.abs((p * pool.NO) / ((1 - p) * pool.YES + p * pool.NO) - probability) < 1e-9);
+});
 
 test("bet points have the probabilities of the bets, without their order", async () => {
   const [busiest] = world

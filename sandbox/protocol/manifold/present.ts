@@ -1,6 +1,14 @@
 import { type FeedEvent, isListed, type ListedMarket, type World } from "../../world/types.ts";
 import { lastBetTimeOf } from "./bets.ts";
-import { type Contract, closeTimeOf, manifoldProbability, type Resolution, resolutionOf } from "./contracts.ts";
+import {
+  type Contract,
+  closeTimeOf,
+  liquidityOf,
+  manifoldProbability,
+  poolOf,
+  type Resolution,
+  resolutionOf,
+} from "./contracts.ts";
 import { manifoldUrl } from "./ids.ts";
 
 export interface ContractState {
@@ -54,9 +62,11 @@ function payoutOf(resolution: Resolution | undefined): number {
 /** Presents a `LiteMarket`, a row of the list endpoints. */
 export function presentLiteMarket(world: World, contract: Contract, at: number, includeAnswers = false) {
   const { event } = contract;
+  const traderCounts = event.markets.map((market) => world.activity(market, at).traderCount ?? 0);
   const onlyMarket = contract.isMultiple ? undefined : event.markets[0];
   const recordedUrl = event.recorded?.url ?? event.markets[0]?.recorded?.url ?? null;
   const probability = onlyMarket === undefined ? undefined : manifoldProbability(world, onlyMarket, at);
+  const totalLiquidity = liquidityOf(Math.max(...traderCounts));
   const { resolutions: _resolutions, ...state } = contractStateOf(world, contract, at);
   const lastBetTime = lastBetTimeOf(world, event.markets, at);
   return {
@@ -66,6 +76,8 @@ export function presentLiteMarket(world: World, contract: Contract, at: number, 
     url: recordedUrl ?? manifoldUrl(event),
     outcomeType: contract.outcomeType,
     mechanism: contract.isMultiple ? "cpmm-multi-1" : "cpmm-1",
+    pool: probability === undefined ? undefined : poolOf(probability, totalLiquidity),
+    p: probability === undefined ? undefined : 0.5,
     probability,
     ...state,
     lastUpdatedTime: Math.max(lastBetTime ?? event.openAt, state.resolutionTime ?? 0),
@@ -100,8 +112,11 @@ function presentAnswer(world: World, contract: Contract, market: ListedMarket, a
   const exclusiveResolution = isResolved ? { resolutionTime, resolutionProbability: probability } : null;
   return {
     id: contract.answerIds.get(market),
+    index: market.position,
+    contractId: contract.id,
     createdTime: market.openAt,
     text: market.label,
+    pool: poolOf(probability, liquidityOf(world.activity(market, at).traderCount) / contract.event.markets.length),
     probability: answerProbabilityOf(world, contract, market, at),
     ...(contract.sumsToOne ? exclusiveResolution : resolutionOf(world, market, at)),
   };

@@ -2,16 +2,13 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { activeMarkets, get, NOW, startHost, world } from "../../../test/support/sandbox/polymarket-server.ts";
-import { dataConditionId } from "./ids.ts";
 import { polymarketConditionId, polymarketMarketId, polymarketTokenIds } from "./index.ts";
 
 let clob: FastifyInstance;
-let data: FastifyInstance;
 before(async () => {
   clob = await startHost("clob");
-  data = await startHost("data");
 });
-after(() => Promise.all([clob.close(), data.close()]));
+after(() => clob.close());
 
 test("ids are unique, and the condition id and both token ids of a market return this market", async () => {
   const markets = world.markets("polymarket", NOW);
@@ -22,9 +19,8 @@ test("ids are unique, and the condition id and both token ids of a market return
   ]);
   assert.equal(new Set(ids).size, ids.length);
   for (const market of markets.slice(0, 50)) {
-    const conditionId = dataConditionId(market);
-    const { body } = await get(data, `/v2/resolutions?condition=${conditionId}`);
-    assert.equal(Object(body).data[0].condition_id, conditionId);
+    const { body } = await get(clob, `/markets/${polymarketConditionId(market)}`);
+    assert.equal(Object(body).question, market.question);
   }
   for (const market of activeMarkets.slice(0, 50)) {
     for (const token of polymarketTokenIds(market)) {
@@ -42,16 +38,27 @@ test("400: rejects a book request without a token id", async () => {
   assert.equal((await get(clob, "/book")).status, 400);
 });
 
-test("price history has one point for each step of the range", async () => {
+test("price history accepts an interval, a time range, or both", async () => {
   const [market] = activeMarkets;
   assert.ok(market !== undefined);
+  const path = `/prices-history?market=${polymarketTokenIds(market)[0]}`;
   const nowSeconds = Math.floor(NOW / 1_000);
-  const range = `startTs=${nowSeconds - 3_600}&endTs=${nowSeconds}&fidelity=10`;
-  const { body } = await get(clob, `/prices-history?market=${polymarketTokenIds(market)[0]}&${range}`);
-  assert.equal(Object(body).history.length, 6);
+  const range = `&startTs=${nowSeconds - 3_600}&endTs=${nowSeconds}&fidelity=10`;
+  const byRange = await get(clob, `${path}${range}`);
+  const byBoth = await get(clob, `${path}${range}&interval=1d`);
+  assert.deepEqual(byBoth.body, byRange.body);
+  assert.equal(Object(byBoth.body).history.length, 6);
+  const full: { t: number }[] = Object((await get(clob, `${path}&interval=max`)).body).history;
+  assert.ok(full.length > 60 && full.length <= 4_300, `${full.length} points`);
+  assert.ok(full.every((point, position) => position === 0 || point.t > (full[position - 1]?.t ?? 0)));
 });
 
-test("400: rejects price history without a market or a start", async () => {
-  assert.equal((await get(clob, "/prices-history?market=1&endTs=1")).status, 400);
-  assert.equal((await get(clob, "/prices-history?startTs=1")).status, 400);
+test("400: rejects price history without a market or range, or with a fidelity below the interval's minimum", async () => {
+  const [market] = activeMarkets;
+  assert.ok(market !== undefined);
+  for (const query of ["", "&endTs=1", "&interval=2y", "&interval=1w&fidelity=1", "&interval=1m&fidelity=9"]) {
+    const { status } = await get(clob, `/prices-history?market=${polymarketTokenIds(market)[0]}${query}`);
+    assert.equal(status, 400, query);
+  }
+  assert.equal((await get(clob, "/prices-history?interval=1d")).status, 400);
 });

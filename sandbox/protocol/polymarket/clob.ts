@@ -1,87 +1,112 @@
 import type { FastifyInstance } from "fastify";
-import { MINUTE_MS } from "../../../src/lib/durations.ts";
-import type { ListedMarket, World } from "../../world/types.ts";
+import type { ListedMarket } from "../../world/types.ts";
 import { VenueError } from "../errors.ts";
 import type { ExchangeContext, ExchangeService } from "../exchange.ts";
 import { parseTextParam, type Query } from "../query.ts";
 import type { Catalogue } from "./catalogue.ts";
-import { presentBook } from "./clob-json.ts";
-import type { TokenSide } from "./ids.ts";
+import { presentClobMarket, presentSimplifiedMarket } from "./clob-json.ts";
+import { installPrices } from "./clob-prices.ts";
 import type { RequestLimits } from "./limits.ts";
-import { computeDisplayedPrice, computeMarketState, toOppositePrice } from "./market-state.ts";
-import { createInvalidError, parseIntegerParam, parseNumberParam } from "./query.ts";
+import { computeMarketState, isMarketClosed, type MarketState, rewardsOf } from "./market-state.ts";
+import { createInvalidError, parseIntegerParam } from "./query.ts";
 import { createRestHost } from "./rest-host.ts";
+import { presentClobActivity } from "./trades.ts";
 
-const NO_BOOK_MESSAGE = "No orderbook exists for the requested token id";
-const FIDELITY_MINUTES_MAX = 43_200;
+const PAGE_MAX = 1_000;
+const SAMPLING_PAGE_MAX = 500;
+/** Base64 of "-1", the `next_cursor` of the last page. */
+const END_CURSOR = "LTE=";
 
 const REQUEST_LIMITS: RequestLimits = {
   host: 9_000,
   paths: [
     [/^\/book$/, 1_500],
+    [/^\/books$/, 500],
+    [/^\/price$/, 1_500],
+    [/^\/midpoint$/, 1_500],
+    [/^\/prices$/, 500],
+    [/^\/midpoints$/, 500],
     [/^\/prices-history$/, 1_000],
   ],
 };
 
-/** The CLOB's public read interface: order books and price history by token id. */
+/** The CLOB's public read interface: markets, order books, prices and price history. */
 export const clobService = (context: ExchangeContext, catalogue: Catalogue): ExchangeService =>
   createRestHost("clob", context, REQUEST_LIMITS, (app) => {
-    installBook(app, context, catalogue);
-    installHistory(app, context, catalogue);
+    app.get("/", async (_request, reply) => reply.type("application/json").send('"OK"'));
+    app.get("/time", async (_request, reply) =>
+      reply.type("application/json").send(String(Math.floor(context.now() / 1000))),
+    );
+    installMarkets(app, context, catalogue);
+    installPrices(app, context, catalogue);
   });
 
-/** Settled markets have no book. */
-function installBook(app: FastifyInstance, { world, now }: ExchangeContext, catalogue: Catalogue): void {
-  app.get<{ Querystring: Query }>("/book", async ({ query }) => {
-    const token = parseTextParam(query, "token_id");
-    if (token === null || !/^\d{1,80}$/.test(token)) throw createInvalidError("Invalid token id");
-    const found = catalogue.findMarketByToken(token);
-    if (found === null || world.lifecycle(found.market, now()).phase === "finalized")
-      throw new VenueError(404, NO_BOOK_MESSAGE);
-    return presentBook(computeMarketState(world, found.market, now()), found.side);
-  });
+/** Reads the offset from the cursor, which is the base64-encoded offset. */
+function parseOffset(query: Query): number {
+  const cursor = parseTextParam(query, "next_cursor");
+  if (cursor === null) return 0;
+  const text = Buffer.from(cursor, "base64").toString("utf8");
+  if (text === "-1") throw createInvalidError("next item should be greater than or equal to 0");
+  if (!/^\d{1,9}$/.test(text)) throw createInvalidError("Invalid next_cursor");
+  return Number(text);
 }
 
-/** The parameter `market` is a token id. Times in the response are Unix seconds. */
-function installHistory(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
-  app.get<{ Querystring: Query }>("/prices-history", async ({ query }) => {
-    const token = parseTextParam(query, "market");
-    if (token === null) throw createInvalidError("invalid filters: 'market' is required");
-    const startTs = parseNumberParam(query, "startTs");
-    const endTs = parseNumberParam(query, "endTs");
-    if (startTs === null) throw createInvalidError("invalid filters: 'startTs' is required");
-    const fidelity = parseIntegerParam(query, "fidelity") ?? 1;
+function selectPage<Item>(
+  items: readonly Item[],
+  query: Query,
+  limitMax: number,
+): { items: readonly Item[]; envelope: { limit: number; count: number; next_cursor: string } } {
+  const offset = parseOffset(query);
+  const limit = Math.min(limitMax, Math.max(1, parseIntegerParam(query, "limit") ?? limitMax));
+  const page = items.slice(offset, offset + limit);
+  const next = offset + page.length;
+  const isEnd = page.length === 0 || next >= items.length;
+  return {
+    items: page,
+    envelope: {
+      limit,
+      count: page.length,
+      next_cursor: isEnd ? END_CURSOR : Buffer.from(String(next)).toString("base64"),
+    },
+  };
+}
+
+function installMarkets(app: FastifyInstance, context: ExchangeContext, catalogue: Catalogue): void {
+  const { world } = context;
+  const stateOf = (market: ListedMarket) => computeMarketState(world, market, context.now());
+  /** Returns open markets with liquidity rewards. */
+  const findSamplingMarkets = () => {
     const now = context.now();
-    const found = catalogue.findMarketByToken(token);
-    if (found === null) return { history: [] };
-    const to = Math.min(now, endTs === null ? now : endTs * 1000);
-    const stepMinutes = Math.min(FIDELITY_MINUTES_MAX, Math.max(1, fidelity));
-    const range = { from: startTs * 1000, to, stepMinutes };
-    return { history: computePriceHistory(context.world, found.market, found.side, range) };
-  });
-}
+    return catalogue
+      .listMarkets()
+      .filter((market) => rewardsOf(market) !== null && !isMarketClosed(world, market, now));
+  };
+  const registerList = (
+    url: string,
+    limitMax: number,
+    markets: () => readonly ListedMarket[],
+    present: (state: MarketState) => unknown,
+  ) => {
+    app.get<{ Querystring: Query }>(url, async ({ query }) => {
+      const { items, envelope } = selectPage(markets(), query, limitMax);
+      return { data: items.map((market) => present(stateOf(market))), ...envelope };
+    });
+  };
+  registerList("/markets", PAGE_MAX, () => catalogue.listMarkets(), presentClobMarket);
+  registerList("/simplified-markets", PAGE_MAX, () => catalogue.listMarkets(), presentSimplifiedMarket);
+  registerList("/sampling-markets", SAMPLING_PAGE_MAX, findSamplingMarkets, presentClobMarket);
+  registerList("/sampling-simplified-markets", SAMPLING_PAGE_MAX, findSamplingMarkets, presentSimplifiedMarket);
 
-interface HistoryRow {
-  /** Unix seconds. */
-  readonly t: number;
-  /** Price in [0, 1]. */
-  readonly p: number;
-}
-
-/** Prices of one token at every multiple of the step in (from, to], oldest first. Steps without a price are omitted. */
-function computePriceHistory(
-  world: World,
-  market: ListedMarket,
-  side: TokenSide,
-  range: { readonly from: number; readonly to: number; readonly stepMinutes: number },
-): HistoryRow[] {
-  const from = Math.max(range.from, market.openAt);
-  if (range.to <= from) return [];
-  const rows: HistoryRow[] = [];
-  for (const point of world.priceHistory(market, from, range.to, range.stepMinutes * MINUTE_MS)) {
-    const price = computeDisplayedPrice(point.bid, point.ask, point.lastPrice);
-    if (price === null) continue;
-    rows.push({ t: Math.floor(point.at / 1000), p: side === 0 ? price : toOppositePrice(price) });
-  }
-  return rows;
+  type ByCondition = { Params: { conditionId: string } };
+  const registerByCondition = (url: string, present: (market: ListedMarket) => unknown) => {
+    app.get<ByCondition>(url, async ({ params }) => {
+      const market = catalogue.findMarketByCondition(params.conditionId);
+      if (market === null) throw new VenueError(404, "market not found");
+      return present(market);
+    });
+  };
+  registerByCondition("/markets/:conditionId", (market) => presentClobMarket(stateOf(market)));
+  registerByCondition("/live-activity/events/:conditionId", (market) =>
+    presentClobActivity(world, market, context.now()),
+  );
 }

@@ -76,6 +76,15 @@ for (const url of [
   });
 }
 
+test("accepts `true`, `True`, `t` and `1` as true, and `false`, `False`, `f` and `0` as false", async () => {
+  const read = async (query: string): Promise<Page> => (await get(gamma, `/markets/keyset?limit=100&${query}`)).body;
+  const expected = await read("closed=false&include_tag=true");
+  for (const query of ["closed=False&include_tag=True", "closed=0&include_tag=1", "closed=f&include_tag=t"]) {
+    assert.deepEqual(await read(query), expected, query);
+  }
+  assert.ok(expected.markets.length > 0 && expected.markets.every((row) => !row.closed));
+});
+
 test("finds a market by id", async () => {
   const [market] = markets;
   assert.ok(market !== undefined);

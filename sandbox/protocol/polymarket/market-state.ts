@@ -185,3 +185,11 @@ export function feeRateOf(event: ListedEvent): number {
 }
 
 export const ORDER_SIZE_MIN = 5;
+const REWARDED_MARKET_INTERVAL = 3;
+
+/** Returns the liquidity rewards of a market, or null if it has none. */
+export function rewardsOf(market: ListedMarket): { dailyRate: number; minSize: number; maxSpread: number } | null {
+  if (market.recorded !== undefined || market.event.isRound || market.index % REWARDED_MARKET_INTERVAL !== 0)
+    return null;
+  return { dailyRate: 5 + (market.index % 10) * 5, minSize: 50, maxSpread: 3.5 };
+}

@@ -31,9 +31,26 @@ export function parseIntegerParam(query: Query, name: string): number | null {
   return value;
 }
 
+/** The spellings that Go, the venue's language, parses as a boolean. Python clients send True and False. */
+const BOOLEANS_BY_TEXT: Readonly<Record<string, boolean>> = {
+  "1": true,
+  t: true,
+  T: true,
+  true: true,
+  True: true,
+  TRUE: true,
+  "0": false,
+  f: false,
+  F: false,
+  false: false,
+  False: false,
+  FALSE: false,
+};
+
 export function parseBooleanParam(query: Query, name: string): boolean | null {
   const text = parseTextParam(query, name);
   if (text === null) return null;
-  if (text !== "true" && text !== "false") throw createInvalidError(`${name} must be a boolean`);
-  return text === "true";
+  const value = Object.hasOwn(BOOLEANS_BY_TEXT, text) ? BOOLEANS_BY_TEXT[text] : undefined;
+  if (value === undefined) throw createInvalidError(`${name} must be a boolean`);
+  return value;
 }

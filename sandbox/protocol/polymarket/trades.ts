@@ -1,6 +1,14 @@
 import type { ListedMarket, World, WorldTrade } from "../../world/types.ts";
 import { readTradeWindows } from "../trade-windows.ts";
-import { dataConditionId, polymarketTokenIds, sha256Hex, type TokenSide, walletOf } from "./ids.ts";
+import {
+  dataConditionId,
+  polymarketConditionId,
+  polymarketTokenIds,
+  sha256Hex,
+  type TokenSide,
+  walletOf,
+} from "./ids.ts";
+import { formatDecimal, outcomeNamesOf, toOppositePrice } from "./market-state.ts";
 
 const MICROS = 1_000_000;
 /**
@@ -25,6 +33,8 @@ export interface TradeRow {
   readonly token: TokenSide;
   /** Average price of the token over the levels of the match, in [0, 1]. */
   readonly price: number;
+  /** Price of that token at the last level. */
+  readonly lastPrice: number;
   readonly size: number;
 }
 
@@ -79,6 +89,7 @@ function createTradeRows(market: ListedMarket, trade: WorldTrade): TradeRow[] {
     side,
     token,
     price: token === 0 ? averagePrice : Math.round((1 - averagePrice) * AVERAGE_PRICE_UNITS) / AVERAGE_PRICE_UNITS,
+    lastPrice: token === 0 ? trade.yesPrice : toOppositePrice(trade.yesPrice),
     size,
   }));
 }
@@ -111,6 +122,7 @@ export function presentTradeV1(row: TradeRow) {
     size: row.size,
     price: row.price,
     timestamp: Math.floor(row.at / 1000),
+    outcomeIndex: row.token,
     transactionHash: row.transactionHash,
   };
 }
@@ -126,6 +138,25 @@ export function presentTradeV2(row: TradeRow) {
     size: v1.size,
     price: v1.price,
     timestamp: v1.timestamp,
+    outcome_index: v1.outcomeIndex,
     transaction_hash: v1.transactionHash,
   };
+}
+
+const CLOB_ACTIVITY_ROWS = 10;
+
+/** Response of the CLOB's activity endpoint: the newest trades of a market. */
+export function presentClobActivity(world: World, market: ListedMarket, now: number) {
+  return findNewestTrades(world, market, now, CLOB_ACTIVITY_ROWS).map((row) => ({
+    event_type: "trade",
+    market: { condition_id: polymarketConditionId(market), asset_id: polymarketTokenIds(market)[row.token] },
+    user: { address: row.wallet },
+    side: row.side,
+    size: formatDecimal(row.size),
+    price: formatDecimal(row.lastPrice),
+    outcome: outcomeNamesOf(market)[row.token],
+    outcome_index: row.token,
+    transaction_hash: row.transactionHash,
+    timestamp: String(Math.floor(row.at / 1000)),
+  }));
 }
