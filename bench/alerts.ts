@@ -19,7 +19,7 @@ import { PriceShiftDetector } from "../src/capabilities/events/market-alerts/pri
 import { yesPrice as displayedPrice } from "../src/domain/market.ts";
 import { createLiveFeed } from "../src/ingest/live-feed.ts";
 import { DAY_MS, HOUR_MS } from "../src/lib/durations.ts";
-import { type EarlierShift, hourlySigma, shiftSigmas } from "../src/quant/alerts/price-shift.ts";
+import { hourlySigma, type PriceShiftAlert, shiftSigmas } from "../src/quant/alerts/price-shift.ts";
 import { priceLogOdds } from "../src/quant/log-odds.ts";
 import { SAMPLE_AT, sampleMarket } from "../test/support/markets/market-samples.ts";
 import { type AlertTotals, type ReplayOptions, replayTrades } from "./harness/replay-trades.ts";
@@ -49,7 +49,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`);
 const TEMPLATE: BoardMarket = new MarketBoard(() => SAMPLE_AT).apply(sampleMarket("m"), SAMPLE_AT).market;
 
 /** Returns whether the true probability moved by at least half of the move in the alert, in log-odds. */
-function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: EarlierShift, oldAt: number): boolean {
+function isTrueMove(market: ListedMarket, { at, oldPrice, newPrice }: PriceShiftAlert, oldAt: number): boolean {
   const { process, criterion } = groundTruthOf(market);
   const after = priceLogOdds(trueProbability(process, criterion, at));
   const announced = priceLogOdds(newPrice) - priceLogOdds(oldPrice);
@@ -68,10 +68,10 @@ function replay(
   const watch = new PriceShiftDetector(LIMITS);
   const boardMarket = { ...TEMPLATE, listing: { ...TEMPLATE.listing, marketId: String(market.index) } };
   const closes: { at: number; yesPrice: number }[] = [];
-  const shifts: EarlierShift[] = [];
+  const shifts: PriceShiftAlert[] = [];
   let previous: BoardMarket | null = null;
   /** Observes a price twice, because a shift must be confirmed. Returns the new alert, or null. */
-  const observe = (at: number, yesPrice: number): { shift: EarlierShift; oldAt: number } | null => {
+  const observe = (at: number, yesPrice: number): { shift: PriceShiftAlert; oldAt: number } | null => {
     const current: BoardMarket = { ...boardMarket, yesPrice, updatedAt: at };
     if (watch.add(current, previous, at)) watch.add(current, current, at + 1);
     previous = current;

@@ -1,5 +1,5 @@
 /** Sections of a report, for the terminal, Markdown and HTML. */
-import type { Interval } from "../src/quant/clustered-ratio.ts";
+import type { ConfidenceInterval } from "../src/quant/clustered-ratio.ts";
 
 export interface ReportSection {
   readonly title: string;
@@ -12,7 +12,7 @@ export interface ReportSection {
 /** Formats a number with fixed decimals; a dash for null. */
 export const formatNumber = (value: number | null | undefined, decimals = 3): string => value?.toFixed(decimals) ?? "–";
 
-export const formatInterval = (value: Interval | null, decimals: number): string =>
+export const formatInterval = (value: ConfidenceInterval | null, decimals: number): string =>
   value === null ? "–" : `${formatNumber(value.low, decimals)} to ${formatNumber(value.high, decimals)}`;
 
 export function markdownTable(header: ReportSection["header"], rows: ReportSection["rows"]): string {

@@ -1,5 +1,5 @@
 /** Builds the view of a market that the service would have had at the current time of a replay. */
-import { type BoardMarket, eventSlug, findSetGap } from "../../src/board/index.ts";
+import { type BoardMarket, eventSlug, findIncompleteSetReason } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
 import { type EventView, type LegView, type MarketView, type PeerView, spreadOf } from "../../src/engine/index.ts";
 import { venueOf } from "../engine/venues.ts";
@@ -88,7 +88,7 @@ function viewEvent(known: ReplayedMarkets, { listing: { venue, eventId } }: Boar
   const open = markets.filter(({ listing, yesPrice }) => listing.status === "active" && yesPrice !== null);
   return {
     isExclusive: event.mutuallyExclusive,
-    isExhaustive: findSetGap(event, markets, (market) => open.includes(market)) === null,
+    isExhaustive: findIncompleteSetReason(event, markets, (market) => open.includes(market)) === null,
     legs: open.map((market) => viewLeg(known, market)),
     ladder: null,
   };

@@ -10,8 +10,8 @@ import { analyse, ENGINE_COEFFICIENTS } from "../../src/engine/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import {
+  type DailyMark,
   decideSignal,
-  type Mark,
   REFERENCE_BANKROLL_USD,
   type Settlement,
   type SignalInput,
@@ -81,7 +81,7 @@ export interface ReplayRecord {
   readonly covers: { readonly from: number; readonly to: number } | null;
   readonly estimates: readonly MarketEstimates[];
   readonly trades: readonly BacktestTrade[];
-  readonly marks: readonly Mark[];
+  readonly marks: readonly DailyMark[];
   readonly settlements: readonly Settlement[];
 }
 
@@ -103,7 +103,7 @@ export class Replay {
   #covers: Mutable<NonNullable<ReplayRecord["covers"]>> | null = null;
   readonly #estimates = new Map<string, Mutable<MarketEstimates>>();
   readonly #trades: BacktestTrade[] = [];
-  readonly #marks: Mark[] = [];
+  readonly #marks: DailyMark[] = [];
   readonly #settlements: Settlement[] = [];
   /** Payout of each settled market; null for a refund. */
   readonly #settled = new Map<string, number | null>();

@@ -1,7 +1,7 @@
 /** Renders the result of a backtest as tables, JSON and HTML. */
 
 import { escapeHtml } from "../../src/lib/escape-html.ts";
-import type { Interval } from "../../src/quant/clustered-ratio.ts";
+import type { ConfidenceInterval } from "../../src/quant/clustered-ratio.ts";
 import { type DayTotals, REFERENCE_BANKROLL_USD, utcDate } from "../../src/trading/index.ts";
 import { renderPage } from "../engine/report-html.ts";
 import { formatInterval, formatNumber, type ReportSection } from "../report.ts";
@@ -167,7 +167,7 @@ export function summariseResult(result: BacktestResult, { from, to, everyMs, mar
 }
 
 /** Infinite bounds become null, because JSON cannot represent them. The interval of a single market is unbounded. */
-const boundsOf = (value: Interval | null): (number | null)[] | null =>
+const boundsOf = (value: ConfidenceInterval | null): (number | null)[] | null =>
   value === null ? null : [value.low, value.high].map((bound) => (Number.isFinite(bound) ? bound : null));
 
 const partToJson = ({ name, totals, pnlUsd, feesUsd }: TradeGroup): object => ({

@@ -1,15 +1,15 @@
 /** Computes the profit of a replay with the same functions as the service's track record. */
 
-import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
+import { type ConfidenceInterval, clusteredRatio, type RatioTerm } from "../../src/quant/clustered-ratio.ts";
 import {
-  type BookTotals,
   type DayTotals,
   type Performance,
-  replayBook,
-  summarise,
+  replayTradeHistory,
+  summarisePerformance,
+  sumTrades,
   sumUsd,
   type TradeResult,
-  totalBook,
+  type TradeTotals,
   utcDate,
 } from "../../src/trading/index.ts";
 import {
@@ -23,7 +23,7 @@ import {
 /** The trades of one venue or category. */
 export interface TradeGroup {
   readonly name: string;
-  readonly totals: BookTotals;
+  readonly totals: TradeTotals;
   /** Profit or loss in USD. Open trades are marked to market at their last price. */
   readonly pnlUsd: number;
   readonly feesUsd: number;
@@ -38,7 +38,7 @@ export interface Scores {
   /** Score of the market prices; null without estimates. */
   readonly price: number | null;
   /** `ours` minus `price`, so below 0 is better, with a 95% interval clustered by market. */
-  readonly difference: Interval | null;
+  readonly difference: ConfidenceInterval | null;
 }
 
 export interface BacktestResult {
@@ -56,7 +56,7 @@ export interface BacktestResult {
   /**
    * Profit of the resolved trades in USD per contract, 95% interval clustered by market; null without resolved trades.
    */
-  readonly realisedEdge: Interval | null;
+  readonly realisedEdge: ConfidenceInterval | null;
   readonly byVenue: readonly TradeGroup[];
   readonly byCategory: readonly TradeGroup[];
   readonly scores: Scores;
@@ -66,12 +66,12 @@ export interface BacktestResult {
 /** @param to  end of the period, Unix milliseconds: midnight UTC */
 export function computeBacktestResult(record: ReplayRecord, to: number): BacktestResult {
   const { trades, marks, settlements, estimates } = record;
-  const { results, days } = replayBook(trades, marks, settlements, utcDate(to - 1));
+  const { results, days } = replayTradeHistory(trades, marks, settlements, utcDate(to - 1));
   const resolved = trades.flatMap((trade, index) => {
     const result = results[index];
     return result === undefined || result.settledAt === null ? [] : [{ trade, result }];
   });
-  const perContract = (numeratorOf: (entry: (typeof resolved)[number]) => number): Interval | null =>
+  const perContract = (numeratorOf: (entry: (typeof resolved)[number]) => number): ConfidenceInterval | null =>
     clusteredRatio(
       resolved.map((entry) => ({
         group: marketKeyOf(entry.trade),
@@ -83,7 +83,7 @@ export function computeBacktestResult(record: ReplayRecord, to: number): Backtes
     markets: estimates.length,
     counts: record.counts,
     tradedMarkets: new Set(trades.map(marketKeyOf)).size,
-    performance: summarise(totalBook(trades, results), days),
+    performance: summarisePerformance(sumTrades(trades, results), days),
     feesUsd: sumUsd(trades.map(({ feeUsd }) => feeUsd)),
     costUsd: sumUsd(results.map(({ costUsd }) => costUsd)),
     promisedEdge: perContract(({ trade }) => trade.edge * trade.contracts)?.value ?? null,
@@ -106,7 +106,7 @@ function splitTrades(
       const own = members.flatMap(({ tradeId }) => resultOf.get(tradeId) ?? []);
       return {
         name,
-        totals: totalBook(members, own),
+        totals: sumTrades(members, own),
         pnlUsd: sumUsd(own.map(({ pnlUsd }) => pnlUsd)),
         feesUsd: sumUsd(members.map(({ feeUsd }) => feeUsd)),
       };
@@ -129,7 +129,7 @@ function scoreEstimates({ estimates, settlements }: ReplayRecord): Scores {
     const price = squaredErrors(market.price, count, outcome);
     return [{ group: marketKeyOf(market), count, ours, price }];
   });
-  const termsOf = (numeratorOf: (row: (typeof scored)[number]) => number): Term[] =>
+  const termsOf = (numeratorOf: (row: (typeof scored)[number]) => number): RatioTerm[] =>
     scored.map((row) => ({ group: row.group, numerator: numeratorOf(row), denominator: row.count }));
   return {
     moments: scored.reduce((sum, { count }) => sum + count, 0),

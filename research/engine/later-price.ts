@@ -3,7 +3,7 @@ import { type EngineCoefficients, estimate, type MarketView } from "../../src/en
 import { HOUR_MS } from "../../src/lib/durations.ts";
 import { sigmoid } from "../../src/lib/numbers.ts";
 import { squaredError } from "../../src/quant/calibration.ts";
-import { clusteredRatio, type Interval, type Term } from "../../src/quant/clustered-ratio.ts";
+import { type ConfidenceInterval, clusteredRatio, type RatioTerm } from "../../src/quant/clustered-ratio.ts";
 
 const LATER_HOURS = [1, 24, 168] as const;
 
@@ -26,9 +26,9 @@ export interface LaterPriceScore {
   readonly hours: number;
   readonly n: number;
   /** With a 95% interval clustered by contract. */
-  readonly ratio: Interval | null;
+  readonly ratio: ConfidenceInterval | null;
   /** The same ratio, with a 95% interval clustered by event. */
-  readonly ratioByEvent: Interval | null;
+  readonly ratioByEvent: ConfidenceInterval | null;
 }
 
 export interface LaterPriceScores {
@@ -78,7 +78,7 @@ export function scoreLaterPrices(
 }
 
 function toScore(hours: number, errors: readonly Errors[]): LaterPriceScore {
-  const terms = (clusterOf: (item: Errors) => string): Term[] =>
+  const terms = (clusterOf: (item: Errors) => string): RatioTerm[] =>
     errors.map((item) => ({ group: clusterOf(item), numerator: item.error, denominator: item.priceError }));
   return {
     hours,

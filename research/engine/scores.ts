@@ -1,7 +1,7 @@
 /** Scores of probabilities against outcomes. */
 import { sumOf } from "../../src/lib/numbers.ts";
 import { logLoss as boundedLogLoss, squaredError } from "../../src/quant/calibration.ts";
-import { clusteredRatio, type Interval } from "../../src/quant/clustered-ratio.ts";
+import { type ConfidenceInterval, clusteredRatio } from "../../src/quant/clustered-ratio.ts";
 
 export interface Forecast {
   readonly group: string;
@@ -29,7 +29,7 @@ export interface ScoreComparison {
   readonly logScore: number | null;
   readonly marketLogScore: number | null;
   /** Mean paired difference of the Brier scores, model minus price, with a 95% interval clustered by group. */
-  readonly diff: Interval | null;
+  readonly diff: ConfidenceInterval | null;
 }
 
 /** Compares the scores of forecasts with the scores of market prices for the same questions and times. */

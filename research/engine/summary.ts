@@ -1,13 +1,13 @@
 /** Summarises scores as one JSON object, which the commands print on their last line. */
 
-import type { Interval } from "../../src/quant/clustered-ratio.ts";
+import type { ConfidenceInterval } from "../../src/quant/clustered-ratio.ts";
 import type { Evaluation } from "./evaluation.ts";
 import type { ScoreComparison } from "./scores.ts";
 
 const DECIMALS = 6;
 const round = (value: number | null | undefined): number | null =>
   value === null || value === undefined ? null : Number(value.toFixed(DECIMALS));
-const bounds = (interval: Interval | null): readonly [number | null, number | null] | null =>
+const bounds = (interval: ConfidenceInterval | null): readonly [number | null, number | null] | null =>
   interval === null ? null : [round(interval.low), round(interval.high)];
 
 const scores = ({ n, brier, marketBrier, diff }: ScoreComparison) => ({

@@ -3,11 +3,11 @@
  * almost half of the labelled pairs do. The model is fitted to both sets.
  */
 import { createHash } from "node:crypto";
-import { BlockIndex } from "../../src/matching/block-index.ts";
+import { CandidateIndex } from "../../src/matching/block-index.ts";
 import { findMarketVetoes } from "../../src/matching/decide.ts";
 import { compareMarkets } from "../../src/matching/features.ts";
 import { createFingerprint } from "../../src/matching/fingerprint.ts";
-import { CANDIDATES_MAX, SHARE_MIN, searchTerms } from "../../src/matching/search-terms.ts";
+import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "../../src/matching/search-terms.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
 import labels from "./board-labels.json" with { type: "json" };
 import type { ListingRow, PairRow } from "./rows.ts";
@@ -30,7 +30,7 @@ export function findCandidatePairs(rows: readonly ListingRow[], weightOf: WordWe
       expectedResolutionAt: null,
     }),
   );
-  const index = new BlockIndex();
+  const index = new CandidateIndex();
   for (const [row, fingerprint] of fingerprints.entries()) {
     const listing = rows[row];
     if (listing !== undefined) index.set(row, venueOf(listing), searchTerms(fingerprint, weightOf, 0));
@@ -39,7 +39,7 @@ export function findCandidatePairs(rows: readonly ListingRow[], weightOf: WordWe
   for (const [row, fingerprint] of fingerprints.entries()) {
     const a = rows[row];
     if (a === undefined) continue;
-    const options = { venue: venueOf(a), limit: CANDIDATES_MAX, shareMin: SHARE_MIN };
+    const options = { venue: venueOf(a), limit: CANDIDATES_MAX, shareMin: TERM_SHARE_MIN };
     for (const other of index.find(searchTerms(fingerprint, weightOf, 1), options)) {
       const b = rows[other];
       const otherFingerprint = fingerprints[other];

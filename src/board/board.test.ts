@@ -10,7 +10,7 @@ import {
 import type { Trade } from "../domain/trade.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import { MarketBoard } from "./board.ts";
-import type { BoardChange, BoardMarket, QuoteRefusal } from "./model.ts";
+import type { BoardChange, BoardMarket, QuoteRejectionReason } from "./model.ts";
 
 /** A board whose clock is one hour after the samples were received. */
 const createBoard = (now = SAMPLE_AT + HOUR_MS) => new MarketBoard(() => now);
@@ -27,7 +27,7 @@ function findMarket(board: MarketBoard, marketId: string): BoardMarket {
   return market;
 }
 
-function requireChange(change: BoardChange | QuoteRefusal | null): BoardChange {
+function requireChange(change: BoardChange | QuoteRejectionReason | null): BoardChange {
   if (change === null || typeof change === "string") throw new Error(`rejected: ${change}`);
   return change;
 }

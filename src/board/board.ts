@@ -26,7 +26,7 @@ import {
   type MarketQuery,
   priceChange24h,
   type QuestionMatch,
-  type QuoteRefusal,
+  type QuoteRejectionReason,
   type SortKey,
 } from "./model.ts";
 import type { OrderedPosition } from "./ordered-index.ts";
@@ -145,7 +145,7 @@ export class MarketBoard {
     marketId: string,
     changes: Partial<Omit<Quote, "receivedAt">>,
     receivedAt: number,
-  ): BoardChange | QuoteRefusal {
+  ): BoardChange | QuoteRejectionReason {
     const current = this.find(venue, marketId);
     if (current === null) return "unknown_market";
     const eventAt = changes.eventAt ?? null;

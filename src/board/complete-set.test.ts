@@ -5,7 +5,7 @@ import { SAMPLE_AT, sampleChildren, sampleEvent, sampleMarket } from "../../test
 import { countChildren, LEFT_OUT_REASONS } from "../domain/event-children.ts";
 import { MARKET_STATUSES, type MarketListing } from "../domain/market.ts";
 import { MarketBoard } from "./board.ts";
-import { findSetGap } from "./complete-set.ts";
+import { findIncompleteSetReason } from "./complete-set.ts";
 import type { BoardMarket } from "./model.ts";
 
 const isActive = ({ listing }: BoardMarket) => listing.status === "active";
@@ -17,7 +17,7 @@ function gapOf(children: ReturnType<typeof sampleChildren> | null, listings: rea
   board.applyEvent(event);
   for (const [index, listing] of listings.entries())
     board.apply(sampleMarket(`m${index}`, { listing: { eventId: "E", ...listing } }), SAMPLE_AT);
-  return findSetGap(event, board.marketsOfEvent("alpha:e"), isActive);
+  return findIncompleteSetReason(event, board.marketsOfEvent("alpha:e"), isActive);
 }
 
 test("markets are a complete set if and only if every row of the event is open or settled NO", () => {
@@ -72,6 +72,6 @@ test("an incomplete set has the reason why it is incomplete", () => {
       children: sampleChildren(0),
       ...flags,
     });
-    assert.equal(findSetGap(event, [], isActive), "not_guaranteed");
+    assert.equal(findIncompleteSetReason(event, [], isActive), "not_guaranteed");
   }
 });

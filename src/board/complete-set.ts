@@ -8,14 +8,14 @@ import type { BoardMarket } from "./model.ts";
  * the event was not read and is not settled NO. children_missing: the board has fewer or more markets than were read.
  * outcome_not_open: a market is neither usable nor settled NO.
  */
-export const SET_GAPS = [
+export const INCOMPLETE_SET_REASONS = [
   "not_guaranteed",
   "children_unknown",
   "children_left_out",
   "children_missing",
   "outcome_not_open",
 ] as const;
-export type SetGap = (typeof SET_GAPS)[number];
+export type IncompleteSetReason = (typeof INCOMPLETE_SET_REASONS)[number];
 
 /**
  * Returns why the usable markets of an event may not cover every possibility. Null if exactly one of them resolves YES,
@@ -24,11 +24,11 @@ export type SetGap = (typeof SET_GAPS)[number];
  * @param markets  all markets of the event on the board
  * @param isUsable  whether a market that is not settled NO can be used as an outcome
  */
-export function findSetGap(
+export function findIncompleteSetReason(
   { mutuallyExclusive, exhaustive, children }: EventListing,
   markets: readonly BoardMarket[],
   isUsable: (market: BoardMarket) => boolean,
-): SetGap | null {
+): IncompleteSetReason | null {
   if (!mutuallyExclusive || !exhaustive) return "not_guaranteed";
   if (children === null) return "children_unknown";
   if (children.total !== children.read + (children.leftOut.settled_no ?? 0)) return "children_left_out";

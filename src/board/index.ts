@@ -1,6 +1,6 @@
 /** The market board: the current state of all markets in memory, indexed for lists and search. */
 export { MarketBoard } from "./board.ts";
-export { findSetGap, SET_GAPS } from "./complete-set.ts";
+export { findIncompleteSetReason, INCOMPLETE_SET_REASONS } from "./complete-set.ts";
 export { EVENT_STATUSES, type EventQuery, type EventStatus } from "./event-index.ts";
 export {
   type BoardChange,

@@ -95,7 +95,7 @@ export interface MarketObserver {
   onEvent?(event: BoardEvent): void;
 }
 
-export type QuoteRefusal = "out_of_order" | "crossed_book" | "unknown_market";
+export type QuoteRejectionReason = "out_of_order" | "crossed_book" | "unknown_market";
 
 /** Slug of an event in API paths. */
 export function eventSlug(venue: VenueId, eventId: string): string {

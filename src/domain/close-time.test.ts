@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { acceptsOrders, openCloseTime, openResolutionTime } from "./close-time.ts";
+import { acceptsOrders, validCloseTime, validResolutionTime } from "./close-time.ts";
 import { MARKET_STATUSES } from "./market.ts";
 
 const NOW = 1_000;
@@ -8,22 +8,22 @@ const NOW = 1_000;
 test("a close time that is not after now is unknown until trading has ended", () => {
   for (const status of MARKET_STATUSES) {
     const isOver = status !== "active" && status !== "pending";
-    assert.equal(openCloseTime({ status, closeAt: null }, NOW), null);
-    assert.equal(openCloseTime({ status, closeAt: NOW + 1 }, NOW), NOW + 1);
-    assert.equal(openCloseTime({ status, closeAt: NOW }, NOW), isOver ? NOW : null);
-    assert.equal(openCloseTime({ status, closeAt: NOW - 1 }, NOW), isOver ? NOW - 1 : null);
+    assert.equal(validCloseTime({ status, closeAt: null }, NOW), null);
+    assert.equal(validCloseTime({ status, closeAt: NOW + 1 }, NOW), NOW + 1);
+    assert.equal(validCloseTime({ status, closeAt: NOW }, NOW), isOver ? NOW : null);
+    assert.equal(validCloseTime({ status, closeAt: NOW - 1 }, NOW), isOver ? NOW - 1 : null);
   }
 });
 
 test("a close time in the future replaces an expected result time in the past", () => {
   const at = (closeAt: number | null, expectedResolutionAt: number | null) =>
-    openResolutionTime({ status: "active", closeAt, expectedResolutionAt }, NOW);
+    validResolutionTime({ status: "active", closeAt, expectedResolutionAt }, NOW);
   assert.equal(at(NOW + 5, NOW + 9), NOW + 9);
   assert.equal(at(NOW - 5, NOW + 9), NOW + 9);
   assert.equal(at(NOW + 5, NOW - 9), NOW + 5);
   assert.equal(at(NOW - 5, NOW - 9), null);
   assert.equal(at(NOW + 5, null), NOW + 5);
-  assert.equal(openResolutionTime({ status: "closed", closeAt: 5, expectedResolutionAt: 9 }, NOW), 9);
+  assert.equal(validResolutionTime({ status: "closed", closeAt: 5, expectedResolutionAt: 9 }, NOW), 9);
 });
 
 test("a market past its close accepts orders only if the venue has confirmed it since", () => {

@@ -7,7 +7,7 @@ import type { MarketListing } from "./market.ts";
  *
  * @param now  Unix milliseconds
  */
-export function openCloseTime(
+export function validCloseTime(
   { status, closeAt }: Pick<MarketListing, "status" | "closeAt">,
   now: number,
 ): number | null {
@@ -16,23 +16,23 @@ export function openCloseTime(
 
 /**
  * Returns when the resolution is expected: the venue's expected time, else the closing time, both by the rule of
- * `openCloseTime`. Null if both are unknown.
+ * `validCloseTime`. Null if both are unknown.
  *
  * @param now  Unix milliseconds
  */
-export function openResolutionTime(
+export function validResolutionTime(
   listing: Pick<MarketListing, "status" | "closeAt" | "expectedResolutionAt">,
   now: number,
 ): number | null {
-  return openExpectedTime(listing, now) ?? openCloseTime(listing, now);
+  return validExpectedTime(listing, now) ?? validCloseTime(listing, now);
 }
 
 /**
- * Returns the venue's expected resolution time, by the rule of `openCloseTime`.
+ * Returns the venue's expected resolution time, by the rule of `validCloseTime`.
  *
  * @param now  Unix milliseconds
  */
-export function openExpectedTime(
+export function validExpectedTime(
   { status, expectedResolutionAt }: Pick<MarketListing, "status" | "expectedResolutionAt">,
   now: number,
 ): number | null {

@@ -29,7 +29,7 @@ export function settlementValueOf(outcome: Outcome): number | null {
 }
 
 /** Fee as a share of the traded value, by price. */
-export type PriceShares = readonly (readonly [price: number, share: number])[];
+export type FeeShares = readonly (readonly [price: number, share: number])[];
 
 /** How a venue rounds the fee of an order, in USD. */
 export interface FeeRounding {
@@ -50,7 +50,7 @@ export type TakerFee =
    * Fee of a purchase: p * b / (1 - b). b is the share of `buyPoints` for the price; the venue deducts it from the
    * contracts bought. Fee of a sale: p * s, with the share s of `sellPoints`.
    */
-  | { readonly kind: "value_table"; readonly buyPoints: PriceShares; readonly sellPoints: PriceShares }
+  | { readonly kind: "value_table"; readonly buyPoints: FeeShares; readonly sellPoints: FeeShares }
   /** Fee: rate * p. */
   | { readonly kind: "flat_value"; readonly rate: number };
 
@@ -152,7 +152,7 @@ export interface EventListing {
   /** True if at most one market of the event resolves YES. */
   readonly mutuallyExclusive: boolean;
   /**
-   * True only if the venue guarantees that all its markets of the event cover every possibility. `findSetGap` decides
+   * True only if the venue guarantees that all its markets of the event cover every possibility. `findIncompleteSetReason` decides
    * whether the markets on the board do.
    */
   readonly exhaustive: boolean;

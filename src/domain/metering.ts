@@ -1,7 +1,7 @@
 import type { Plan, RateClass, Tier } from "./plan.ts";
 
 /** Account reads have a separate limit, so that a caller that exceeds its other limits can read when they reset. */
-export type MinuteClass = RateClass | "account";
+export type RouteRateClass = RateClass | "account";
 /** Maximum account reads per caller and minute, on every plan. */
 export const ACCOUNT_READS_PER_MINUTE = 60;
 
@@ -23,7 +23,7 @@ export interface Metering {
   /** The smallest plan that includes this route. */
   readonly minimumPlan: Plan;
   /** The limit per minute that a call counts towards; null for none. */
-  readonly rateClass: MinuteClass | null;
+  readonly rateClass: RouteRateClass | null;
   /**
    * When the payment of a pay-per-request call is settled: after the handler and before the response is sent (default),
    * or before the handler if it is slow or streams.
@@ -85,7 +85,7 @@ export const METERING = {
 } as const satisfies Readonly<Record<string, Metering>>;
 
 /** Subject of a limit per minute: a caller's requests of one class, or the 401 responses to an IP address. */
-export type LimitClass = MinuteClass | "unauthorized";
+export type RateLimitClass = RouteRateClass | "unauthorized";
 
 /** A call that was counted in the monthly quota. */
 export interface Charge {
@@ -101,7 +101,7 @@ export interface Charge {
 }
 
 /** The monthly quota is used up. */
-export interface QuotaRefusal {
+export interface QuotaRejection {
   readonly isAllowed: false;
   /** Calls counted this month; can exceed the limit after the limit was lowered. */
   readonly used: number;

@@ -11,5 +11,5 @@ export function toCents(usd: number): number {
 }
 
 /** Returns the amount; null if it is unknown, negative or not finite. */
-export const knownUsd = (usd: number | null): number | null =>
+export const validUsd = (usd: number | null): number | null =>
   usd !== null && usd >= 0 && usd < Infinity ? usd : null;

@@ -1,4 +1,4 @@
-import { describeChangesOfMind, describeEdge, describeFactors, summarise } from "./describe.ts";
+import { describeChangesOfMind, describeEdge, describeFactors, summariseEstimate } from "./describe.ts";
 import { type Estimate, type EstimateStep, estimate, type LogOddsChange } from "./estimate.ts";
 import { type EventLogic, siblingGaps } from "./event-logic.ts";
 import { executableEdges, type Recommendation, recommend } from "./executable-edge.ts";
@@ -94,7 +94,7 @@ export function describeAnalysis(
     gaps,
     standardError,
     dailyMove: result.dailyMove,
-    summary: summarise(result, edges, isFull),
+    summary: summariseEstimate(result, edges, isFull),
     keyFactors: describeFactors(result),
     risks: [
       ...risk.sentences,

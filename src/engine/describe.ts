@@ -4,7 +4,7 @@ import { formatOrderPrice, formatPercent, formatPoints, formatPrice } from "./fo
 import { toProbability } from "./log-odds.ts";
 
 /** Five sentences: the estimate, its interval, the largest effect, the recommendation and the data used. */
-export function summarise(estimate: Estimate, edges: readonly ExecutableEdge[], isFull: boolean): string {
+export function summariseEstimate(estimate: Estimate, edges: readonly ExecutableEdge[], isFull: boolean): string {
   const { probability, marketPrice, interval, steps } = estimate;
   const [main] = byEffect(steps);
   const sentences = [

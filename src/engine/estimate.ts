@@ -101,11 +101,14 @@ export function estimate(
   const exposures = new Map(parts.map(({ name, exposure }) => [name, exposure]));
   const variance = fitVariance(exposures, coefficients.covariance) + sumOf(parts.map(({ error }) => error ** 2));
   const changes = parts.map(({ change }) => change);
-  return createEstimate(prior, marketPrice, changes, { changeError: Math.sqrt(variance), dailyMove: dailyMove(view) });
+  return estimateFromChanges(prior, marketPrice, changes, {
+    changeError: Math.sqrt(variance),
+    dailyMove: dailyMove(view),
+  });
 }
 
 /** Adds changes of the log-odds to a prior. */
-export function createEstimate(
+export function estimateFromChanges(
   prior: Prior,
   marketPrice: number,
   changes: readonly LogOddsChange[],
@@ -128,7 +131,7 @@ export function createEstimate(
     before = posterior;
     return step;
   });
-  const { standardError, interval } = spreadEstimate(logOdds, prior, errors);
+  const { standardError, interval } = estimateUncertainty(logOdds, prior, errors);
   return {
     probability: before,
     logOdds: toLogOdds(before),
@@ -143,7 +146,7 @@ export function createEstimate(
 }
 
 /** Standard error and 80% prediction interval of an estimate. */
-export function spreadEstimate(
+export function estimateUncertainty(
   logOdds: number,
   prior: Pick<Prior, "standardError">,
   { changeError, dailyMove: move }: Pick<Estimate, "changeError" | "dailyMove">,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { sumOf } from "../lib/numbers.ts";
-import { agreeingLogOdds, type LegEstimate, siblingGaps, toLogOdds, toProbability } from "./index.ts";
+import { coherentLogOdds, type LegEstimate, siblingGaps, toLogOdds, toProbability } from "./index.ts";
 
 const LADDER = { kind: "ladder" } as const;
 const EXCLUSIVE = { kind: "exclusive", isExhaustive: false } as const;
@@ -24,13 +24,13 @@ const anyEstimates = fc.array(
 );
 
 test("known value: two rungs of equal certainty that contradict each other meet at the mean of their log-odds", () => {
-  const agreed = agreeingLogOdds(LADDER, [estimateAt(0.2), estimateAt(0.8)]);
+  const agreed = coherentLogOdds(LADDER, [estimateAt(0.2), estimateAt(0.8)]);
   assert.ok(agreed.every((logOdds) => Math.abs(logOdds) < 1e-9));
 });
 
 test("a one-sided quote is a bound: its estimate moves to those of the other rungs, which do not move", () => {
   const agreed = probabilitiesOf(
-    agreeingLogOdds(LADDER, [estimateAt(0.6), estimateAt(0.4), estimateAt(0.99, 0.001, true)]),
+    coherentLogOdds(LADDER, [estimateAt(0.6), estimateAt(0.4), estimateAt(0.99, 0.001, true)]),
   );
   assert.ok(Math.abs((agreed[0] ?? 0) - 0.6) < 1e-6, `${agreed}`);
   assert.ok(Math.abs((agreed[1] ?? 0) - 0.4) < 1e-6, `${agreed}`);
@@ -40,12 +40,12 @@ test("a one-sided quote is a bound: its estimate moves to those of the other run
 test("law: after the last step a ladder never increases, and consistent estimates do not change", () => {
   fc.assert(
     fc.property(anyEstimates, (estimates) => {
-      const agreed = probabilitiesOf(agreeingLogOdds(LADDER, estimates));
+      const agreed = probabilitiesOf(coherentLogOdds(LADDER, estimates));
       for (const [index, probability] of agreed.entries())
         assert.ok(index === 0 || probability <= (agreed[index - 1] ?? 0) + 1e-12);
       const sorted = estimates.toSorted((a, b) => b.logOdds - a.logOdds);
       assert.deepEqual(
-        agreeingLogOdds(LADDER, sorted),
+        coherentLogOdds(LADDER, sorted),
         sorted.map(({ logOdds }) => logOdds),
       );
     }),
@@ -56,10 +56,10 @@ test("law: after the last step an exclusive set sums to at most 1, an exhaustive
   fc.assert(
     fc.property(anyEstimates, (estimates) => {
       const before = probabilitiesOf(estimates.map(({ logOdds }) => logOdds));
-      const exclusive = probabilitiesOf(agreeingLogOdds(EXCLUSIVE, estimates));
+      const exclusive = probabilitiesOf(coherentLogOdds(EXCLUSIVE, estimates));
       assert.ok(sumOf(exclusive) <= 1 + 1e-9, `${sumOf(exclusive)}`);
       if (sumOf(before) <= 1) assert.deepEqual(exclusive, before);
-      const exhaustive = probabilitiesOf(agreeingLogOdds(EXHAUSTIVE, estimates));
+      const exhaustive = probabilitiesOf(coherentLogOdds(EXHAUSTIVE, estimates));
       assert.ok(Math.abs(sumOf(exhaustive) - 1) < 1e-9, `${sumOf(exhaustive)}`);
       for (const [index, value] of before.entries())
         if (
@@ -75,14 +75,14 @@ test("law: after the last step an exclusive set sums to at most 1, an exhaustive
 test("in an exclusive set, a one-sided quote lowers the other estimates only if they alone sum to more than 1", () => {
   for (const logic of [EXCLUSIVE, EXHAUSTIVE]) {
     const agreed = probabilitiesOf(
-      agreeingLogOdds(logic, [estimateAt(0.3), estimateAt(0.5), estimateAt(0.99, 0.1, true)]),
+      coherentLogOdds(logic, [estimateAt(0.3), estimateAt(0.5), estimateAt(0.99, 0.1, true)]),
     );
     assert.deepEqual(
       agreed.map((probability) => Math.round(probability * 1e6) / 1e6),
       [0.3, 0.5, 0.2],
     );
     const over = probabilitiesOf(
-      agreeingLogOdds(logic, [estimateAt(0.6), estimateAt(0.6), estimateAt(0.99, 0.1, true)]),
+      coherentLogOdds(logic, [estimateAt(0.6), estimateAt(0.6), estimateAt(0.99, 0.1, true)]),
     );
     assert.ok(Math.abs((over[0] ?? 0) - 0.49995) < 1e-9 && Math.abs((over[2] ?? 0) - 0.0001) < 1e-9, `${over}`);
   }

@@ -76,7 +76,7 @@ export function coherentPrices(logic: EventLogic, legs: readonly LegPrice[]): re
  * @returns  log-odds in the order of the estimates
  * @see Barlow et al. (1972), "Statistical Inference under Order Restrictions"
  */
-export function agreeingLogOdds(logic: EventLogic, estimates: readonly LegEstimate[]): number[] {
+export function coherentLogOdds(logic: EventLogic, estimates: readonly LegEstimate[]): number[] {
   const logOdds = estimates.map((estimate) => estimate.logOdds);
   if (estimates.length < 2) return logOdds;
   if (logic.kind === "ladder")

@@ -1,7 +1,7 @@
 /** Estimates the probability of a market from its price and other factors. Pure functions of a `MarketView`. */
 export { type Analysis, analyse } from "./analysis.ts";
 export { type Estimate, estimate, type LogOddsChange } from "./estimate.ts";
-export { agreeingLogOdds, type EventLogic, type LegEstimate, siblingGaps } from "./event-logic.ts";
+export { coherentLogOdds, type EventLogic, type LegEstimate, siblingGaps } from "./event-logic.ts";
 export { EDGE_MIN, executableEdges, recommend } from "./executable-edge.ts";
 export { peerGapOf } from "./factors/cross-venue.ts";
 export { formatNumber, formatOrderPrice, formatPercent, formatPoints, formatPrice } from "./format.ts";

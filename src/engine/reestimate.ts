@@ -1,5 +1,11 @@
 import { type Analysis, describeAnalysis } from "./analysis.ts";
-import { confidenceOf, createEstimate, type Estimate, type LogOddsChange, spreadEstimate } from "./estimate.ts";
+import {
+  confidenceOf,
+  type Estimate,
+  estimateFromChanges,
+  estimateUncertainty,
+  type LogOddsChange,
+} from "./estimate.ts";
 import { toLogOdds, toProbability } from "./log-odds.ts";
 import type { EngineCoefficients, MarketView, PriceGaps } from "./model.ts";
 import { computePrior, currentPrice, type PriceView, priorFigures } from "./reference-price.ts";
@@ -36,7 +42,7 @@ export function priceEstimate(
   const prior = priorFigures(view, marketPrice, coefficients);
   const total = prior.logOdds + changes.change;
   const probability = toProbability(total);
-  const { standardError, interval } = spreadEstimate(total, prior, changes);
+  const { standardError, interval } = estimateUncertainty(total, prior, changes);
   const confidence = confidenceOf(interval, prior);
   return { probability, logOdds: toLogOdds(probability), standardError, marketPrice, interval, confidence };
 }
@@ -61,7 +67,7 @@ export function reestimate(
   const changes = [...earlier.changes, ...(eventLogic === null ? [] : [eventLogic])];
   const { changeError, dailyMove } = earlier;
   const prior = computePrior(view, marketPrice, coefficients);
-  const estimate = createEstimate(prior, marketPrice, changes, { changeError, dailyMove });
+  const estimate = estimateFromChanges(prior, marketPrice, changes, { changeError, dailyMove });
   return describeAnalysis(view, estimate, { isFull: earlier.isFull, gaps: earlier.gaps });
 }
 

@@ -95,7 +95,7 @@ export function createBookReader(options: BookReaderOptions) {
     tracked: ({ listing }: BoardMarket) => trackedBookOf(listing.venue, listing.marketId),
     read,
     /**
-     * Returns the market's order book like `read`. If the read fails, returns the last order book, with `isStale` set,
+     * Returns the market's order book like `read`. If the read fails, returns the last order book, with `isQuoteStale` set,
      * if it was read within the last five minutes.
      *
      * @throws VenueError if the read fails and there is no such order book

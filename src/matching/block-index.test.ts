@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { BlockIndex, type BlockTerm } from "./block-index.ts";
+import { CandidateIndex, type SearchTerm } from "./block-index.ts";
 
-const terms = (...texts: string[]): BlockTerm[] => texts.map((text) => ({ text, weight: 1 }));
+const terms = (...texts: string[]): SearchTerm[] => texts.map((text) => ({ text, weight: 1 }));
 const FIND = { venue: 0, limit: 10, shareMin: 0 };
 
-describe("BlockIndex", () => {
+describe("CandidateIndex", () => {
   test("finds the rows of other venues that share terms, largest weight first", () => {
-    const index = new BlockIndex();
+    const index = new CandidateIndex();
     index.set(0, 0, terms("norway", "win"));
     index.set(1, 1, terms("norway"));
     index.set(2, 2, terms("norway", "win"));
@@ -21,7 +21,7 @@ describe("BlockIndex", () => {
   });
 
   test("a replaced row is found by its new terms only, and a deleted row by none", () => {
-    const index = new BlockIndex();
+    const index = new CandidateIndex();
     index.set(5, 1, terms("norway"));
     index.set(5, 1, terms("sweden"));
     assert.deepEqual(index.find(terms("norway"), FIND), []);
@@ -32,7 +32,7 @@ describe("BlockIndex", () => {
   });
 
   test("reads a bounded number of rows, the rarest terms first", () => {
-    const index = new BlockIndex();
+    const index = new CandidateIndex();
     for (let row = 0; row < 20_000; row++) index.set(row, 1, terms("common", ...(row === 17_777 ? ["rare"] : [])));
     assert.deepEqual(index.find(terms("common", "rare"), { ...FIND, limit: 1 }), [17_777]);
     // A long list is read if there is no rarer term.
@@ -44,7 +44,7 @@ describe("BlockIndex", () => {
     const row = fc.record({ venue: fc.integer({ min: 0, max: 2 }), words: fc.uniqueArray(word) });
     fc.assert(
       fc.property(fc.array(row, { maxLength: 30 }), fc.uniqueArray(word), (rows, query) => {
-        const index = new BlockIndex();
+        const index = new CandidateIndex();
         for (const [number, { venue, words }] of rows.entries()) index.set(number, venue, terms(...words));
         const expected = rows
           .map(({ venue, words }, number) => ({

@@ -15,14 +15,14 @@ interface Term {
   readonly postings: number[][];
 }
 
-export interface BlockTerm {
+export interface SearchTerm {
   readonly text: string;
   /** Score of a row that has this query term, in (0, 1]. Terms of indexed rows have no weight. */
   readonly weight: number;
 }
 
 /** Inverted index from terms to rows (small integers), by venue. */
-export class BlockIndex {
+export class CandidateIndex {
   readonly #terms = new Map<string, Term>();
   readonly #termsOfRow: (readonly Term[] | undefined)[] = [];
   readonly #venueOfRow: number[] = [];
@@ -33,7 +33,7 @@ export class BlockIndex {
    *
    * @param terms  terms without repeated texts
    */
-  set(row: number, venue: number, terms: readonly Pick<BlockTerm, "text">[]): void {
+  set(row: number, venue: number, terms: readonly Pick<SearchTerm, "text">[]): void {
     this.delete(row);
     this.#venueOfRow[row] = venue;
     this.#termsOfRow[row] = terms.map(({ text }) => this.#addPosting(text, row, venue));
@@ -73,7 +73,7 @@ export class BlockIndex {
    * @param shareMin  minimum share of the query's total weight that a result must have, in [0, 1]
    */
   find(
-    terms: readonly BlockTerm[],
+    terms: readonly SearchTerm[],
     options: { readonly venue: number; readonly limit: number; readonly shareMin: number },
   ): number[] {
     const { venue, limit, shareMin } = options;

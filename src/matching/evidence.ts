@@ -1,6 +1,6 @@
 /** Describes the evidence for a match in sentences. */
 import { DAY_MS } from "../lib/durations.ts";
-import { latest, type Period } from "./facts/periods.ts";
+import { latestPeriod, type Period } from "./facts/periods.ts";
 import type { Quantity } from "./facts/quantities.ts";
 import type { MarketComparison } from "./features.ts";
 import type { Fingerprint } from "./fingerprint.ts";
@@ -34,7 +34,7 @@ export function describeMatch(
   if (features.subject_similarity > 0.5) sentences.push(`Both name the outcome: ${a.subject.join(" ")}.`);
   if (features.fixture_similarity > 0.5 && a.fixture !== null)
     sentences.push(`Both name the sides: ${a.fixture.map((side) => side.join(" ")).join(" and ")}.`);
-  const deadlines = [latest(a.periods, "deadline"), latest(b.periods, "deadline")];
+  const deadlines = [latestPeriod(a.periods, "deadline"), latestPeriod(b.periods, "deadline")];
   if (periods.relation === "same")
     sentences.push(
       `Both name the same date: ${deadlines.map(describePeriod).find(Boolean) ?? describePeriod(a.periods[0] ?? null)}.`,

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { decideMarkets, findEventVetoes, findMarketVetoes } from "./decide.ts";
 import { compareEvents } from "./event-features.ts";
 import { createEventFingerprint } from "./event-fingerprint.ts";
-import { compareMarkets, isExcluded } from "./features.ts";
+import { compareMarkets, hasEarlyVeto } from "./features.ts";
 import { createFingerprint } from "./fingerprint.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 
@@ -82,7 +82,7 @@ test("a market compared with itself has full coverage and no conflict", () => {
 test("two markets that the first test excludes have no relation", () => {
   fc.assert(
     fc.property(market, market, (a, b) => {
-      fc.pre(isExcluded(a, b, WORD_WEIGHTS));
+      fc.pre(hasEarlyVeto(a, b, WORD_WEIGHTS));
       assert.equal(decideMarkets(compareMarkets(a, b, WORD_WEIGHTS), MATCHING_COEFFICIENTS).relation, null);
     }),
   );

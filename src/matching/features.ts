@@ -1,6 +1,6 @@
 /** Compares the fingerprints of two markets. */
 import { DAY_MS } from "../lib/durations.ts";
-import { comparePeriods, latest, type PeriodComparison } from "./facts/periods.ts";
+import { comparePeriods, latestPeriod, type PeriodComparison } from "./facts/periods.ts";
 import { compareQuantities, type QuantityRelation } from "./facts/quantities.ts";
 import { compareScopes, type ScopeDimension } from "./facts/scopes.ts";
 import type { Fingerprint } from "./fingerprint.ts";
@@ -101,7 +101,7 @@ function subjectSimilarityOf(a: Fingerprint, b: Fingerprint, weightOf: WordWeigh
  * Whether a veto excludes every relation. If false, `decideMarkets` can still find no relation. This check does not
  * compare all words, so it is a fast first filter that removes most candidates.
  */
-export function isExcluded(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
+export function hasEarlyVeto(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
   const areFixtures = a.fixture !== null && b.fixture !== null;
   if (compareScopes(a.scopes, b.scopes, areFixtures).vetoed.length > 0) return true;
   const quantities = compareQuantities(a.quantities, b.quantities);
@@ -191,7 +191,7 @@ function closeGap(a: Dated, b: Dated): number {
 
 /** Returns the last deadline in the text, else when the market is expected to end, in days since 1970-01-01. */
 function endOf({ periods, endAt }: Dated): number | null {
-  const deadline = latest(periods, "deadline");
+  const deadline = latestPeriod(periods, "deadline");
   if (deadline !== null) return deadline.to;
   return endAt === null ? null : endAt / DAY_MS;
 }

@@ -1,7 +1,7 @@
-import { BlockIndex } from "./block-index.ts";
+import { CandidateIndex } from "./block-index.ts";
 import { calibrateForBoard, decideMarkets } from "./decide.ts";
 import { describeMatch } from "./evidence.ts";
-import { compareMarkets, isExcluded } from "./features.ts";
+import { compareMarkets, hasEarlyVeto } from "./features.ts";
 import { createFingerprint, type Fingerprint } from "./fingerprint.ts";
 import { Interner, internFingerprint } from "./intern.ts";
 import { EventMatcher } from "./match-events.ts";
@@ -16,7 +16,7 @@ import {
 } from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 import { compareRules, parseRules, type RulesFacts } from "./rules.ts";
-import { CANDIDATES_MAX, SHARE_MIN, searchTerms } from "./search-terms.ts";
+import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "./search-terms.ts";
 
 /** Minimum probability of a stored link. */
 const LINK_PROBABILITY_MIN = 0.1;
@@ -83,7 +83,7 @@ export class MatchIndex {
   readonly #byRow: (IndexedMarket | undefined)[] = [];
   readonly #freeRows: number[] = [];
   readonly #venues = new Map<string, number>();
-  readonly #blocks = new BlockIndex();
+  readonly #blocks = new CandidateIndex();
   readonly #interner = new Interner();
   readonly #dirty = new Set<IndexedMarket>();
   readonly #unsettled = new Set<IndexedMarket>();
@@ -190,7 +190,7 @@ export class MatchIndex {
     const rows = this.#blocks.find(searchTerms(market.fingerprint, WORD_WEIGHTS, 1), {
       venue: market.venue,
       limit: CANDIDATES_MAX,
-      shareMin: SHARE_MIN,
+      shareMin: TERM_SHARE_MIN,
     });
     for (const row of rows) {
       const other = this.#byRow[row];
@@ -216,7 +216,7 @@ export class MatchIndex {
 
   /** Compares two markets. Returns null if they are not related. */
   #compare(market: IndexedMarket, other: IndexedMarket): Link | null {
-    if (isExcluded(market.fingerprint, other.fingerprint, WORD_WEIGHTS)) return null;
+    if (hasEarlyVeto(market.fingerprint, other.fingerprint, WORD_WEIGHTS)) return null;
     const comparison = compareMarkets(market.fingerprint, other.fingerprint, WORD_WEIGHTS);
     const { relation, probability } = decideMarkets(comparison, MATCHING_COEFFICIENTS);
     if (relation === null) return null;

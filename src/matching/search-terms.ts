@@ -1,12 +1,12 @@
-import type { BlockTerm } from "./block-index.ts";
-import { latest } from "./facts/periods.ts";
+import type { SearchTerm } from "./block-index.ts";
+import { latestPeriod } from "./facts/periods.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
 /** Maximum number of candidates that are compared with one market. */
 export const CANDIDATES_MAX = 24;
 /** Minimum share of the total weight of a market's search terms that a candidate must contain. */
-export const SHARE_MIN = 0.3;
+export const TERM_SHARE_MIN = 0.3;
 /** Minimum weight of a stem that is used as a search term. */
 const TERM_WEIGHT_MIN = 0.25;
 const FACT_TERM_WEIGHT = 0.8;
@@ -20,7 +20,7 @@ export function searchTerms(
   { stems, eventStems, quantities, periods }: Fingerprint,
   weightOf: WordWeights,
   daysAround: number,
-): BlockTerm[] {
+): SearchTerm[] {
   const terms = new Map<string, number>();
   for (const stem of [...stems, ...eventStems]) {
     const weight = weightOf(stem);
@@ -28,7 +28,7 @@ export function searchTerms(
   }
   for (const { low, high, unit } of quantities)
     for (const value of [low, high]) terms.set(`#${value}${unit === "%" ? "%" : ""}`, FACT_TERM_WEIGHT);
-  const deadline = latest(periods, "deadline");
+  const deadline = latestPeriod(periods, "deadline");
   if (deadline !== null)
     for (let day = deadline.to - daysAround; day <= deadline.to + daysAround; day++)
       terms.set(`@${day}`, FACT_TERM_WEIGHT);

@@ -14,7 +14,7 @@ export interface ScoredForecast {
  * Minimum number of independent questions for a skill figure. With fewer, a single unexpected outcome changes the
  * figure more than skill does.
  */
-export const QUESTIONS_REQUIRED = 30;
+export const SKILL_QUESTIONS_MIN = 30;
 
 /** Squared error of a probability: (p - o)². */
 export const squaredError = (probability: number, outcome: number): number => (probability - outcome) ** 2;

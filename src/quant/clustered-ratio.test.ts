@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { assertNear } from "../../test/support/asserts/assert-near.ts";
-import { clusteredError, clusteredNormalRatio, clusteredRatio, type Term } from "./clustered-ratio.ts";
+import { clusteredNormalRatio, clusteredRatio, clusteredStandardError, type RatioTerm } from "./clustered-ratio.ts";
 
 test("the interval contains the value, is the same every time, and widens if rows are copies of each other", () => {
   const terms = Array.from({ length: 40 }, (_, index) => ({
@@ -14,9 +14,9 @@ test("the interval contains the value, is the same every time, and widens if row
   assert.deepEqual(clusteredRatio(terms), interval);
   assert.ok(interval !== null && interval.low < interval.value && interval.value < interval.high);
   const copied = terms.flatMap((term) => [term, term, term, term]);
-  assertNear(clusteredError(copied), clusteredError(terms));
+  assertNear(clusteredStandardError(copied), clusteredStandardError(terms));
   const apart = copied.map((term, index) => ({ ...term, group: `${index}` }));
-  assertNear(clusteredError(apart), clusteredError(terms) / 2);
+  assertNear(clusteredStandardError(apart), clusteredStandardError(terms) / 2);
 });
 
 test("the bootstrap interval agrees with the standard error of a mean", () => {
@@ -26,7 +26,7 @@ test("the bootstrap interval agrees with the standard error of a mean", () => {
     denominator: 1,
   }));
   const interval = clusteredRatio(terms);
-  assertNear(clusteredError(terms), 0.5 / Math.sqrt(400));
+  assertNear(clusteredStandardError(terms), 0.5 / Math.sqrt(400));
   assertNear((interval?.high ?? 0) - (interval?.low ?? 0), (2 * 1.96 * 0.5) / Math.sqrt(400), 0.01);
 });
 
@@ -51,7 +51,7 @@ test("the bounds never leave the range of the groups' own ratios", () => {
     denominator: fc.integer({ min: 1, max: 3 }),
   });
   fc.assert(
-    fc.property(fc.array(term, { minLength: 1, maxLength: 12 }), (terms: readonly Term[]) => {
+    fc.property(fc.array(term, { minLength: 1, maxLength: 12 }), (terms: readonly RatioTerm[]) => {
       const interval = clusteredRatio(terms);
       assert.ok(interval !== null);
       if (new Set(terms.map(({ group }) => group)).size === 1) return;
@@ -66,7 +66,7 @@ test("the bounds never leave the range of the groups' own ratios", () => {
   );
 });
 
-const sumOf = (terms: readonly Term[], name: "numerator" | "denominator") =>
+const sumOf = (terms: readonly RatioTerm[], name: "numerator" | "denominator") =>
   terms.reduce((sum, term) => sum + term[name], 0);
 
 test("the interval of a single group is unbounded", () => {

@@ -3,7 +3,7 @@
  */
 import { normalQuantile } from "./normal.ts";
 
-export interface Interval {
+export interface ConfidenceInterval {
   readonly value: number;
   /** 95% confidence interval. */
   readonly low: number;
@@ -11,7 +11,7 @@ export interface Interval {
 }
 
 /** One term of a ratio of sums. For a mean, `denominator` is 1. */
-export interface Term {
+export interface RatioTerm {
   readonly group: string;
   readonly numerator: number;
   readonly denominator: number;
@@ -27,7 +27,7 @@ const SEED = 20_260_820;
  * @returns  null without terms, or if the denominators sum to 0; an unbounded interval for one group
  * @see Field & Welsh (2007), "Bootstrapping clustered data", Journal of the Royal Statistical Society B 69(3)
  */
-export function clusteredRatio(terms: readonly Term[]): Interval | null {
+export function clusteredRatio(terms: readonly RatioTerm[]): ConfidenceInterval | null {
   const groups = [...sumByGroup(terms).values()];
   const value = ratioOf(groups);
   if (!Number.isFinite(value)) return null;
@@ -57,16 +57,16 @@ const Z_95 = normalQuantile(0.975);
  *
  * @returns  null without terms, or if the denominators sum to 0; an unbounded interval for one group
  */
-export function clusteredNormalRatio(terms: readonly Term[]): Interval | null {
+export function clusteredNormalRatio(terms: readonly RatioTerm[]): ConfidenceInterval | null {
   const groups = sumByGroup(terms);
   const value = ratioOf([...groups.values()]);
   if (!Number.isFinite(value)) return null;
-  const halfWidth = groups.size === 1 ? Number.POSITIVE_INFINITY : Z_95 * clusteredError(terms);
+  const halfWidth = groups.size === 1 ? Number.POSITIVE_INFINITY : Z_95 * clusteredStandardError(terms);
   return { value, low: value - halfWidth, high: value + halfWidth };
 }
 
 /** Standard error of a ratio of sums, by group (sandwich estimator). */
-export function clusteredError(terms: readonly Term[]): number {
+export function clusteredStandardError(terms: readonly RatioTerm[]): number {
   const groups = [...sumByGroup(terms).values()];
   const value = ratioOf(groups);
   const total = groups.reduce((sum, { denominator }) => sum + denominator, 0);
@@ -75,7 +75,7 @@ export function clusteredError(terms: readonly Term[]): number {
 
 type Sums = { numerator: number; denominator: number };
 
-function sumByGroup(terms: readonly Term[]): Map<string, Sums> {
+function sumByGroup(terms: readonly RatioTerm[]): Map<string, Sums> {
   const groups = new Map<string, Sums>();
   for (const { group, numerator, denominator } of terms) {
     const sums = groups.get(group) ?? { numerator: 0, denominator: 0 };

@@ -4,7 +4,7 @@ import type { LogOddsMoves } from "./price-grid.ts";
 /** Minimum number of joint moves for a correlation coefficient. */
 export const JOINT_MOVES_MIN = 30;
 
-export type Relationship =
+export type CorrelationRelationship =
   | "strong_positive"
   | "positive"
   | "neutral"
@@ -158,7 +158,7 @@ function haveJointMoves(x: Uint32Array, y: Uint32Array, min: number): boolean {
  *
  * @param correlation  in [-1, 1]; null if the data is insufficient
  */
-export function relationshipOf(correlation: number | null): Relationship {
+export function relationshipOf(correlation: number | null): CorrelationRelationship {
   if (correlation === null) return "insufficient_data";
   if (!(correlation >= -1 && correlation <= 1))
     throw new RangeError(`correlation must be in [-1, 1], not ${correlation}`);

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { type AgentView, robustConsensus } from "./robust-consensus.ts";
+import { type AgentPosition, robustConsensus } from "./robust-consensus.ts";
 
-const view = (probability: number, usd = 100): AgentView => ({ probability, usd });
-const estimate = (views: readonly AgentView[]) => robustConsensus(views) ?? Number.NaN;
+const view = (probability: number, usd = 100): AgentPosition => ({ probability, usd });
+const estimate = (views: readonly AgentPosition[]) => robustConsensus(views) ?? Number.NaN;
 
 /**
  * Probabilities at the quantiles of a normal distribution with this mean and a standard deviation of 0.1, in [0, 1].
  */
-function normalViews(count: number, mean: number): AgentView[] {
+function normalViews(count: number, mean: number): AgentPosition[] {
   return Array.from({ length: count }, (_, index) => {
     const p = (index + 0.5) / count;
     return view(Math.min(1, Math.max(0, mean + 0.1 * normalQuantile(p))), 10 + 100 * ((index * 7) % 10));

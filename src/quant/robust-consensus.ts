@@ -3,7 +3,7 @@ import { assertPositive, assertProbability } from "./assert.ts";
 import { weightedMean } from "./weighted.ts";
 
 /** Net position of one agent's trades in one market. */
-export interface AgentView {
+export interface AgentPosition {
   /** Mean probability that the agent's net trades imply, in [0, 1]. */
   readonly probability: number;
   /** Net USD, above 0. */
@@ -34,7 +34,7 @@ const PULL_TOLERANCE = 1e-12;
  * @returns  in [0, 1]; null with fewer than 5 agents
  * @see Huber (1964), "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35(1)
  */
-export function robustConsensus(views: readonly AgentView[]): number | null {
+export function robustConsensus(views: readonly AgentPosition[]): number | null {
   for (const { probability, usd } of views) {
     assertProbability(probability, "probability");
     assertPositive(usd, "usd");

@@ -7,7 +7,7 @@ import {
   SCREEN_WEIGHTS,
   type ScreenFigures,
   screenScore,
-  timelessScreenScore,
+  timeIndependentScreenScore,
 } from "./screen-score.ts";
 
 const UNKNOWN: ScreenFigures = { volume24hUsd: null, liquidityUsd: null, spread: null, priceChange24h: null };
@@ -22,7 +22,12 @@ const figures: fc.Arbitrary<ScreenFigures> = fc.record({
 const hours = unknownOr(fc.double({ min: -100, max: 1e5, noNaN: true }));
 
 test("known values: half of the volume scale, 2 cents of spread and a move of 5 cents score 0.4, and 0.1 more at 30 days", () => {
-  const timeless = timelessScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: -0.05 });
+  const timeless = timeIndependentScreenScore({
+    volume24hUsd: 999,
+    liquidityUsd: null,
+    spread: 0.02,
+    priceChange24h: -0.05,
+  });
   assertNear(timeless, 0.125 + 0.2 + 0.075, 1e-12);
   assertNear(resolutionTimeScore(720), 0.5, 1e-12);
   assertNear(screenScore(timeless, 720), 0.5, 1e-12);
@@ -34,10 +39,10 @@ test("closed form: the weights sum to 1, and a market without known figures scor
     1,
     1e-12,
   );
-  assert.equal(screenScore(timelessScreenScore(UNKNOWN), null), 0);
-  const best = timelessScreenScore({ volume24hUsd: 1e6, liquidityUsd: 1e6, spread: 0, priceChange24h: 0.1 });
+  assert.equal(screenScore(timeIndependentScreenScore(UNKNOWN), null), 0);
+  const best = timeIndependentScreenScore({ volume24hUsd: 1e6, liquidityUsd: 1e6, spread: 0, priceChange24h: 0.1 });
   assertNear(best, 1 - SCREEN_WEIGHTS.time, 1e-12);
-  assertNear(timelessScreenScore({ ...UNKNOWN, priceChange24h: -0.9 }), SCREEN_WEIGHTS.movement, 1e-12);
+  assertNear(timeIndependentScreenScore({ ...UNKNOWN, priceChange24h: -0.9 }), SCREEN_WEIGHTS.movement, 1e-12);
 });
 
 test("the time part is 0 at the resolution, largest an hour before it, and falls from then on", () => {
@@ -59,21 +64,21 @@ test("the time part is 0 at the resolution, largest an hour before it, and falls
 test("the score stays in [0, 1), and no known figure lowers it below that of the unknown one", () => {
   fc.assert(
     fc.property(figures, hours, (known, hoursLeft) => {
-      const score = screenScore(timelessScreenScore(known), hoursLeft);
+      const score = screenScore(timeIndependentScreenScore(known), hoursLeft);
       assert.ok(score >= 0 && score < 1);
       for (const name of Object.keys(UNKNOWN))
-        assert.ok(timelessScreenScore({ ...known, [name]: null }) <= timelessScreenScore(known));
+        assert.ok(timeIndependentScreenScore({ ...known, [name]: null }) <= timeIndependentScreenScore(known));
     }),
   );
 });
 
 test("figures outside their range are refused", () => {
   for (const wrong of [-1, Number.NaN, Infinity]) {
-    assert.throws(() => timelessScreenScore({ ...UNKNOWN, volume24hUsd: wrong }), RangeError);
-    assert.throws(() => timelessScreenScore({ ...UNKNOWN, liquidityUsd: wrong }), RangeError);
-    assert.throws(() => timelessScreenScore({ ...UNKNOWN, spread: wrong }), RangeError);
+    assert.throws(() => timeIndependentScreenScore({ ...UNKNOWN, volume24hUsd: wrong }), RangeError);
+    assert.throws(() => timeIndependentScreenScore({ ...UNKNOWN, liquidityUsd: wrong }), RangeError);
+    assert.throws(() => timeIndependentScreenScore({ ...UNKNOWN, spread: wrong }), RangeError);
   }
   for (const wrong of [Number.NaN, Infinity])
-    assert.throws(() => timelessScreenScore({ ...UNKNOWN, priceChange24h: wrong }), RangeError);
+    assert.throws(() => timeIndependentScreenScore({ ...UNKNOWN, priceChange24h: wrong }), RangeError);
   assert.throws(() => resolutionTimeScore(Number.NaN), RangeError);
 });

@@ -45,9 +45,9 @@ export function resolutionTimeScore(hours: number): number {
  * - movement: min(1, |price change in 24 hours| / 0.10)
  *
  * @returns  in [0, 0.8]
- * @example timelessScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: 0.05 }); // 0.4
+ * @example timeIndependentScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: 0.05 }); // 0.4
  */
-export function timelessScreenScore(figures: ScreenFigures): number {
+export function timeIndependentScreenScore(figures: ScreenFigures): number {
   const { volume24hUsd, liquidityUsd, spread, priceChange24h } = figures;
   const move = Math.abs(priceChange24h ?? 0);
   assertNotNegative(move, "|priceChange24h|");
@@ -60,9 +60,9 @@ export function timelessScreenScore(figures: ScreenFigures): number {
 }
 
 /**
- * Screening score of a market: `timelessScreenScore` + 0.20 `resolutionTimeScore`.
+ * Screening score of a market: `timeIndependentScreenScore` + 0.20 `resolutionTimeScore`.
  *
- * @param timelessScore  result of `timelessScreenScore`
+ * @param timelessScore  result of `timeIndependentScreenScore`
  * @param hoursToResolution  null if unknown, which adds nothing
  * @returns  in [0, 1)
  * @example screenScore(0.4, 720); // 0.4 + 0.2 * 0.5 = 0.5

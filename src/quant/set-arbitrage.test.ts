@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { TakerFee } from "../domain/market.ts";
 import { netSpread } from "./arbitrage.ts";
-import { buyAllNo, findLadderViolations } from "./set-arbitrage.ts";
+import { chooseNoContracts, findLadderViolations } from "./set-arbitrage.ts";
 
 const NONE: TakerFee = { kind: "none" };
 const FEE: TakerFee = { kind: "quadratic", rate: 0.07, exponent: 1 };
@@ -11,7 +11,10 @@ const price = fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100);
 const maybePrice = fc.option(price, { nil: null });
 
 test("known values: three outcomes whose bids add up to 1.1, and a ladder whose narrower bid is above the wider ask", () => {
-  assert.deepEqual(buyAllNo([0.3, 0.3, 0.5].map((bid) => ({ bid, fee: NONE }))), { markets: [0, 1, 2], payout: 2 });
+  assert.deepEqual(chooseNoContracts([0.3, 0.3, 0.5].map((bid) => ({ bid, fee: NONE }))), {
+    markets: [0, 1, 2],
+    payout: 2,
+  });
   assert.deepEqual(
     findLadderViolations([
       { bid: 0.4, ask: 0.42 },
@@ -24,7 +27,7 @@ test("known values: three outcomes whose bids add up to 1.1, and a ladder whose 
 test("whichever market resolves YES, or none, the payout of a set is at least the one stated", () => {
   fc.assert(
     fc.property(fc.array(maybePrice, { maxLength: 8 }), (bids) => {
-      const trade = buyAllNo(bids.map((bid) => ({ bid, fee: FEE })));
+      const trade = chooseNoContracts(bids.map((bid) => ({ bid, fee: FEE })));
       if (trade === null) return;
       for (let winner = -1; winner < bids.length; winner++)
         assert.ok(trade.markets.filter((market) => market !== winner).length >= trade.payout);
@@ -42,7 +45,7 @@ test("no other choice of markets has a higher net spread of NO contracts", () =>
         );
       const other = bids.flatMap((bid, index) => (bid !== null && (mask >> index) % 2 === 1 ? [index] : []));
       if (other.length < 2) return;
-      const trade = buyAllNo(bids.map((bid) => ({ bid, fee: FEE })));
+      const trade = chooseNoContracts(bids.map((bid) => ({ bid, fee: FEE })));
       assert.ok(netOf(other) <= Math.max(trade === null ? 0 : netOf(trade.markets), 0) + 1e-9);
     }),
   );
@@ -52,7 +55,7 @@ test("buys no set if fewer than two markets have a bid above their fee", () => {
   const market = { bid: 0.9, fee: NONE };
   const costly = { bid: 0.01, fee: { kind: "flat_value", rate: 0.1 } } as const;
   for (const markets of [[market], [market, { bid: null, fee: NONE }], [market, costly]])
-    assert.equal(buyAllNo(markets), null);
+    assert.equal(chooseNoContracts(markets), null);
 });
 
 test("a ladder has a violation if and only if a narrower market is bid above a wider one's ask", () => {
@@ -75,7 +78,7 @@ test("a ladder has a violation if and only if a narrower market is bid above a w
 
 test("prices outside [0, 1] are refused", () => {
   for (const bad of [-0.1, 1.1, Number.NaN]) {
-    assert.throws(() => buyAllNo([{ bid: bad, fee: NONE }]), RangeError);
+    assert.throws(() => chooseNoContracts([{ bid: bad, fee: NONE }]), RangeError);
     assert.throws(() => findLadderViolations([{ bid: bad, ask: null }]), RangeError);
     assert.throws(() => findLadderViolations([{ bid: null, ask: bad }]), RangeError);
   }

@@ -3,7 +3,7 @@ import { assertProbability } from "./assert.ts";
 import { takerFee } from "./taker-fee.ts";
 
 /** Markets of which an arbitrage buys one contract each, and the guaranteed payout. */
-export interface SetTrade {
+export interface SetPurchase {
   /** Indexes of the markets, in ascending order. One contract of each is bought. */
   readonly markets: readonly number[];
   /** Guaranteed payout of these contracts together, in USD. */
@@ -22,9 +22,11 @@ export interface SetTrade {
  * @returns  null if fewer than two markets are worth buying
  * @example
  * const fee = { kind: "none" };
- * buyAllNo([{ bid: 0.6, fee }, { bid: null, fee }, { bid: 0.5, fee }]); // { markets: [0, 2], payout: 1 }
+ * chooseNoContracts([{ bid: 0.6, fee }, { bid: null, fee }, { bid: 0.5, fee }]); // { markets: [0, 2], payout: 1 }
  */
-export function buyAllNo(markets: readonly { readonly bid: number | null; readonly fee: TakerFee }[]): SetTrade | null {
+export function chooseNoContracts(
+  markets: readonly { readonly bid: number | null; readonly fee: TakerFee }[],
+): SetPurchase | null {
   const chosen = markets.flatMap(({ bid, fee }, index) => {
     if (bid === null) return [];
     assertProbability(bid, "bid");
@@ -34,7 +36,7 @@ export function buyAllNo(markets: readonly { readonly bid: number | null; readon
 }
 
 /** One market of a ladder. */
-export interface Rung {
+export interface LadderQuote {
   /** Best YES bid and ask, in [0, 1]; null without one. */
   readonly bid: number | null;
   readonly ask: number | null;
@@ -51,7 +53,9 @@ export interface Rung {
  * @returns  indexes of pairs with a spread above 0, in the order of the narrower markets
  * @example findLadderViolations([{ bid: 0.4, ask: 0.42 }, { bid: 0.5, ask: 0.52 }]); // [{ wide: 0, narrow: 1 }]
  */
-export function findLadderViolations(rungs: readonly Rung[]): { readonly wide: number; readonly narrow: number }[] {
+export function findLadderViolations(
+  rungs: readonly LadderQuote[],
+): { readonly wide: number; readonly narrow: number }[] {
   const violations: { wide: number; narrow: number }[] = [];
   let wide: { index: number; ask: number } | null = null;
   for (const [index, { bid, ask }] of rungs.entries()) {

@@ -1,4 +1,4 @@
-import type { PriceShares, TakerFee } from "../domain/market.ts";
+import type { FeeShares, TakerFee } from "../domain/market.ts";
 import { assertNotNegative, assertProbability } from "./assert.ts";
 
 /** Part of a rounding step by which a sum may exceed a multiple of the step because of binary rounding errors. */
@@ -8,7 +8,7 @@ const STEP_TOLERANCE = 1e-6;
  * Share of a value table at a price: linear between the points, constant outside them. The published tables are close
  * to straight between their points.
  */
-function shareAt(points: PriceShares, price: number): number {
+function shareAt(points: FeeShares, price: number): number {
   if (points.length === 0) throw new RangeError("the table must not be empty");
   const index = points.findIndex(([at]) => at >= price);
   const [nextAt, nextShare] = points[index === -1 ? points.length - 1 : index] ?? [0, 0];

@@ -1,6 +1,6 @@
 import type Type from "typebox";
 import type { EventChildren } from "../domain/event-children.ts";
-import type { PriceShares, TakerFee } from "../domain/market.ts";
+import type { FeeShares, TakerFee } from "../domain/market.ts";
 import { type BookLevel, isCrossed } from "../domain/order-book.ts";
 import { isObject } from "../lib/is-object.ts";
 import { type Fact, LineError, parseJson } from "./format.ts";
@@ -178,4 +178,4 @@ function writeTakerFee(fee: TakerFee | null): Fields<"market">["takerFee"] {
   return { kind, rate, exponent, fee_step: rounding.feeStep, balance_step: rounding.balanceStep };
 }
 
-const copyPoints = (points: PriceShares) => points.map(([price, share]): [number, number] => [price, share]);
+const copyPoints = (points: FeeShares) => points.map(([price, share]): [number, number] => [price, share]);

@@ -1,4 +1,4 @@
-import { STALE_MS_MAX } from "../domain/estimate-age.ts";
+import { STALE_ANALYSIS_MS_MAX } from "../domain/estimate-age.ts";
 import { type MarketSnapshot, type Outcome, settlementValueOf } from "../domain/market.ts";
 import type { NewEvent } from "../event-log/index.ts";
 import { toMillisSql } from "../lib/timestamp-sql.ts";
@@ -32,7 +32,7 @@ cross join lateral (
   select probability, market_price, analysed_at from analyses
   where venue = settled.venue and market_id = settled.market_id
     and analysed_at < to_timestamp(before_ms / 1000)
-    and analysed_at >= to_timestamp((before_ms - ${STALE_MS_MAX}) / 1000)
+    and analysed_at >= to_timestamp((before_ms - ${STALE_ANALYSIS_MS_MAX}) / 1000)
   order by analysed_at desc limit 1
 ) as estimate`;
 

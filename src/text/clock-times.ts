@@ -16,7 +16,7 @@ const ZONE_WORD =
   "(ET|EST|EDT|Eastern(?: Standard| Daylight)?(?: Time)?|C[SD]?T|M[SD]?T|P[SD]?T|(?:Central|Mountain|Pacific)(?: Standard| Daylight)? Time|UTC|GMT|BST|CES?T|JST)\\b";
 
 /** Returns the zone of an abbreviation or name such as "ET", in any case, or null if it is not known. */
-export function zoneOf(word: string): TimeZone | null {
+export function timeZoneOf(word: string): TimeZone | null {
   return ZONES.find(([pattern]) => pattern.test(word))?.[1] ?? null;
 }
 
@@ -44,7 +44,7 @@ const REACH = 48;
 
 function parseClock(match: RegExpMatchArray): ClockTime | null {
   const [, hour12, minute12 = "0", half, hour24, minute24, noon, zone] = match;
-  const zoneFound = zone === undefined ? null : zoneOf(zone);
+  const zoneFound = zone === undefined ? null : timeZoneOf(zone);
   if (noon !== undefined) return { minutes: 12 * 60, zone: zoneFound };
   if (hour24 !== undefined) {
     const minutes = Number(hour24) * 60 + Number(minute24);

@@ -1,5 +1,5 @@
 import { lastDayOfMonth, partsOf } from "../lib/dates/civil-date.ts";
-import { type ClockTime, zoneOf } from "./clock-times.ts";
+import { type ClockTime, timeZoneOf } from "./clock-times.ts";
 import { MONTH_PATTERN, monthNumber } from "./months.ts";
 
 /** Maximum number of dates read from one text. */
@@ -60,7 +60,9 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
       unit: "day",
       ...(hour === undefined
         ? {}
-        : { time: { minutes: Number(hour) * 60 + Number(minute), zone: zone === undefined ? null : zoneOf(zone) } }),
+        : {
+            time: { minutes: Number(hour) * 60 + Number(minute), zone: zone === undefined ? null : timeZoneOf(zone) },
+          }),
     }),
   ],
   [

@@ -4,11 +4,11 @@ import fc from "fast-check";
 import { hostileTexts } from "../../test/support/hostile-texts.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { defaultZoneOf } from "./clock-times.ts";
-import { findTextDates, instantsOf, type Span } from "./text-dates.ts";
+import { findTextDates, instantsOf, type TextSpan } from "./text-dates.ts";
 
 /** Maximum number of characters that resolution rules have. */
 const TEXT_LENGTH_MAX = 12_000;
-const splitSentences = (text: string): readonly Span[] =>
+const splitSentences = (text: string): readonly TextSpan[] =>
   [...text.matchAll(/.+?(?:\. (?=[A-Z])|$)/gs)].map((match) => ({
     start: match.index,
     end: match.index + match[0].length,

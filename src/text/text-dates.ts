@@ -5,7 +5,7 @@ import { type ClockTime, findTimeAfter, findTimeBefore } from "./clock-times.ts"
 import { type DateMention, type DateUnit, findDateMentions } from "./date-mentions.ts";
 
 /** A part of a text, as offsets of UTF-16 units: from `start` (inclusive) to `end` (exclusive). */
-export interface Span {
+export interface TextSpan {
   readonly start: number;
   readonly end: number;
 }
@@ -18,7 +18,7 @@ export interface Span {
 export type DateRelation = "by" | "before" | "on" | "within" | "covered" | "start" | "none";
 
 /** A date in a text. The span covers the date without its preposition. */
-export interface TextDate extends Span {
+export interface TextDate extends TextSpan {
   /**
    * Start of the date's preposition, which a time or weekday may separate from the date; `start` without a preposition.
    */
@@ -179,7 +179,7 @@ function yearFromNext(mention: DateMention, next: DateMention): number {
  */
 export function findTextDates(
   text: string,
-  sentences: readonly Span[],
+  sentences: readonly TextSpan[],
   reference: YearReference | null,
 ): readonly TextDate[] {
   const mentions = findDateMentions(text);

@@ -3,15 +3,15 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import {
-  type Mark,
+  type DailyMark,
   payoutOf,
   profitOf,
-  replayBook,
+  replayTradeHistory,
   type Settlement,
   startOfUtcDate,
+  sumTrades,
   sumUsd,
   type Trade,
-  totalBook,
   utcDate,
 } from "./index.ts";
 
@@ -29,7 +29,7 @@ const createTrade = (parts: Partial<Trade> = {}): Trade => ({
   ...parts,
 });
 /** Creates the mark of a day. Day 0 is the day of `START`. */
-const createMark = (day: number, yesPrice: number, parts: Partial<Mark> = {}): Mark => ({
+const createMark = (day: number, yesPrice: number, parts: Partial<DailyMark> = {}): DailyMark => ({
   venue: "alpha",
   marketId: "m",
   at: START + (day + 1) * DAY_MS,
@@ -44,11 +44,11 @@ const createSettlement = (day: number, value: number | null, parts: Partial<Sett
   ...parts,
 });
 const dateOf = (day: number) => utcDate(START + day * DAY_MS);
-const profitsOf = (replay: ReturnType<typeof replayBook>) => replay.days.map(({ pnlUsd }) => pnlUsd);
+const profitsOf = (replay: ReturnType<typeof replayTradeHistory>) => replay.days.map(({ pnlUsd }) => pnlUsd);
 
 test("known values: the profit of the first day includes the fee, and later days follow from marks and the settlement", () => {
   const marks = [createMark(0, 0.45), createMark(1, 0.35)];
-  const { results, days } = replayBook([createTrade()], marks, [createSettlement(2, 1)], dateOf(3));
+  const { results, days } = replayTradeHistory([createTrade()], marks, [createSettlement(2, 1)], dateOf(3));
   assert.deepEqual(days, [
     { date: "2026-11-01", pnlUsd: 3, enteredTrades: 1, resolvedTrades: 0, wonTrades: 0 },
     { date: "2026-11-02", pnlUsd: -10, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 },
@@ -61,13 +61,13 @@ test("known values: the profit of the first day includes the fee, and later days
 
 test("a NO trade gains what the YES price loses, and a settlement at v pays it 1 - v", () => {
   const trade = createTrade({ side: "no", price: 0.6, feeUsd: 0 });
-  const { results, days } = replayBook([trade], [createMark(0, 0.3)], [createSettlement(1, 0.25)], dateOf(1));
+  const { results, days } = replayTradeHistory([trade], [createMark(0, 0.3)], [createSettlement(1, 0.25)], dateOf(1));
   assert.deepEqual([days[0]?.pnlUsd, days[1]?.pnlUsd], [10, 5]);
   assert.deepEqual([results[0]?.payoutUsd, results[0]?.pnlUsd], [75, 15]);
 });
 
 test("a day without a mark keeps the previous mark, and before the first mark a trade is valued at its price", () => {
-  const { results, days } = replayBook([createTrade()], [createMark(1, 0.5)], [], dateOf(3));
+  const { results, days } = replayTradeHistory([createTrade()], [createMark(1, 0.5)], [], dateOf(3));
   assert.deepEqual(
     days.map(({ pnlUsd }) => pnlUsd),
     [-2, 10, 0, 0],
@@ -76,7 +76,7 @@ test("a day without a mark keeps the previous mark, and before the first mark a 
 });
 
 test("a settlement without a value refunds cost and fee, so the trade is resolved with no profit and is not won", () => {
-  const replay = replayBook([createTrade()], [createMark(0, 0.9)], [createSettlement(1, null)], dateOf(1));
+  const replay = replayTradeHistory([createTrade()], [createMark(0, 0.9)], [createSettlement(1, null)], dateOf(1));
   assert.deepEqual(profitsOf(replay), [48, -48]);
   assert.deepEqual([replay.results[0]?.payoutUsd, replay.results[0]?.pnlUsd], [42, 0]);
   assert.deepEqual([replay.days[1]?.resolvedTrades, replay.days[1]?.wonTrades], [1, 0]);
@@ -84,7 +84,7 @@ test("a settlement without a value refunds cost and fee, so the trade is resolve
 
 test("a correction changes the profit of its own day, and the counts stay on the day of the first settlement", () => {
   const settlements = [createSettlement(1, 1), createSettlement(3, 0)];
-  const { results, days } = replayBook([createTrade()], [], settlements, dateOf(4));
+  const { results, days } = replayTradeHistory([createTrade()], [], settlements, dateOf(4));
   assert.deepEqual(
     days.map(({ pnlUsd }) => pnlUsd),
     [-2, 60, 0, -100, 0],
@@ -97,17 +97,20 @@ test("a correction changes the profit of its own day, and the counts stay on the
 
 test("a correction on the day of the settlement decides whether the day counts the trade as won", () => {
   const settlements = [createSettlement(1, 0), createSettlement(1, 1)];
-  const [, day] = replayBook([createTrade()], [], settlements, dateOf(1)).days;
+  const [, day] = replayTradeHistory([createTrade()], [], settlements, dateOf(1)).days;
   assert.deepEqual([day?.pnlUsd, day?.resolvedTrades, day?.wonTrades], [60, 1, 1]);
 });
 
 test("a mark at midnight is the end of the day before a settlement at the same time", () => {
   const settlement = createSettlement(1, 0, { at: START + DAY_MS });
-  assert.deepEqual(profitsOf(replayBook([createTrade()], [createMark(0, 0.5)], [settlement], dateOf(1))), [8, -50]);
+  assert.deepEqual(
+    profitsOf(replayTradeHistory([createTrade()], [createMark(0, 0.5)], [settlement], dateOf(1))),
+    [8, -50],
+  );
 });
 
 test("a book without trades has no days", () => {
-  assert.deepEqual(replayBook([], [createMark(0, 0.5)], [], dateOf(3)), { results: [], days: [] });
+  assert.deepEqual(replayTradeHistory([], [createMark(0, 0.5)], [], dateOf(3)), { results: [], days: [] });
 });
 
 test("totals count only resolved trades, and average only the known edges", () => {
@@ -116,8 +119,8 @@ test("totals count only resolved trades, and average only the known edges", () =
     createTrade({ tradeId: "2", edge: null }),
     createTrade({ tradeId: "3", edge: 0.3, marketId: "n" }),
   ];
-  const { results } = replayBook(trades, [], [createSettlement(1, 1)], dateOf(1));
-  assert.deepEqual(totalBook(trades, results), {
+  const { results } = replayTradeHistory(trades, [], [createSettlement(1, 1)], dateOf(1));
+  assert.deepEqual(sumTrades(trades, results), {
     totalTrades: 3,
     resolvedTrades: 2,
     wonTrades: 2,
@@ -125,8 +128,8 @@ test("totals count only resolved trades, and average only the known edges", () =
     resolvedPnlUsd: 116,
     averageEdge: 0.1,
   });
-  assert.equal(totalBook([], []).averageEdge, null);
-  assert.throws(() => totalBook([], results), RangeError);
+  assert.equal(sumTrades([], []).averageEdge, null);
+  assert.throws(() => sumTrades([], results), RangeError);
 });
 
 const MARKETS = ["m", "n", "o"];
@@ -163,14 +166,14 @@ const bookArbitrary = fc.record({
   ),
 });
 type Book = typeof bookArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
-const listsOf = ({ trades, marks, settlements }: Book): [Trade[], Mark[], Settlement[]] => [
+const listsOf = ({ trades, marks, settlements }: Book): [Trade[], DailyMark[], Settlement[]] => [
   trades.map((trade, index) => ({ ...trade, tradeId: `${index}`, venue: "alpha" })),
   marks.map((mark) => ({ ...mark, venue: "alpha" })),
   settlements.map((settlement) => ({ ...settlement, venue: "alpha" })),
 ];
 
 /** Computes the profit of a trade until a time directly from the definition, in floating point. */
-function expectedProfit(trade: Trade, marks: readonly Mark[], settlements: readonly Settlement[], endAt: number) {
+function expectedProfit(trade: Trade, marks: readonly DailyMark[], settlements: readonly Settlement[], endAt: number) {
   if (trade.at >= endAt) return 0;
   const sorted = settlements.filter(({ marketId, at }) => marketId === trade.marketId && at < endAt);
   const last = sorted.sort((a, b) => a.at - b.at).at(-1);
@@ -189,7 +192,7 @@ test("brute force: the profit of each day is the daily change of the profit by d
   fc.assert(
     fc.property(bookArbitrary, (book) => {
       const [trades, marks, settlements] = listsOf(book);
-      const { days } = replayBook(trades, marks, settlements, dateOf(DAYS - 1));
+      const { days } = replayTradeHistory(trades, marks, settlements, dateOf(DAYS - 1));
       let before = 0;
       for (const { date, pnlUsd } of days) {
         const endAt = startOfUtcDate(date) + DAY_MS;
@@ -205,7 +208,7 @@ test("brute force: the profit of each day is the daily change of the profit by d
 test("law: the daily profits and the trade profits have exactly the same sum", () => {
   fc.assert(
     fc.property(bookArbitrary, (book) => {
-      const { days, results } = replayBook(...listsOf(book), dateOf(DAYS - 1));
+      const { days, results } = replayTradeHistory(...listsOf(book), dateOf(DAYS - 1));
       assert.equal(sumUsd(days.map(({ pnlUsd }) => pnlUsd)), sumUsd(results.map(({ pnlUsd }) => pnlUsd)));
       const count = (pick: (day: (typeof days)[number]) => number) => days.reduce((sum, day) => sum + pick(day), 0);
       assert.equal(
@@ -225,18 +228,23 @@ test("law: a longer replay begins with the days of a shorter one, and the order 
   fc.assert(
     fc.property(bookArbitrary, lastDay, (book, day) => {
       const [trades, marks, settlements] = listsOf(book);
-      const { days } = replayBook(trades, marks, settlements, dateOf(DAYS - 1));
-      const shorter = replayBook(trades, marks, settlements, dateOf(day)).days;
+      const { days } = replayTradeHistory(trades, marks, settlements, dateOf(DAYS - 1));
+      const shorter = replayTradeHistory(trades, marks, settlements, dateOf(day)).days;
       assert.deepEqual(shorter, days.slice(0, shorter.length));
       const times = new Set(settlements.map(({ marketId, at }) => `${marketId} ${at}`));
       if (times.size < settlements.length) return;
-      const reversed = replayBook(trades.toReversed(), marks.toReversed(), settlements.toReversed(), dateOf(DAYS - 1));
+      const reversed = replayTradeHistory(
+        trades.toReversed(),
+        marks.toReversed(),
+        settlements.toReversed(),
+        dateOf(DAYS - 1),
+      );
       assert.deepEqual(reversed.days, days);
     }),
   );
 });
 
-test("`profitOf` and `replayBook` compute the same profit", () => {
+test("`profitOf` and `replayTradeHistory` compute the same profit", () => {
   const trade = createTrade();
   assert.equal(profitOf(trade, { yesPrice: null, settlement: null }), -2);
   assert.equal(profitOf(trade, { yesPrice: 0.5, settlement: null }), 8);
@@ -245,8 +253,8 @@ test("`profitOf` and `replayBook` compute the same profit", () => {
 });
 
 test("throws a RangeError for values outside their ranges, repeated ids or marks, and trades after a settlement", () => {
-  const replay = (trade: Partial<Trade>, marks: Mark[] = [], settlements: Settlement[] = [], date = dateOf(1)) =>
-    assert.throws(() => replayBook([createTrade(trade)], marks, settlements, date), RangeError);
+  const replay = (trade: Partial<Trade>, marks: DailyMark[] = [], settlements: Settlement[] = [], date = dateOf(1)) =>
+    assert.throws(() => replayTradeHistory([createTrade(trade)], marks, settlements, date), RangeError);
   for (const contracts of [0, -1, Number.NaN, Infinity]) replay({ contracts });
   for (const price of [0, 1, Number.NaN]) replay({ price });
   for (const feeUsd of [-1, Number.NaN, Infinity]) replay({ feeUsd });
@@ -260,5 +268,5 @@ test("throws a RangeError for values outside their ranges, repeated ids or marks
   replay({}, [], [createSettlement(0, 1, { at: Number.NaN })]);
   replay({ at: START + 13 * HOUR_MS }, [], [createSettlement(0, 1)]);
   for (const date of ["2026-02-30", "20261101", "", "2026-11-01T00:00:00Z"]) replay({}, [], [], date);
-  assert.throws(() => replayBook([createTrade(), createTrade()], [], [], dateOf(1)), RangeError);
+  assert.throws(() => replayTradeHistory([createTrade(), createTrade()], [], [], dateOf(1)), RangeError);
 });

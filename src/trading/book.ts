@@ -1,7 +1,7 @@
 import { type MarketId, marketIdOf } from "../domain/market-name.ts";
 import type { Side } from "../domain/price.ts";
 import { DAY_MS } from "../lib/durations.ts";
-import type { BookTotals, DayTotals, Mark, Settlement, Trade } from "./model.ts";
+import type { DailyMark, DayTotals, Settlement, Trade, TradeTotals } from "./model.ts";
 
 const MICROS_PER_USD = 1_000_000;
 /** Maximum number of days of a replay, so that a wrong date cannot use unlimited memory. */
@@ -21,7 +21,7 @@ export interface TradeResult {
   readonly settledAt: number | null;
 }
 
-/** Result of `replayBook`. */
+/** Result of `replayTradeHistory`. */
 interface BookReplay {
   /** One per trade that was entered by the end of the last day, in the order of the trades. */
   readonly results: readonly TradeResult[];
@@ -94,9 +94,9 @@ export function sumUsd(amounts: Iterable<number>): number {
  * @throws RangeError for a value outside its range, two trades with the same id, two marks of a market at the same
  *   time, a mark that is not at midnight UTC, a trade after a settlement of its market, and more than 100 years
  */
-export function replayBook(
+export function replayTradeHistory(
   trades: readonly Trade[],
-  marks: readonly Mark[],
+  marks: readonly DailyMark[],
   settlements: readonly Settlement[],
   untilDate: string,
 ): BookReplay {
@@ -114,10 +114,10 @@ export function replayBook(
 }
 
 /** Returns the totals of trades. @throws RangeError if a result has no trade with the same id */
-export function totalBook(
+export function sumTrades(
   trades: readonly Pick<Trade, "tradeId" | "edge">[],
   results: readonly TradeResult[],
-): BookTotals {
+): TradeTotals {
   const edges = new Map(trades.map(({ tradeId, edge }) => [tradeId, edge]));
   const resolved = results.filter(({ settledAt }) => settledAt !== null);
   const resolvedEdges = resolved.flatMap(({ tradeId }) => {
@@ -150,7 +150,7 @@ export const emptyDays = (startAt: number, count: number) =>
 export const toDayTotals = ({ pnlMicros, ...counts }: Day): DayTotals => ({ ...counts, pnlUsd: toUsd(pnlMicros) });
 
 interface MarketEvents {
-  readonly marks: readonly Mark[];
+  readonly marks: readonly DailyMark[];
   readonly settlements: readonly Settlement[];
 }
 
@@ -198,7 +198,7 @@ function createDays(trades: readonly Trade[], endAt: number): Day[] {
 }
 
 function groupByMarket(
-  marks: readonly Mark[],
+  marks: readonly DailyMark[],
   settlements: readonly Settlement[],
   endAt: number,
 ): Map<string, MarketEvents> {
@@ -210,7 +210,7 @@ function groupByMarket(
     assertTime(at);
     if (value !== null) assertRange(value, 0, 1, "the value of a settlement");
   }
-  const markets = new Map<string, { marks: Mark[]; settlements: Settlement[] }>();
+  const markets = new Map<string, { marks: DailyMark[]; settlements: Settlement[] }>();
   const eventsOf = (market: MarketId) => {
     const events = markets.get(marketIdOf(market)) ?? { marks: [], settlements: [] };
     markets.set(marketIdOf(market), events);

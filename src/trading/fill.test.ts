@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { TakerFee } from "../domain/market.ts";
-import { buyWithin } from "./fill.ts";
+import { buyWithinBudget } from "./fill.ts";
 import { buy, buyForUsd } from "./index.ts";
 
 const NO_FEE: TakerFee = { kind: "none" };
@@ -40,10 +40,10 @@ test("buys whole contracts with the fee that the venue rounds up", () => {
 
 test("an order within an amount is a multiple of the contract step", () => {
   // A contract costs 0.5175, and what the order costs is rounded up to a cent: 1.99 contracts cost 1.0299.
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.04, 0.01)?.contracts, 2);
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.03, 0.01)?.contracts, 1.99);
-  assert.equal(buyWithin(OFFERS, NO_FEE, 4, 5)?.contracts, 5);
-  assert.equal(buyWithin(OFFERS, NO_FEE, 2, 5), null);
+  assert.equal(buyWithinBudget(OFFERS, CENT_FEE, 1.04, 0.01)?.contracts, 2);
+  assert.equal(buyWithinBudget(OFFERS, CENT_FEE, 1.03, 0.01)?.contracts, 1.99);
+  assert.equal(buyWithinBudget(OFFERS, NO_FEE, 4, 5)?.contracts, 5);
+  assert.equal(buyWithinBudget(OFFERS, NO_FEE, 2, 5), null);
 });
 
 test("the contracts that an amount buys cost that amount", () => {
@@ -72,12 +72,12 @@ test("the average price is not above the worst price", () => {
 
 test("an order within an amount costs at most the amount, and one contract more costs more", () => {
   // Two contracts cost 1.035 USD, and 1.04 USD with the fee of the order.
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.036, 1)?.contracts, 1);
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 1.04, 1)?.contracts, 2);
-  assert.equal(buyWithin(OFFERS, CENT_FEE, 0.519, 1), null);
+  assert.equal(buyWithinBudget(OFFERS, CENT_FEE, 1.036, 1)?.contracts, 1);
+  assert.equal(buyWithinBudget(OFFERS, CENT_FEE, 1.04, 1)?.contracts, 2);
+  assert.equal(buyWithinBudget(OFFERS, CENT_FEE, 0.519, 1), null);
   fc.assert(
     fc.property(fc.double({ min: 0.6, max: 11, noNaN: true }), fc.constantFrom(NO_FEE, CENT_FEE), (usd, fee) => {
-      const fill = buyWithin(OFFERS, fee, usd, 1);
+      const fill = buyWithinBudget(OFFERS, fee, usd, 1);
       assert.ok(fill !== null && fill.costUsd <= usd + 1e-9);
       const next = buy(OFFERS, fee, fill.contracts + 1);
       assert.ok(next === null || next.costUsd > usd - 1e-9);

@@ -80,9 +80,14 @@ export function buy(offers: readonly BookLevel[], fee: TakerFee, contracts: numb
  * @param contractStep  above 0
  * @returns  null for less than one step
  * @throws RangeError without an offer
- * @example buyWithin([{ price: 0.5, size: 10 }], { kind: "none" }, 2.3, 1)?.contracts; // 4
+ * @example buyWithinBudget([{ price: 0.5, size: 10 }], { kind: "none" }, 2.3, 1)?.contracts; // 4
  */
-export function buyWithin(offers: readonly BookLevel[], fee: TakerFee, usd: number, contractStep: number): Fill | null {
+export function buyWithinBudget(
+  offers: readonly BookLevel[],
+  fee: TakerFee,
+  usd: number,
+  contractStep: number,
+): Fill | null {
   const step = Math.max(1, toMicros(contractStep));
   const buySteps = (steps: number) => buy(offers, fee, fromMicros(steps * step));
   const steps = Math.floor(toMicros(1) * ((buyForUsd(offers, fee, usd).contracts + CONTRACT_TOLERANCE) / step));

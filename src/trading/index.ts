@@ -3,12 +3,12 @@
 export {
   payoutOf,
   profitOf,
-  replayBook,
+  replayTradeHistory,
   sidePrice,
   startOfUtcDate,
+  sumTrades,
   sumUsd,
   type TradeResult,
-  totalBook,
   utcDate,
   type Valuation,
 } from "./book.ts";
@@ -22,11 +22,9 @@ export {
   realisedPnlUsd,
 } from "./lots.ts";
 export {
-  type BookTotals,
-  type Candidate,
+  type DailyMark,
   type DayTotals,
   type Fill,
-  type Mark,
   type Performance,
   REFERENCE_BANKROLL_USD,
   type Settlement,
@@ -35,9 +33,11 @@ export {
   type Signal,
   type SizingOptions,
   type Trade,
+  type TradeCandidate,
+  type TradeTotals,
 } from "./model.ts";
 export { fillPaperOrder } from "./paper-order.ts";
-export { summarise } from "./performance.ts";
+export { summarisePerformance } from "./performance.ts";
 export {
   advisePosition,
   type HedgeCandidate,
@@ -51,5 +51,5 @@ export {
   type SizeLimit,
   sizePosition,
 } from "./portfolio/index.ts";
-export { decideSignal, decideTrade, findCandidate, type SignalInput } from "./signal.ts";
+export { decideSignal, decideTrade, findTradeCandidate, type SignalInput } from "./signal.ts";
 export { shadedProbability } from "./size-candidate.ts";

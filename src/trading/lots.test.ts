@@ -6,7 +6,7 @@ import type { Side } from "../domain/price.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { sumOf } from "../lib/numbers.ts";
 import { type Lot, lotPerformance, matchLots, openPositions, realisedPnlUsd } from "./lots.ts";
-import type { Mark, Settlement, Trade } from "./model.ts";
+import type { DailyMark, Settlement, Trade } from "./model.ts";
 
 const START = Date.UTC(2026, 10, 1);
 const at = (day: number, hour = 12) => START + (day - 1) * DAY_MS + hour * HOUR_MS;
@@ -23,7 +23,7 @@ const settle = (value: number | null, day: number, marketId = "m"): Settlement =
   at: at(day),
   value,
 });
-const mark = (yesPrice: number, endOfDay: number, marketId = "m"): Mark => ({
+const mark = (yesPrice: number, endOfDay: number, marketId = "m"): DailyMark => ({
   venue: "alpha",
   marketId,
   at: at(endOfDay, 24),

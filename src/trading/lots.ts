@@ -3,7 +3,7 @@ import type { Side } from "../domain/price.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
 import { emptyDays, sidePrice, toDayTotals } from "./book.ts";
-import type { BookTotals, DayTotals, Mark, Settlement, Trade } from "./model.ts";
+import type { DailyMark, DayTotals, Settlement, Trade, TradeTotals } from "./model.ts";
 
 /** Two numbers of contracts count as equal below this relative difference, because of floating-point errors. */
 const EQUAL_CONTRACTS_SHARE = 1e-9;
@@ -219,9 +219,9 @@ export function openPositions(lots: readonly Lot[]): Position[] {
  */
 export function lotPerformance(
   lots: readonly Lot[],
-  marks: readonly Mark[],
+  marks: readonly DailyMark[],
   until: number,
-): { readonly days: DayTotals[]; readonly totals: BookTotals } {
+): { readonly days: DayTotals[]; readonly totals: TradeTotals } {
   const firstDay = lots.reduce((first, { at }) => Math.min(first, dayOf(at)), dayOf(until) + 1);
   const days = emptyDays(firstDay * DAY_MS, dayOf(until) - firstDay + 1);
   for (const events of groupEvents(lots, marks).values())
@@ -242,7 +242,7 @@ export function lotPerformance(
   return { days: days.map(toDayTotals), totals: totalLots(lots) };
 }
 
-function totalLots(lots: readonly Lot[]): BookTotals {
+function totalLots(lots: readonly Lot[]): TradeTotals {
   const resolved = lots.filter(({ resolvedAt }) => resolvedAt !== null);
   const edges = resolved.flatMap(({ edge }) => edge ?? []);
   return {
@@ -269,7 +269,7 @@ type MarketEvent =
 /** Order of events at the same time: a mark comes before a purchase, and a purchase before its settlement. */
 const EVENT_ORDER: Readonly<Record<MarketEvent["kind"], number>> = { mark: 0, entry: 1, exit: 2 };
 
-function groupEvents(lots: readonly Lot[], marks: readonly Mark[]): Map<string, MarketEvent[]> {
+function groupEvents(lots: readonly Lot[], marks: readonly DailyMark[]): Map<string, MarketEvent[]> {
   const groups = new Map<string, MarketEvent[]>();
   for (const lot of lots) {
     const key = marketIdOf(lot);

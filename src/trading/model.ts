@@ -20,7 +20,7 @@ export interface Trade extends MarketId {
 }
 
 /** Price at which the open trades of a market are valued at the end of a UTC day. */
-export interface Mark extends MarketId {
+export interface DailyMark extends MarketId {
   /** End of the day, Unix milliseconds: midnight UTC. */
   readonly at: number;
   /** In [0, 1]. */
@@ -49,7 +49,7 @@ export interface DayTotals {
   readonly wonTrades: number;
 }
 
-export interface BookTotals {
+export interface TradeTotals {
   readonly totalTrades: number;
   readonly resolvedTrades: number;
   /** Resolved trades with a profit. */
@@ -108,7 +108,7 @@ export interface SizingOptions {
 }
 
 /** A side with an edge, and all inputs of its position size. */
-export interface Candidate {
+export interface TradeCandidate {
   readonly side: Side;
   /** Probability that the side wins, in (0, 1). */
   readonly probability: number;

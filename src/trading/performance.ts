@@ -1,5 +1,5 @@
 import { sumUsd } from "./book.ts";
-import type { BookTotals, DayTotals, Performance } from "./model.ts";
+import type { DayTotals, Performance, TradeTotals } from "./model.ts";
 
 const DAYS_PER_YEAR = 365;
 /** Minimum number of days for a Sharpe ratio; with fewer, it is mostly noise. */
@@ -8,13 +8,13 @@ const SHARPE_DAYS_MIN = 30;
 /**
  * Summarises the performance of trades. The definitions are in `Performance`.
  *
- * @param days  in ascending order without gaps, as `replayBook` returns them
+ * @param days  in ascending order without gaps, as `replayTradeHistory` returns them
  * @param endedDays  the completed days, for the Sharpe ratio: the profit of an incomplete day varies less
  * @throws RangeError if the counts of the totals contradict each other, or a profit is not finite
- * @example summarise(totals, []).winRate; // null without resolved trades, never 0
+ * @example summarisePerformance(totals, []).winRate; // null without resolved trades, never 0
  */
-export function summarise(
-  totals: BookTotals,
+export function summarisePerformance(
+  totals: TradeTotals,
   days: readonly Pick<DayTotals, "pnlUsd">[],
   endedDays: readonly Pick<DayTotals, "pnlUsd">[] = days,
 ): Performance {

@@ -15,7 +15,7 @@ import {
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../lib/durations.ts";
 import { clamp, largestInteger } from "../lib/numbers.ts";
 import { takerFee } from "../quant/taker-fee.ts";
-import type { Candidate, Fill, Signal, SizingOptions } from "./model.ts";
+import type { Fill, Signal, SizingOptions, TradeCandidate } from "./model.ts";
 import { type CandidateSize, sizeCandidate } from "./size-candidate.ts";
 
 /** Minimum validity of a signal. A market that closes earlier gets no trade. */
@@ -56,14 +56,14 @@ export interface TradeInput extends Pick<SignalInput, "now" | "market" | "book">
 
 /** A side to buy, and its order. */
 interface SizedTrade extends CandidateSize {
-  readonly candidate: Candidate;
+  readonly candidate: TradeCandidate;
   /** Probability of the side minus cost per contract of the order, fee included. */
   readonly executableEdge: number;
 }
 
 /** Returns the trade that `decideSignal` recommends, or a sentence with the reason for no trade. */
 export function decideTrade(input: TradeInput, sizing: SizingOptions): SizedTrade | string {
-  const candidate = findObstacle(input) ?? findCandidate(input);
+  const candidate = findObstacle(input) ?? findTradeCandidate(input);
   if (typeof candidate === "string") return candidate;
   const sized = sizeCandidate(candidate, sizing);
   if (typeof sized === "string") return sized;
@@ -124,7 +124,7 @@ function findObstacle({ now, market, book }: TradeInput): string | null {
  *
  * @returns  a candidate with at least one offer
  */
-export function findCandidate({ now, analysis, market, book }: TradeInput): Candidate | string {
+export function findTradeCandidate({ now, analysis, market, book }: TradeInput): TradeCandidate | string {
   const { probability, standardError } = analysis;
   const fee = market.takerFee;
   if (book === null || fee === null) return "The market has no order book, or its taker fee is unknown.";
@@ -213,7 +213,7 @@ function describeEdges(edges: ReturnType<typeof executableEdges>): string {
   return `No side has an edge of ${formatPoints(EDGE_MIN)} point after spread and fee (${sides}).`;
 }
 
-function describeTrade({ side, probability }: Candidate, fill: Fill, edge: number): string {
+function describeTrade({ side, probability }: TradeCandidate, fill: Fill, edge: number): string {
   const cost = formatPrice(fill.costUsd / fill.contracts);
   return `${side.toUpperCase()} wins with probability ${formatPercent(probability)}% and costs ${cost} with the fee: an edge of ${formatPoints(edge)} points.`;
 }

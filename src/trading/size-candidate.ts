@@ -1,8 +1,8 @@
 import { EDGE_MIN, formatOrderPrice } from "../engine/index.ts";
 import { bisect } from "../lib/numbers.ts";
 import { edgeShrinkage, kellyFraction, positionShare } from "../quant/kelly.ts";
-import { buy, buyForUsd, buyWithin } from "./fill.ts";
-import type { Candidate, Fill, SizeCap, SizingOptions } from "./model.ts";
+import { buy, buyForUsd, buyWithinBudget } from "./fill.ts";
+import type { Fill, SizeCap, SizingOptions, TradeCandidate } from "./model.ts";
 
 const ROOT_STEPS = 60;
 
@@ -18,7 +18,7 @@ export interface CandidateSize {
  * Returns a candidate's share of the bankroll and its order, or a sentence with the reason for no order. The order uses
  * only offers with the required edge, so it can be smaller than the Kelly size.
  */
-export function sizeCandidate(candidate: Candidate, sizing: SizingOptions): CandidateSize | string {
+export function sizeCandidate(candidate: TradeCandidate, sizing: SizingOptions): CandidateSize | string {
   const { bankrollUsd, kellyShare, positionMax } = sizing;
   const { probability, variance, offers, takerFee: fee, contractStep } = candidate;
   const shareAt = (usd: number): number => {
@@ -30,7 +30,7 @@ export function sizeCandidate(candidate: Candidate, sizing: SizingOptions): Cand
   const offeredUsd = buyForUsd(offers, fee, maxUsd).spentUsd;
   const usd = solveSize(shareAt, bankrollUsd, offeredUsd);
   const cappedBy = usd < offeredUsd ? null : offeredUsd < maxUsd ? "depth" : "max_position";
-  const fill = buyWithin(offers, fee, usd, contractStep);
+  const fill = buyWithinBudget(offers, fee, usd, contractStep);
   if (fill === null || fill.contracts < candidate.minOrderContracts)
     return describeTooSmall(candidate, usd, bankrollUsd);
   if (probability - fill.costUsd / fill.contracts < EDGE_MIN)
@@ -55,7 +55,7 @@ function solveSize(shareAt: (usd: number) => number, bankrollUsd: number, maxUsd
  * @returns  in [0, 1]; the cost without an edge
  */
 export function shadedProbability(
-  { probability, variance }: Pick<Candidate, "probability" | "variance">,
+  { probability, variance }: Pick<TradeCandidate, "probability" | "variance">,
   cost: number,
   kellyShare: number,
 ): number {
@@ -64,7 +64,7 @@ export function shadedProbability(
   return cost + kellyShare * edgeShrinkage(edge, variance) * edge;
 }
 
-function describeTooSmall(candidate: Candidate, usd: number, bankrollUsd: number): string {
+function describeTooSmall(candidate: TradeCandidate, usd: number, bankrollUsd: number): string {
   const { offers, takerFee: fee, minOrderContracts, targetPrice } = candidate;
   const offered = offers.reduce((sum, { size }) => sum + size, 0);
   const minimum = formatContracts(minOrderContracts);

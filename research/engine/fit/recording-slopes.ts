@@ -1,6 +1,6 @@
 /** Regressions on recordings: how much of the gap to its microprice, or to the prices of its peers, a price closes. */
 import type { EngineCoefficients } from "../../../src/engine/index.ts";
-import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
+import { clusteredStandardError } from "../../../src/quant/clustered-ratio.ts";
 import type { LaterPriceCase } from "../later-price.ts";
 import { priorAndExposures } from "./exposures.ts";
 
@@ -106,7 +106,7 @@ export function relativeErrorChange(
   const sum = (read: (term: (typeof terms)[number]) => number) => terms.reduce((total, term) => total + read(term), 0);
   return {
     value: sum(({ numerator }) => numerator) / sum(({ denominator }) => denominator),
-    error: clusteredError(terms),
+    error: clusteredStandardError(terms),
     n: points.length,
     groups: new Set(points.map(({ group }) => group)).size,
   };

@@ -2,7 +2,7 @@
 import type { EngineCoefficients, FactorName } from "../../../src/engine/model.ts";
 import { clamp } from "../../../src/lib/numbers.ts";
 import { squaredError } from "../../../src/quant/calibration.ts";
-import { clusteredError } from "../../../src/quant/clustered-ratio.ts";
+import { clusteredStandardError } from "../../../src/quant/clustered-ratio.ts";
 import { solveLinearSystem } from "../../logistic.ts";
 import type { Sample } from "../samples.ts";
 import { logLoss } from "../scores.ts";
@@ -135,7 +135,7 @@ function gainOf(
   const n = Math.max(1, tested.length);
   return {
     logLoss: terms.reduce((sum, { numerator }) => sum + numerator, 0) / n,
-    error: tested.length === 0 ? Number.POSITIVE_INFINITY : clusteredError(terms),
+    error: tested.length === 0 ? Number.POSITIVE_INFINITY : clusteredStandardError(terms),
     brier: brier / n,
   };
 }

@@ -1,15 +1,15 @@
 import http from "node:http";
 import https from "node:https";
 import {
-  BODY_BYTES_MAX,
-  BODY_HEAD_BYTES_MAX,
-  HEADER_BYTES_MAX,
+  OPEN_REQUESTS_MAX,
+  OPEN_REQUESTS_PER_CUSTOMER_MAX,
   REQUEST_SLOTS,
-  RUNNING_MAX,
-  RUNNING_PER_CUSTOMER_MAX,
-  SLOT_MS_MAX,
+  REQUEST_WAIT_MS_MAX,
+  RESPONSE_BODY_BYTES_MAX,
+  RESPONSE_HEADER_BYTES_MAX,
+  SLOT_HOLD_MS_MAX,
   SLOW_REQUEST_SLOTS,
-  TURN_WAIT_MS_MAX,
+  STORED_BODY_BYTES_MAX,
 } from "../../domain/webhook-limits.ts";
 import { FairSemaphore, type Release } from "../../lib/fair-semaphore.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -76,7 +76,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
   const checkUrl = createCheckWebhookUrl(options);
   const slots = createHostSemaphore(options.limits ?? REQUEST_SLOTS);
   const slowSlots = createHostSemaphore(options.slowLimits ?? SLOW_REQUEST_SLOTS);
-  const running = new FairSemaphore({ slots: RUNNING_MAX, perKey: RUNNING_PER_CUSTOMER_MAX });
+  const running = new FairSemaphore({ slots: OPEN_REQUESTS_MAX, perKey: OPEN_REQUESTS_PER_CUSTOMER_MAX });
   const pending = new Map<AbortController, Promise<WebhookAttempt>>();
   let isClosed = false;
 
@@ -86,7 +86,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
     { hostname }: URL,
     abort: AbortController,
   ): Promise<Release> {
-    const cancelWait = clock.setTimeout(() => abort.abort(), TURN_WAIT_MS_MAX);
+    const cancelWait = clock.setTimeout(() => abort.abort(), REQUEST_WAIT_MS_MAX);
     try {
       const lane = health === "slow" ? slowSlots : slots;
       const acquireSlot = () => lane.acquire(hostname, customerId, abort.signal);
@@ -127,7 +127,7 @@ export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): We
     };
     try {
       release = await waitForTurn(request, url, abort);
-      if (request.health !== "slow") cancelRelease = clock.setTimeout(releaseOnce, SLOT_MS_MAX);
+      if (request.health !== "slow") cancelRelease = clock.setTimeout(releaseOnce, SLOT_HOLD_MS_MAX);
       request.onStart?.();
       const measure = startMeasuring(clock);
       const answer = await sendNow(request, url, abort);
@@ -216,7 +216,7 @@ function send(url: URL, request: WebhookRequest, { agent, signal }: SendOptions)
     agent,
     signal,
     ...guarded,
-    maxHeaderSize: HEADER_BYTES_MAX,
+    maxHeaderSize: RESPONSE_HEADER_BYTES_MAX,
     headers: {
       "user-agent": USER_AGENT,
       "content-type": "application/json",
@@ -248,14 +248,14 @@ function send(url: URL, request: WebhookRequest, { agent, signal }: SendOptions)
 const isClosedConnection = (error: Error): boolean =>
   ["ECONNRESET", "EPIPE"].includes((error as { readonly code?: string }).code ?? "");
 
-/** Reads the body and returns its first bytes. Closes the connection after `BODY_BYTES_MAX` bytes. Never rejects. */
+/** Reads the body and returns its first bytes. Closes the connection after `RESPONSE_BODY_BYTES_MAX` bytes. Never rejects. */
 function readHead(response: http.IncomingMessage): Promise<string> {
   const head: Buffer[] = [];
   let received = 0;
   response.on("data", (chunk: Buffer) => {
-    if (received < BODY_HEAD_BYTES_MAX) head.push(chunk.subarray(0, BODY_HEAD_BYTES_MAX - received));
+    if (received < STORED_BODY_BYTES_MAX) head.push(chunk.subarray(0, STORED_BODY_BYTES_MAX - received));
     received += chunk.length;
-    if (received > BODY_BYTES_MAX) response.destroy();
+    if (received > RESPONSE_BODY_BYTES_MAX) response.destroy();
   });
   return new Promise((resolve) => {
     const finish = () => resolve(decodeHead(Buffer.concat(head)));

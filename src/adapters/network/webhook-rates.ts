@@ -1,10 +1,10 @@
 import {
-  ADDRESS_FACTOR,
-  BUCKETS_MAX,
-  CUSTOMER_CREDIT,
-  UNHEALTHY_SHARE,
-  WAITING_PER_CUSTOMER_MAX,
-  WAITING_PER_HOST_MAX,
+  ADDRESS_RATE_FACTOR,
+  CUSTOMER_TOKEN_CREDIT,
+  RATE_BUCKETS_MAX,
+  UNHEALTHY_RATE_SHARE,
+  WAITING_REQUESTS_PER_CUSTOMER_MAX,
+  WAITING_REQUESTS_PER_HOST_MAX,
 } from "../../domain/webhook-limits.ts";
 import { FairSemaphore, QueueFullError, type Release } from "../../lib/fair-semaphore.ts";
 import { rateLimitedPrefixes } from "../../lib/ip-prefix.ts";
@@ -17,9 +17,9 @@ const FULL_AFTER_MS = 1_000;
 
 const TURN_LIMITS = {
   slots: 1,
-  waiting: WAITING_PER_HOST_MAX,
-  waitingPerKey: WAITING_PER_CUSTOMER_MAX,
-  credit: CUSTOMER_CREDIT,
+  waiting: WAITING_REQUESTS_PER_HOST_MAX,
+  waitingPerKey: WAITING_REQUESTS_PER_CUSTOMER_MAX,
+  credit: CUSTOMER_TOKEN_CREDIT,
 };
 
 /** Thrown instead of sending a request that would exceed a rate limit. */
@@ -52,7 +52,7 @@ export class WebhookRates {
   constructor({
     clock,
     perSecond,
-    bucketsMax = BUCKETS_MAX,
+    bucketsMax = RATE_BUCKETS_MAX,
   }: {
     readonly clock: Pick<Clock, "monotonic" | "sleep">;
     readonly perSecond: number;
@@ -113,7 +113,7 @@ export class WebhookRates {
   #ratesOf(hostname: string, health: ReceiverHealth): readonly Rate[] {
     const rate = { key: `host ${hostname}`, perSecond: this.#perSecond };
     if (health === "healthy") return [rate];
-    return [rate, { key: `${health} ${hostname}`, perSecond: Math.max(1, this.#perSecond * UNHEALTHY_SHARE) }];
+    return [rate, { key: `${health} ${hostname}`, perSecond: Math.max(1, this.#perSecond * UNHEALTHY_RATE_SHARE) }];
   }
 
   /**
@@ -143,7 +143,7 @@ export class WebhookRates {
     const factors = new Map(addresses.flatMap(rateLimitedPrefixes).map(({ block, factor }) => [block, factor]));
     const rates = [...factors].map(([block, factor]) => ({
       key: `address ${block}`,
-      perSecond: this.#perSecond * ADDRESS_FACTOR * factor,
+      perSecond: this.#perSecond * ADDRESS_RATE_FACTOR * factor,
     }));
     // If one address is at its limit, no token is taken for the others. Otherwise rejected requests would use up their
     // tokens.

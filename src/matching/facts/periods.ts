@@ -1,7 +1,7 @@
 import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../../lib/dates/civil-date.ts";
 import { DAY_MS } from "../../lib/durations.ts";
 import { findClockTimes } from "../../text/clock-times.ts";
-import { findTextDates, type Span, type TextDate } from "../../text/text-dates.ts";
+import { findTextDates, type TextDate, type TextSpan } from "../../text/text-dates.ts";
 import { type TimeOfDay, toTimeOfDay } from "./times.ts";
 
 /** The first Oscars were held in 1929. */
@@ -44,7 +44,7 @@ export function findDates(text: string, near: number | null): DatedText {
   const found = findTextDates(text, [sentence], near === null ? null : { closeAt: near });
   const periods: Period[] = [];
   const dates: TextDate[] = [];
-  const dateSpans: Span[] = [];
+  const dateSpans: TextSpan[] = [];
   for (const date of found) {
     const previous = dates.at(-1);
     const isRangeEnd = previous !== undefined && isRange(previous, date, text.slice(previous.end, date.start));
@@ -60,7 +60,7 @@ export function findDates(text: string, near: number | null): DatedText {
     periods.push(wholeYear(OSCARS_YEAR_0 + Number(match[1]), "edition"));
     dateSpans.push({ start: match.index, end: match.index + match[0].length });
   }
-  const day = latest(periods, "deadline")?.to ?? (near === null ? null : Math.floor(near / DAY_MS));
+  const day = latestPeriod(periods, "deadline")?.to ?? (near === null ? null : Math.floor(near / DAY_MS));
   return {
     periods,
     dates,
@@ -71,7 +71,7 @@ export function findDates(text: string, near: number | null): DatedText {
 }
 
 /** Returns the text without the spans, which may overlap and be in any order. */
-function without(text: string, spans: readonly Span[]): string {
+function without(text: string, spans: readonly TextSpan[]): string {
   let rest = "";
   let position = 0;
   for (const { start, end } of [...spans].sort((a, b) => a.start - b.start)) {
@@ -143,8 +143,8 @@ const OPEN_START_DAYS_MIN = 100;
 
 /** Compares the last deadlines and the editions of two titles. */
 export function comparePeriods(a: readonly Period[], b: readonly Period[]): PeriodComparison {
-  const deadlineA = latest(a, "deadline");
-  const deadlineB = latest(b, "deadline");
+  const deadlineA = latestPeriod(a, "deadline");
+  const deadlineB = latestPeriod(b, "deadline");
   if (deadlineA !== null && deadlineB !== null) {
     const daysApart = deadlineA.to - deadlineB.to;
     const areOpenStarts = deadlineA.from === null && deadlineB.from === null;
@@ -155,8 +155,8 @@ export function comparePeriods(a: readonly Period[], b: readonly Period[]): Peri
       : Math.abs(daysApart) <= DEADLINE_TOLERANCE_DAYS && !isShortRange(deadlineA) && !isShortRange(deadlineB);
     return { relation: isSame ? "same" : "conflict", daysApart, areOpenStarts };
   }
-  const editionA = latest(a, "edition");
-  const editionB = latest(b, "edition");
+  const editionA = latestPeriod(a, "edition");
+  const editionB = latestPeriod(b, "edition");
   if (editionA !== null && editionB !== null)
     return { relation: editionA.to === editionB.to ? "same" : "conflict", daysApart: null, areOpenStarts: false };
   const [edition, deadline] = editionA !== null ? [editionA, deadlineB] : [editionB, deadlineA];
@@ -171,7 +171,7 @@ export function comparePeriods(a: readonly Period[], b: readonly Period[]): Peri
 /** Whether the first day is part of the question: "in May" is not "by May 31". */
 const isShortRange = ({ from, to }: Period): boolean => from !== null && to - from < OPEN_START_DAYS_MIN;
 
-export function latest(periods: readonly Period[], kind: Period["kind"]): Period | null {
+export function latestPeriod(periods: readonly Period[], kind: Period["kind"]): Period | null {
   let best: Period | null = null;
   for (const period of periods) if (period.kind === kind && (best === null || period.to > best.to)) best = period;
   return best;

@@ -31,7 +31,7 @@ const SCALE: Readonly<Record<string, number>> = {
   trillion: 1e12,
 };
 /** Factor of a suffix such as "k" or "million"; 1 without one. */
-export const scaleOf = (suffix: string | undefined): number => SCALE[suffix?.trim() ?? ""] ?? 1;
+export const suffixScale = (suffix: string | undefined): number => SCALE[suffix?.trim() ?? ""] ?? 1;
 
 const NUMBER = "(-?[0-9]+(?:\\.[0-9]+)?)";
 const SUFFIX = "( ?(?:k|thousand|mn|million|m|bn|billion|b|tn|trillion|t)\\b)?";
@@ -67,12 +67,12 @@ export function findQuantities(text: string): QuantityText {
     const isRange = number2 !== undefined;
     const marks = [between, lead, dollar, suffix, unit, tail, dollar2, suffix2, unit2];
     if (marks.every((mark) => mark === undefined)) return match;
-    const low = Number(number) * scaleOf(suffix ?? (isRange ? suffix2 : undefined));
+    const low = Number(number) * suffixScale(suffix ?? (isRange ? suffix2 : undefined));
     // A number with hundreds of digits overflows and is not a quantity.
     if (!Number.isFinite(low)) return match;
     const quantityUnit = unitOf(dollar ?? dollar2, unit ?? unit2);
     if (isRange) {
-      const high = Number(number2) * scaleOf(suffix2 ?? suffix);
+      const high = Number(number2) * suffixScale(suffix2 ?? suffix);
       if (!Number.isFinite(high)) return match;
       const [least, most] = low < high ? [low, high] : [high, low];
       quantities.push({ comparator: "between", low: least, high: most, unit: quantityUnit });
@@ -133,9 +133,9 @@ export function compareQuantities(a: readonly Quantity[], b: readonly Quantity[]
 
 function relate(a: Quantity, b: Quantity): Exclude<QuantityRelation, "missing" | "none"> {
   if (a.unit !== b.unit && a.unit !== "x" && b.unit !== "x") return "conflict";
-  const sameLow = isClose(a.low, b.low);
+  const sameLow = isNumericallyEqual(a.low, b.low);
   if (a.comparator === b.comparator) {
-    if (sameLow && isClose(a.high, b.high)) return "same";
+    if (sameLow && isNumericallyEqual(a.high, b.high)) return "same";
     if (a.comparator === "at_least") return a.low > b.low ? "a_implies_b" : "b_implies_a";
     if (a.comparator === "at_most") return a.low < b.low ? "a_implies_b" : "b_implies_a";
     return relateRanges(rangeOf(a), rangeOf(b));
@@ -169,5 +169,5 @@ const isInside = ([low, high]: Range, [outerLow, outerHigh]: Range): boolean =>
   (high < outerHigh || outerHigh === Number.POSITIVE_INFINITY);
 
 /** Whether two numbers are equal except for rounding errors. */
-export const isClose = (x: number, y: number): boolean =>
+export const isNumericallyEqual = (x: number, y: number): boolean =>
   Math.abs(x - y) <= EQUAL_TOLERANCE * Math.max(1, Math.abs(x), Math.abs(y));

@@ -1,14 +1,14 @@
 /** Finds ladders: markets whose questions differ only in a threshold or deadline. */
 import type { MarketListing } from "../../domain/market.ts";
 import { hashText } from "../../lib/text-hash.ts";
-import { type ParsedQuestion, parseMarketQuestion, type Slot, skeletonOf } from "./parse-question.ts";
+import { type ParsedQuestion, parseMarketQuestion, type QuestionSlot, skeletonOf } from "./parse-question.ts";
 
 /** Maximum length of compared rules, in characters. */
 const RULES_LENGTH_MAX = 5_000;
 
 interface Rung {
   readonly index: number;
-  readonly slots: readonly Slot[];
+  readonly slots: readonly QuestionSlot[];
 }
 
 /**

@@ -2,7 +2,7 @@
 import { DAY_MS } from "../../lib/durations.ts";
 import type { TextDate } from "../../text/text-dates.ts";
 import { findDates, type Period } from "../facts/periods.ts";
-import { scaleOf } from "../facts/quantities.ts";
+import { suffixScale } from "../facts/quantities.ts";
 
 const DAY_MINUTES = 1_440;
 const NUMBER =
@@ -44,7 +44,7 @@ const QUANTITY_LIKE_YEAR =
   /((?:\b(?:above|over|below|under|than|least|most|exceeds?|reach|hits?|dips? to|drops? to|falls? to) |[<>≤≥]=? ?)[$€£]?|[$€£] ?)(?=20\d{2}(?!\d))/g;
 
 /** A number or a date in a question. */
-export interface Slot {
+export interface QuestionSlot {
   readonly value: number;
   /** Whether a smaller or a larger value makes the question wider; null if the text does not say. */
   readonly wider: "smaller" | "larger" | null;
@@ -53,7 +53,7 @@ export interface Slot {
 export interface ParsedQuestion {
   /** The text in lower case and singular, with numbers, dates and times replaced by placeholders. */
   readonly skeleton: string;
-  readonly slots: readonly Slot[];
+  readonly slots: readonly QuestionSlot[];
 }
 
 export interface QuestionContext {
@@ -77,7 +77,7 @@ export function parseMarketQuestion(text: string, { closeAt, rules }: QuestionCo
   const normalised = normalise(text);
   const isReversed = REVERSAL.test(normalised);
   const { rest, slots: dates, kinds } = extractDates(normalised, closeAt);
-  const numbers = [...rest.matchAll(NUMBER)].map((match): Slot => {
+  const numbers = [...rest.matchAll(NUMBER)].map((match): QuestionSlot => {
     const before = rest.slice(0, match.index);
     const after = rest.slice(match.index + match[0].length);
     return { value: numberOf(match), wider: widerOf(before, after, rules) };
@@ -120,7 +120,7 @@ function simplify(text: string): string {
  * Removes dates and times from a text. `kinds` describes their kinds in words, so that only questions with equal kinds
  * are compared.
  */
-function extractDates(text: string, closeAt: number | null): { rest: string; slots: Slot[]; kinds: string } {
+function extractDates(text: string, closeAt: number | null): { rest: string; slots: QuestionSlot[]; kinds: string } {
   const { periods, dates, times, untimed, rest } = findDates(text, closeAt);
   const open = periods.filter(isOpen);
   const isDeadline =
@@ -129,9 +129,9 @@ function extractDates(text: string, closeAt: number | null): { rest: string; slo
     !STATE.test(untimed) &&
     (isNear(open[0], closeAt) || !dates.some(({ isYearInferred }) => isYearInferred));
   const hasTime = times.length === 1 && open.length === 1;
-  const slots = periods.flatMap((period): Slot[] => {
+  const slots = periods.flatMap((period): QuestionSlot[] => {
     const minutes = isOpen(period) && hasTime ? (times[0]?.minutes ?? 0) : 0;
-    const last: Slot = {
+    const last: QuestionSlot = {
       value: period.to * DAY_MINUTES + minutes,
       wider: isDeadline && isOpen(period) ? "larger" : null,
     };
@@ -159,10 +159,10 @@ function isNear(period: Period | undefined, closeAt: number | null): boolean {
 }
 
 function numberOf([text, integer = "", fraction = "", suffix = ""]: RegExpMatchArray): number {
-  return (text.startsWith("-") ? -1 : 1) * Number(`${integer}${fraction}`) * scaleOf(suffix);
+  return (text.startsWith("-") ? -1 : 1) * Number(`${integer}${fraction}`) * suffixScale(suffix);
 }
 
-function widerOf(before: string, after: string, rules: string | null): Slot["wider"] {
+function widerOf(before: string, after: string, rules: string | null): QuestionSlot["wider"] {
   const touch = TOUCHES.exec(before);
   const direction = touch === null ? null : (touch[1] ?? directionOf(rules));
   const isAbove = ABOVE.test(before) || OR_ABOVE.test(after) || direction === "high";

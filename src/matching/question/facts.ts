@@ -3,7 +3,7 @@ import { DAY_MS } from "../../lib/durations.ts";
 import { findDateMentions } from "../../text/date-mentions.ts";
 import { MONTH_NAMES } from "../../text/months.ts";
 import { findDates } from "../facts/periods.ts";
-import { findQuantities, isClose, type Quantity, scaleOf } from "../facts/quantities.ts";
+import { findQuantities, isNumericallyEqual, type Quantity, suffixScale } from "../facts/quantities.ts";
 import { describeTime } from "../facts/times.ts";
 import { normaliseText, ordinalOf, stemsOf } from "../text/words.ts";
 import { NEGATION_PATTERN, NUMBER_OF_WORD, QUESTION_PHRASES } from "./lexicon.ts";
@@ -55,7 +55,7 @@ export function parseFacts(original: string, near: number | null): TextFacts {
   const numbers: NumberReading[] = [];
   const rest = undated.replace(AMOUNT_PATTERN, (_match: string, ...args: (string | undefined)[]) => {
     const [dollar, digits, suffix, unit, glued] = args;
-    const value = Number(digits ?? glued) * scaleOf(suffix);
+    const value = Number(digits ?? glued) * suffixScale(suffix);
     const isYear = glued === undefined && suffix === undefined && unit === undefined && dollar === undefined;
     if (isYear && /^20[0-9]{2}$/.test(digits ?? "")) years.add(value);
     else if (Number.isFinite(value)) numbers.push(numberWithUnits(value, dollar, unit));
@@ -98,7 +98,7 @@ function takeMonths(text: string): { months: ReadonlySet<number>; undated: strin
 
 /** Whether two numbers are equal. A number without a unit can equal a number with any unit. */
 export function isSameNumber(a: NumberReading, b: NumberReading): boolean {
-  return a.some((x) => b.some((y) => isClose(x.value, y.value) && isSameUnit(x.unit, y.unit)));
+  return a.some((x) => b.some((y) => isNumericallyEqual(x.value, y.value) && isSameUnit(x.unit, y.unit)));
 }
 
 export const isSameUnit = (a: string, b: string): boolean => a === b || a === "x" || b === "x";

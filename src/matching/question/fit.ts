@@ -1,7 +1,7 @@
 /** Checks whether a market answers a question in free text. */
 import { MONTH_NAMES } from "../../text/months.ts";
-import { comparePeriods, findDates, latest } from "../facts/periods.ts";
-import { isClose, type Quantity } from "../facts/quantities.ts";
+import { comparePeriods, findDates, latestPeriod } from "../facts/periods.ts";
+import { isNumericallyEqual, type Quantity } from "../facts/quantities.ts";
 import { nameSimilarity } from "../features.ts";
 import { createFingerprint, type Fingerprint } from "../fingerprint.ts";
 import type { MatchableMarket } from "../model.ts";
@@ -198,14 +198,15 @@ function fitsQuantities(asked: readonly Quantity[], found: readonly Quantity[]):
     const same = found.filter(
       (other) =>
         isSameUnit(quantity.unit, other.unit) &&
-        (isClose(quantity.low, other.low) || (other.comparator === "between" && isClose(quantity.low, other.high))),
+        (isNumericallyEqual(quantity.low, other.low) ||
+          (other.comparator === "between" && isNumericallyEqual(quantity.low, other.high))),
     );
     return (
       same.length === 0 ||
       same.some(
         ({ comparator, high }) =>
           comparator === "exactly" ||
-          (comparator === quantity.comparator && (comparator !== "between" || isClose(high, quantity.high))),
+          (comparator === quantity.comparator && (comparator !== "between" || isNumericallyEqual(high, quantity.high))),
       )
     );
   });
@@ -215,7 +216,7 @@ function fitsQuantities(asked: readonly Quantity[], found: readonly Quantity[]):
 function compareDeadlines(question: string, market: string, endAt: number | null): "same" | "conflict" | "unknown" {
   const asked = findDates(question, endAt).periods;
   const found = findDates(market, endAt).periods;
-  if (latest(asked, "deadline") === null || latest(found, "deadline") === null) return "unknown";
+  if (latestPeriod(asked, "deadline") === null || latestPeriod(found, "deadline") === null) return "unknown";
   const { relation, daysApart } = comparePeriods(asked, found);
   // With several dates, all dates would have to be compared.
   if (relation === "same") return asked.length === 1 && found.length === 1 ? "same" : "unknown";

@@ -22,7 +22,7 @@ export interface PriceShiftLimits {
 }
 
 /** An earlier alert of the same market. Prices in [0, 1]. */
-export interface EarlierShift {
+export interface PriceShiftAlert {
   /** Unix milliseconds. */
   readonly at: number;
   readonly oldPrice: number;
@@ -91,7 +91,7 @@ export function isLargeMove(
   oldPrice: number,
   newPrice: number,
   at: number,
-  earlier: EarlierShift | null,
+  earlier: PriceShiftAlert | null,
   minMove: number,
 ): boolean {
   assertProbability(oldPrice, "oldPrice");

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isWhale, largestBurst, shareOfVolume, TradeSizes } from "./whale.ts";
+import { isWhale, largestBurst, shareOfVolume, TradeSizeHistogram } from "./whale.ts";
 
 const LIMITS = { minUsd: 5_000, percentile: 99.5, volumeShare: 0.1, shareMinUsd: 1_000 };
 const sizesOf = (amounts: readonly number[]) => {
-  const sizes = new TradeSizes();
+  const sizes = new TradeSizeHistogram();
   for (const amount of amounts) sizes.add(amount);
   return sizes;
 };
@@ -19,7 +19,7 @@ test("known values: 5,000 is above 199 of 200 trades, which is the 99.5th percen
 });
 
 test("without trades there is no percentile, and an amount above all trades is at 100", () => {
-  assert.equal(new TradeSizes().percentileOf(1), null);
+  assert.equal(new TradeSizeHistogram().percentileOf(1), null);
   assert.equal(sizesOf([1, 2, 3]).percentileOf(10), 100);
   assert.equal(sizesOf([1, 2, 3]).percentileOf(0), 0);
   assert.equal(shareOfVolume(1, null), null);
@@ -78,8 +78,8 @@ test("the largest burst is the best of all runs of trades", () => {
 
 test("refuses amounts that are negative or not finite", () => {
   for (const usd of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
-    assert.throws(() => new TradeSizes().add(usd), RangeError);
-    assert.throws(() => new TradeSizes().percentileOf(usd), RangeError);
+    assert.throws(() => new TradeSizeHistogram().add(usd), RangeError);
+    assert.throws(() => new TradeSizeHistogram().percentileOf(usd), RangeError);
     assert.throws(() => shareOfVolume(usd, 1), RangeError);
   }
   assert.throws(() => shareOfVolume(1, -1), RangeError);

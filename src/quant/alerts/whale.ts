@@ -10,7 +10,7 @@ const BIN_RATIO = 1.02;
 const BINS = Math.ceil(Math.log(AMOUNT_MAX / AMOUNT_MIN) / Math.log(BIN_RATIO)) + 1;
 
 /** Histogram of a market's trade amounts in logarithmic bins. Its memory is constant: 1,164 counts. */
-export class TradeSizes {
+export class TradeSizeHistogram {
   readonly #bins = new Uint32Array(BINS);
   #count = 0;
 

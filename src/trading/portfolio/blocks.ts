@@ -12,7 +12,7 @@ const FULL_SWEEPS = 250;
 const FIT_TOLERANCE = 1e-12;
 
 /** A connected component of the constraint graph, with its feasible assignments. */
-export interface Block {
+export interface ConstraintComponent {
   /** The most important variable first: the representative. */
   readonly variables: readonly number[];
   /**
@@ -38,13 +38,13 @@ export interface Block {
  * @param similarity  correlation of two variables; orders the assignments in which the representative has the same
  *   value
  */
-export function buildBlocks(
+export function buildComponents(
   { count, exclusions, clauses }: Pick<Variables, "count" | "exclusions" | "clauses">,
   marginals: readonly number[],
   similarity: (a: number, b: number) => number,
-): { readonly blocks: readonly Block[]; readonly droppedConstraints: number } {
+): { readonly blocks: readonly ConstraintComponent[]; readonly droppedConstraints: number } {
   let constraints = { exclusions, clauses };
-  const blocks: Block[] = [];
+  const blocks: ConstraintComponent[] = [];
   const done = new Set<number>();
   for (let variable = 0; variable < count; variable++) {
     if (done.has(variable)) continue;
@@ -143,7 +143,11 @@ function sortAssignments(
     .map(({ assignment }) => assignment);
 }
 
-function fit(variables: readonly number[], assignments: boolean[][], marginals: readonly number[]): Block {
+function fit(
+  variables: readonly number[],
+  assignments: boolean[][],
+  marginals: readonly number[],
+): ConstraintComponent {
   const probabilities = assignments.map((assignment) =>
     assignment.reduce((product, value, position) => {
       const marginal = marginals[variables[position] ?? 0] ?? 0;

@@ -6,7 +6,7 @@ const WORST_TOLERANCE = 1.5e-3;
 const SWEEPS_MAX = 24;
 
 /** Two binary variables and the probability that both are 1. */
-export interface PairTarget {
+export interface JointProbabilityTarget {
   readonly a: number;
   readonly b: number;
   /** In [max(0, p + q - 1), min(p, q)]. */
@@ -26,11 +26,11 @@ export interface PairTarget {
  * @returns  largest error of a pair's cell before its last fitting
  * @see Deming & Stephan (1940), "On a least squares adjustment of a sampled frequency table"
  */
-export function fitPairs(
+export function fitPairProbabilities(
   bits: readonly Float64Array[],
   weights: Float64Array,
   marginals: readonly number[],
-  targets: readonly PairTarget[],
+  targets: readonly JointProbabilityTarget[],
 ): number {
   let worst = 0;
   for (let sweep = 0; sweep < SWEEPS_MAX; sweep++) {

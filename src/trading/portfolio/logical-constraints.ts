@@ -69,20 +69,20 @@ export function collapseConstraints(
   for (const constraint of reduced) {
     if (constraint.kind === "exclusive" || constraint.kind === "implies") {
       const a = literalOf(constraint.a);
-      const b = constraint.kind === "exclusive" ? literalOf(constraint.b) : negate(literalOf(constraint.b));
+      const b = constraint.kind === "exclusive" ? literalOf(constraint.b) : negateLiteral(literalOf(constraint.b));
       if (a.variable !== b.variable) exclusions.push({ a, b });
       else if (a.value === b.value) droppedConstraints += 1;
     } else if (constraint.kind === "exhaustive") {
       const clause = constraint.markets.map(literalOf);
-      const isTautology = clause.some((a) => clause.some((b) => isSame(a, negate(b))));
+      const isTautology = clause.some((a) => clause.some((b) => isSameLiteral(a, negateLiteral(b))));
       if (!isTautology && clause.length > 0) clauses.push(clause);
     }
   }
   return { count: primaries.length, literals, primaries, exclusions, clauses, droppedConstraints };
 }
 
-export const negate = ({ variable, value }: Literal): Literal => ({ variable, value: !value });
-export const isSame = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
+export const negateLiteral = ({ variable, value }: Literal): Literal => ({ variable, value: !value });
+export const isSameLiteral = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
 
 /**
  * Converts an exhaustive constraint of two markets that are also exclusive: exactly one resolves YES, so they are

@@ -38,7 +38,7 @@ export interface HeldPosition {
 }
 
 /** The trade that is sized. Its market has the index 0. */
-export interface CandidateTrade {
+export interface PortfolioCandidate {
   readonly side: Side;
   /** Variance of the estimated probability, at least 0. */
   readonly variance: number;
@@ -73,7 +73,7 @@ export interface PortfolioTask {
   readonly correlations: readonly PairCorrelation[];
   readonly positions: readonly HeldPosition[];
   /** Null if the signal recommends no trade. */
-  readonly candidate: CandidateTrade | null;
+  readonly candidate: PortfolioCandidate | null;
   readonly hedges: readonly HedgeCandidate[];
   readonly sizing: SizingOptions;
 }

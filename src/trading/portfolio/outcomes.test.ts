@@ -5,7 +5,7 @@ import type { PairCorrelation } from "../../quant/correlation.ts";
 import { shrinkCorrelations } from "../../quant/correlation-matrix.ts";
 import { jointProbability } from "../../quant/joint-probability.ts";
 import type { LogicalConstraint } from "./model.ts";
-import { jointOutcomes, type Outcomes } from "./outcomes.ts";
+import { type JointOutcomes, jointOutcomes } from "./outcomes.ts";
 
 const DATA_POINTS = 721;
 const near = (actual: number, expected: number, tolerance: number, message = "") =>
@@ -21,9 +21,9 @@ function sequence(seed: number) {
 }
 const markets = (...probabilities: number[]) =>
   probabilities.map((probability, index) => ({ probability, importance: probabilities.length - index }));
-const mean = ({ weights }: Outcomes, figureOf: (outcome: number) => number) =>
+const mean = ({ weights }: JointOutcomes, figureOf: (outcome: number) => number) =>
   weights.reduce((sum, weight, outcome) => sum + weight * figureOf(outcome), 0);
-const shareOf = (outcomes: Outcomes, ...indexes: readonly number[]) =>
+const shareOf = (outcomes: JointOutcomes, ...indexes: readonly number[]) =>
   mean(outcomes, (outcome) => (indexes.every((index) => outcomes.answers[index]?.[outcome] === 1) ? 1 : 0));
 
 /** 30 markets whose correlations come from a few common factors. */

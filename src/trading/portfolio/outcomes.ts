@@ -4,8 +4,8 @@ import { shrinkCorrelations } from "../../quant/correlation-matrix.ts";
 import { jointProbability } from "../../quant/joint-probability.ts";
 import { normalQuantile } from "../../quant/normal.ts";
 import { QMC_LATTICE_DIMENSIONS, QMC_LATTICE_POINTS, qmcLatticeRanks } from "../../quant/qmc-lattice.ts";
-import { type Block, buildBlocks } from "./blocks.ts";
-import { fitPairs } from "./iterative-proportional-fitting.ts";
+import { buildComponents, type ConstraintComponent } from "./blocks.ts";
+import { fitPairProbabilities } from "./iterative-proportional-fitting.ts";
 import { collapseConstraints, type Variables } from "./logical-constraints.ts";
 import type { LogicalConstraint, UncertainMarket } from "./model.ts";
 
@@ -17,7 +17,7 @@ const PROBABILITY_MIN = 1e-6;
 const POINT_SHARE_MIN = 0.05;
 
 /** Weighted joint outcomes of all markets. */
-export interface Outcomes {
+export interface JointOutcomes {
   /** Probabilities of the outcomes, above 0; they sum to 1. */
   readonly weights: Float64Array;
   /** By market and outcome: 1 if the market resolves YES, else 0. */
@@ -47,14 +47,14 @@ export function jointOutcomes(
   markets: readonly UncertainMarket[],
   constraints: readonly LogicalConstraint[],
   correlations: readonly PairCorrelation[],
-): Outcomes {
+): JointOutcomes {
   const importances = markets.map(({ importance }, market) => (market === 0 ? Infinity : importance));
   const variables = collapseConstraints(importances, constraints);
   const marginals = variables.primaries.map((market) =>
     clamp(markets[market]?.probability ?? 0, PROBABILITY_MIN, 1 - PROBABILITY_MIN),
   );
   const between = correlationsOf(variables, correlations);
-  const { blocks, droppedConstraints } = buildBlocks(
+  const { blocks, droppedConstraints } = buildComponents(
     variables,
     marginals,
     (a, b) => between.get(keyOf(a, b))?.correlation ?? 0,
@@ -78,7 +78,7 @@ export function jointOutcomes(
       return { a, b, joint: jointProbability(yes[a] ?? 0, yes[b] ?? 0, rho) };
     }),
   );
-  if (targets.length > 0) fitPairs(isYes, weights, yes, targets);
+  if (targets.length > 0) fitPairProbabilities(isYes, weights, yes, targets);
   if (isYes[0] !== undefined) setMarginal(weights, isYes[0], marginals[0] ?? 0);
   const truths: Uint8Array[] = variables.primaries.map(() => new Uint8Array(QMC_LATTICE_POINTS));
   for (const [block, { variables: members, assignments }] of blocks.entries())
@@ -108,7 +108,7 @@ export function setMarginal(weights: Float64Array, bits: ArrayLike<number>, prob
 
 /** Draws an assignment of each component for each point. */
 function sample(
-  blocks: readonly Block[],
+  blocks: readonly ConstraintComponent[],
   factor: readonly Float64Array[],
 ): { readonly chosen: readonly Uint16Array[]; readonly weights: Float64Array } {
   const { levels, levelWeights, yesPoints } = stratify(blocks[0]);
@@ -158,7 +158,7 @@ function uniformQuantiles(): Float64Array {
  * Returns the level in (0, 1) and the weight of each rank of the first component. YES and NO each get a minimum number
  * of points.
  */
-function stratify(block: Block | undefined) {
+function stratify(block: ConstraintComponent | undefined) {
   const yesCount = yesCountOf(block);
   const probability = sumOf(block?.probabilities.slice(0, yesCount) ?? []);
   const share = clamp(probability, POINT_SHARE_MIN, 1 - POINT_SHARE_MIN);
@@ -203,7 +203,7 @@ function firstAbove(thresholds: readonly number[], value: number): number {
   return low;
 }
 
-const yesCountOf = (block: Block | undefined): number =>
+const yesCountOf = (block: ConstraintComponent | undefined): number =>
   block?.assignments.filter(([isTrue]) => isTrue === true).length ?? 0;
 const keyOf = (a: number, b: number): string => (a < b ? `${a},${b}` : `${b},${a}`);
 
@@ -225,7 +225,10 @@ function correlationsOf({ literals, primaries }: Variables, correlations: readon
   return found;
 }
 
-function pairsOfBlocks(blocks: readonly Block[], between: ReadonlyMap<string, PairCorrelation>): PairCorrelation[] {
+function pairsOfBlocks(
+  blocks: readonly ConstraintComponent[],
+  between: ReadonlyMap<string, PairCorrelation>,
+): PairCorrelation[] {
   return blocks.flatMap((own, b) =>
     Array.from({ length: b }, (_, a) => {
       const pair = between.get(keyOf(own.variables[0] ?? 0, blocks[a]?.variables[0] ?? 0));

@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { assertNear } from "../../../test/support/asserts/assert-near.ts";
 import { EDGE_MIN } from "../../engine/index.ts";
 import { edgeShrinkage, positionShare } from "../../quant/kelly.ts";
-import type { CandidateTrade, HeldPosition, LogicalConstraint, PortfolioTask } from "./model.ts";
+import type { HeldPosition, LogicalConstraint, PortfolioCandidate, PortfolioTask } from "./model.ts";
 import { sizePosition } from "./size-position.ts";
 
 const BANKROLL = 1_000;
 const SIZING = { bankrollUsd: BANKROLL, kellyShare: 0.25, positionMax: 0.1 };
 
 /** Creates a candidate at the cost `price` with a deep book. Its base share is the size without positions. */
-function candidateAt(price: number, probability: number, options: Partial<CandidateTrade> = {}, sizing = SIZING) {
+function candidateAt(price: number, probability: number, options: Partial<PortfolioCandidate> = {}, sizing = SIZING) {
   const { side = "yes", variance = 0.0025 } = options;
   const wins = side === "yes" ? probability : 1 - probability;
   const baseShare = positionShare({ probability: wins, variance, cost: price }, sizing);
@@ -67,7 +67,7 @@ test("closed form: without positions, both sides get the size of the single bet"
 });
 
 test("an order below the smallest size, or whose rounded fee leaves no edge, is not a trade", () => {
-  const sizeOf = (options: Partial<CandidateTrade>, probability = 0.6) =>
+  const sizeOf = (options: Partial<PortfolioCandidate>, probability = 0.6) =>
     sizePosition(taskOf([probability], { candidate: candidateAt(0.5, probability, options) }));
   const { fill, share } = sizeOf({ contractStep: 0.01 });
   assert.equal(fill?.contracts, Math.floor((share * BANKROLL * 100) / 0.5) / 100);
@@ -228,7 +228,7 @@ test("a stake is at most the cash, even if settled positions are worth much more
 test("a size above the base size pays the prices of the book, and is at most what the book offers", () => {
   const positions = [held(0, "no", 300, 0.5)];
   const sizing = { ...SIZING, positionMax: 0.5 };
-  const sizeWith = (offers: CandidateTrade["offers"]) =>
+  const sizeWith = (offers: PortfolioCandidate["offers"]) =>
     sizePosition(taskOf([0.6], { positions, sizing, candidate: candidateAt(0.5, 0.6, { offers }, sizing) }));
   const deep = sizeWith([{ price: 0.5, size: 10_000 }]);
   const base = positionShare({ probability: 0.6, variance: 0.0025, cost: 0.5 }, sizing);

@@ -2,14 +2,14 @@ import type { Side } from "../../domain/price.ts";
 import { EDGE_MIN } from "../../engine/index.ts";
 import { bisect, clamp } from "../../lib/numbers.ts";
 import { sidePrice } from "../book.ts";
-import { buyForUsd, buyWithin } from "../fill.ts";
+import { buyForUsd, buyWithinBudget } from "../fill.ts";
 import { shadedProbability } from "../size-candidate.ts";
 import { concentrationOf, type QuestionStake } from "./concentration.ts";
 import { bestHedge, expectedShortfall, lossDistribution } from "./expected-shortfall.ts";
 import { growthOptimum } from "./growth-optimum.ts";
-import { isSame, type Literal, negate } from "./logical-constraints.ts";
-import type { CandidateTrade, HeldPosition, PortfolioSize, PortfolioTask, SizeLimit } from "./model.ts";
-import { jointOutcomes, type Outcomes, setMarginal } from "./outcomes.ts";
+import { isSameLiteral, type Literal, negateLiteral } from "./logical-constraints.ts";
+import type { HeldPosition, PortfolioCandidate, PortfolioSize, PortfolioTask, SizeLimit } from "./model.ts";
+import { type JointOutcomes, jointOutcomes, setMarginal } from "./outcomes.ts";
 
 const HEDGES_MAX = 3;
 /** Minimum reduction of the tail loss by a hedge. */
@@ -88,9 +88,9 @@ type Stake = { readonly share: number; readonly limit: SizeLimit; readonly cost:
 
 function solve(
   task: PortfolioTask,
-  candidate: CandidateTrade,
+  candidate: PortfolioCandidate,
   baseCost: number,
-  { outcomes, wealth }: { readonly outcomes: Outcomes; readonly wealth: Float64Array },
+  { outcomes, wealth }: { readonly outcomes: JointOutcomes; readonly wealth: Float64Array },
 ): Sized {
   const { positions, sizing } = task;
   const { baseShare } = candidate;
@@ -120,7 +120,7 @@ function solve(
       : walkFurther(candidate, sizing.bankrollUsd, { optimum, optimumAt, baseCost, limitOf });
   if (stake.share === 0) return none(stake.limit);
   const { offers, takerFee, contractStep, minOrderContracts } = candidate;
-  const fill = buyWithin(offers, takerFee, stake.share * sizing.bankrollUsd, contractStep);
+  const fill = buyWithinBudget(offers, takerFee, stake.share * sizing.bankrollUsd, contractStep);
   if (fill === null || fill.contracts < minOrderContracts) return none("min_order");
   const probability = sidePrice(candidate.side, task.markets[0]?.probability ?? 0);
   if (probability - fill.costUsd / fill.contracts < EDGE_MIN) return none("fee");
@@ -129,7 +129,7 @@ function solve(
 
 /** Returns the largest stake that is optimal at its own average cost, by bisection. */
 function walkFurther(
-  candidate: CandidateTrade,
+  candidate: PortfolioCandidate,
   bankroll: number,
   options: {
     readonly optimum: number;
@@ -151,17 +151,17 @@ function walkFurther(
 }
 
 /** Returns the average cost per contract, fee included, of buying the best offers for an amount. */
-const averageCost = ({ offers, takerFee }: CandidateTrade, amountUsd: number): number =>
+const averageCost = ({ offers, takerFee }: PortfolioCandidate, amountUsd: number): number =>
   buyForUsd(offers, takerFee, amountUsd).averageCost;
 
 /** Returns the shaded probability p' of the candidate's side. */
-function carefulProbability({ markets, sizing }: PortfolioTask, candidate: CandidateTrade, cost: number): number {
+function carefulProbability({ markets, sizing }: PortfolioTask, candidate: PortfolioCandidate, cost: number): number {
   const probability = sidePrice(candidate.side, markets[0]?.probability ?? 0);
   return shadedProbability({ probability, variance: candidate.variance }, cost, sizing.kellyShare);
 }
 
 /** Returns 1 for each outcome in which a contract of this side pays, else 0. */
-function winsOf({ answers }: Outcomes, market: number, side: Side): Uint8Array {
+function winsOf({ answers }: JointOutcomes, market: number, side: Side): Uint8Array {
   const bits = answers[market];
   if (bits === undefined) throw new RangeError(`there is no market ${market}`);
   return side === "yes" ? bits : bits.map((bit) => 1 - bit);
@@ -171,7 +171,7 @@ const stakeOf = (positions: readonly HeldPosition[]): number =>
   positions.reduce((sum, { sizeUsd }) => sum + sizeUsd, 0);
 
 /** Returns the wealth in each outcome without the candidate, as a share of the bankroll. */
-function wealthOf(outcomes: Outcomes, positions: readonly HeldPosition[], bankroll: number): Float64Array {
+function wealthOf(outcomes: JointOutcomes, positions: readonly HeldPosition[], bankroll: number): Float64Array {
   const wealth = new Float64Array(outcomes.weights.length).fill(1 - stakeOf(positions) / bankroll);
   for (const { market, side, sizeUsd, entryPrice, settledValue } of positions) {
     const payout = sizeUsd / entryPrice / bankroll;
@@ -183,19 +183,24 @@ function wealthOf(outcomes: Outcomes, positions: readonly HeldPosition[], bankro
 }
 
 /** Returns the literal that is true if a contract of this side pays. */
-function answerOf({ variables }: Outcomes, market: number, side: Side): Literal {
+function answerOf({ variables }: JointOutcomes, market: number, side: Side): Literal {
   const literal = variables.literals[market];
   if (literal === undefined) throw new RangeError(`there is no market ${market}`);
-  return side === "yes" ? literal : negate(literal);
+  return side === "yes" ? literal : negateLiteral(literal);
 }
 
 /** Returns the USD held on the candidate's outcome, and on outcomes of other variables that exclude it. */
-function stakeTogether(outcomes: Outcomes, candidate: CandidateTrade, positions: readonly HeldPosition[]): number {
+function stakeTogether(
+  outcomes: JointOutcomes,
+  candidate: PortfolioCandidate,
+  positions: readonly HeldPosition[],
+): number {
   const own = answerOf(outcomes, 0, candidate.side);
   const isTogether = (other: Literal): boolean =>
-    isSame(own, other) ||
+    isSameLiteral(own, other) ||
     outcomes.variables.exclusions.some(
-      ({ a, b }) => (isSame(a, own) && isSame(b, other)) || (isSame(b, own) && isSame(a, other)),
+      ({ a, b }) =>
+        (isSameLiteral(a, own) && isSameLiteral(b, other)) || (isSameLiteral(b, own) && isSameLiteral(a, other)),
     );
   return stakeOf(
     positions.filter(({ market, side }) => market !== null && isTogether(answerOf(outcomes, market, side))),
@@ -203,7 +208,11 @@ function stakeTogether(outcomes: Outcomes, candidate: CandidateTrade, positions:
 }
 
 /** Returns the correlation of the payoffs of the candidate and a position, in [-1, 1]; null if a payoff is constant. */
-function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, position: HeldPosition): number | null {
+function payoffCorrelation(
+  outcomes: JointOutcomes,
+  candidate: PortfolioCandidate,
+  position: HeldPosition,
+): number | null {
   if (position.market === null) return null;
   const own = answerOf(outcomes, 0, candidate.side);
   const other = answerOf(outcomes, position.market, position.side);
@@ -223,9 +232,9 @@ function payoffCorrelation(outcomes: Outcomes, candidate: CandidateTrade, positi
 
 /** Returns how much the trade changes the concentration of the stakes by question and event. */
 function concentrationDelta(
-  outcomes: Outcomes,
+  outcomes: JointOutcomes,
   positions: readonly HeldPosition[],
-  candidate: CandidateTrade | null,
+  candidate: PortfolioCandidate | null,
   { stakeUsd, cost }: { readonly stakeUsd: number; readonly cost: number | null },
 ): number {
   if (candidate === null || cost === null || stakeUsd === 0) return 0;

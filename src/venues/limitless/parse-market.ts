@@ -1,11 +1,11 @@
 import { countChildren, type LeftOutReason, settledReasonOf } from "../../domain/event-children.ts";
 import type {
   EventListing,
+  FeeShares,
   MarketListing,
   MarketSnapshot,
   MarketStatus,
   Outcome,
-  PriceShares,
   Quote,
   TakerFee,
 } from "../../domain/market.ts";
@@ -23,7 +23,7 @@ const WEB_URL = "https://limitless.exchange/markets/";
 const PRICE_RANGES = uniformGrid(0.001);
 const AMM_FEE_RATE = 0.004;
 /** Buying fees as shares of the traded value, by price of the token. The venue publishes only these points. */
-const BUY_FEE_POINTS: PriceShares = [
+const BUY_FEE_POINTS: FeeShares = [
   [0, 0.03],
   [0.5, 0.03],
   [0.55, 0.0252],
@@ -38,7 +38,7 @@ const BUY_FEE_POINTS: PriceShares = [
   [0.99, 0.0042],
   [0.999, 0.004],
 ];
-const SELL_FEE_POINTS: PriceShares = [
+const SELL_FEE_POINTS: FeeShares = [
   [0.01, 0.0042],
   [0.05, 0.006],
   [0.1, 0.0078],

@@ -1,5 +1,5 @@
 import { DeliveryWorker, type DeliveryWorkerPorts } from "../../../src/capabilities/events/webhooks/delivery-worker.ts";
-import type { Target } from "../../../src/capabilities/events/webhooks/model.ts";
+import type { DeliveryTarget } from "../../../src/capabilities/events/webhooks/model.ts";
 import type { DeliveryState, WebhookState } from "../../../src/capabilities/events/webhooks/node-queries.ts";
 import { RecentEvents, toRecentEvent } from "../../../src/capabilities/events/webhooks/recent-events.ts";
 import { createResultWriter } from "../../../src/capabilities/events/webhooks/result-writer.ts";
@@ -24,7 +24,7 @@ interface Sent {
 }
 
 export interface DeliveryWorkerHarnessOptions {
-  readonly target?: Partial<Target>;
+  readonly target?: Partial<DeliveryTarget>;
   readonly slots?: Partial<DeliveryWorkerPorts["slots"]>;
   readonly retryDelaysMs?: readonly number[];
 }
@@ -135,7 +135,7 @@ export function openWorker(options: DeliveryWorkerHarnessOptions = {}) {
       return { due, nextAt: waiting[due.length]?.nextAttemptAt ?? null };
     },
   };
-  const target: Target = {
+  const target: DeliveryTarget = {
     webhookId: WEBHOOK_ID,
     customerId: "cus-1",
     url: "https://example.org/",

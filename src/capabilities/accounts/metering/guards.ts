@@ -4,8 +4,8 @@ import {
   ACCOUNT_READS_PER_MINUTE,
   type Charge,
   type LimitDecision,
-  type MinuteClass,
-  type QuotaRefusal,
+  type QuotaRejection,
+  type RouteRateClass,
 } from "../../../domain/metering.ts";
 import { PLANS, type Tier } from "../../../domain/plan.ts";
 import type { Principal } from "../../../http/auth.ts";
@@ -25,7 +25,7 @@ declare module "fastify" {
 const UNCOUNTED_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 422, 429]);
 
 /** Names of the minute limits in the RateLimit fields. They differ from the names of the quotas, which are the tiers. */
-const MINUTE_LIMIT_NAMES: Readonly<Record<MinuteClass, string>> = {
+const MINUTE_LIMIT_NAMES: Readonly<Record<RouteRateClass, string>> = {
   general: "general",
   strategy: "strategy-minute",
   account: "account",
@@ -45,17 +45,17 @@ interface GeneralState extends LimitDecision {
 
 /** The limits that count one request. Writes its RateLimit headers and releases its quota unit. */
 class Metered {
-  readonly #rateClass: MinuteClass;
+  readonly #rateClass: RouteRateClass;
   readonly #limit: number;
   readonly #minuteDecision: LimitDecision;
   readonly #general: GeneralState | null;
   #tier: Tier | null = null;
   #quota = 0;
-  #decision: Charge | QuotaRefusal | null = null;
+  #decision: Charge | QuotaRejection | null = null;
   #isReleased = false;
 
   constructor(
-    rateClass: MinuteClass,
+    rateClass: RouteRateClass,
     limit: number,
     minuteDecision: LimitDecision,
     general: GeneralState | null = null,
@@ -66,7 +66,7 @@ class Metered {
     this.#general = general;
   }
 
-  setQuota(tier: Tier, quota: number, decision: Charge | QuotaRefusal): void {
+  setQuota(tier: Tier, quota: number, decision: Charge | QuotaRejection): void {
     this.#tier = tier;
     this.#quota = quota;
     this.#decision = decision;
@@ -127,7 +127,7 @@ export function createMeteringGuards(options: {
   const applyMinuteLimit = (
     request: FastifyRequest,
     principal: Principal,
-    rateClass: MinuteClass,
+    rateClass: RouteRateClass,
     decision: LimitDecision,
     general: GeneralState | null = null,
   ) => {
@@ -158,7 +158,7 @@ export function createMeteringGuards(options: {
     throw new AppError("plan_required", `This endpoint needs ${requiredPlan}. Upgrade: ${upgradeUrl(request)}`);
   };
 
-  const applyQuota = (request: FastifyRequest, tier: Tier, quota: number, decision: Charge | QuotaRefusal) => {
+  const applyQuota = (request: FastifyRequest, tier: Tier, quota: number, decision: Charge | QuotaRejection) => {
     request.metered?.setQuota(tier, quota, decision);
     if (decision.isAllowed) return;
     const { used, resetsOn, resetsInMs } = decision;
@@ -215,7 +215,7 @@ export function createMeteringGuards(options: {
   };
 }
 
-const limitOf = ({ allowance }: Principal, rateClass: MinuteClass): number =>
+const limitOf = ({ allowance }: Principal, rateClass: RouteRateClass): number =>
   rateClass === "account" ? ACCOUNT_READS_PER_MINUTE : allowance.rateLimits[rateClass];
 
 const toSeconds = (milliseconds: number): number => Math.max(0, Math.ceil(milliseconds / 1000));

@@ -1,4 +1,4 @@
-import type { LimitClass, LimitDecision } from "../../../domain/metering.ts";
+import type { LimitDecision, RateLimitClass } from "../../../domain/metering.ts";
 import type { SharedLimitLog } from "../../../ports/limit-log.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { SlidingLog } from "./sliding-log.ts";
@@ -19,7 +19,7 @@ export function createRequestLimits(
   /** Null if the service runs on a single node. */
   shared: SharedLimitLog | null,
 ) {
-  const localCounters: Readonly<Record<LimitClass, SlidingLog>> = {
+  const localCounters: Readonly<Record<RateLimitClass, SlidingLog>> = {
     general: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     strategy: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
     account: new SlidingLog({ windowMs: LIMIT_WINDOW_MS }),
@@ -39,7 +39,7 @@ export function createRequestLimits(
 
   return {
     /** Counts one request of the caller in this class. A rejected request is not counted. Never throws or rejects. */
-    take(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision {
+    take(limitClass: RateLimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision {
       const now = clock.monotonic();
       const decision = localCounters[limitClass].take(caller, limit, now);
       // The shared limiter has counted at least as many requests as this node, so a local rejection is final.
@@ -57,7 +57,7 @@ export function createRequestLimits(
       );
     },
     /** Returns whether `take` would allow a request, and the remaining requests before it. Never throws or rejects. */
-    peek(limitClass: LimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision {
+    peek(limitClass: RateLimitClass, caller: string, limit: number): Promise<LimitDecision> | LimitDecision {
       const now = clock.monotonic();
       const decision = localCounters[limitClass].peek(caller, limit, now);
       if (shared === null || !decision.isAllowed || now < retrySharedAt) return decision;

@@ -1,5 +1,5 @@
 import { AppError } from "../../../domain/errors.ts";
-import type { Charge, QuotaRefusal } from "../../../domain/metering.ts";
+import type { Charge, QuotaRejection } from "../../../domain/metering.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import {
   type AccountUnits,
@@ -57,7 +57,7 @@ export class QuotaCharge implements Charge {
   }
 }
 
-type QuotaDecision = QuotaCharge | QuotaRefusal;
+type QuotaDecision = QuotaCharge | QuotaRejection;
 
 /** Counts calls against the monthly quota exactly. Most calls need no query, because the store grants units in blocks. */
 export class QuotaMeter {

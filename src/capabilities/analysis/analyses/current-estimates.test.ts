@@ -13,7 +13,7 @@ import {
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { analyse, ENGINE_COEFFICIENTS, toLogOdds } from "../../../engine/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import type { EqualMarket } from "../../markets/matching/index.ts";
+import type { MatchedMarket } from "../../markets/matching/index.ts";
 import { CurrentEstimates, toLatestEstimate } from "./current-estimates.ts";
 import { createMarketViews } from "./market-views.ts";
 import type { LatestEstimate, StoredAnalysis } from "./model.ts";
@@ -21,7 +21,7 @@ import type { LatestEstimate, StoredAnalysis } from "./model.ts";
 const assertNear = (actual: number | undefined, expected: number, message = "values differ") =>
   assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9, `${message}: ${actual} and ${expected}`);
 
-function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardMarket) => EqualMarket[] } = {}) {
+function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardMarket) => MatchedMarket[] } = {}) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const byMarket = new Map<string, LatestEstimate>();
@@ -130,7 +130,7 @@ test("an estimate expires after 72 hours, if the price leaves its interval, and 
 });
 
 test("an estimate expires if the price of the same question at another venue contradicts it by more than its interval", async () => {
-  const peers: EqualMarket[] = [];
+  const peers: MatchedMarket[] = [];
   const { estimates, quoteMarket, analyseMarket } = setUp({
     equalMarketsOf: ({ listing }) => (listing.venue === "alpha" ? peers : []),
   });

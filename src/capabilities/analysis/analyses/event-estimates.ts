@@ -1,7 +1,13 @@
-import { type BoardEvent, type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../../board/index.ts";
+import {
+  type BoardEvent,
+  type BoardMarket,
+  eventSlug,
+  findIncompleteSetReason,
+  type MarketBoard,
+} from "../../../board/index.ts";
 import type { EventListing } from "../../../domain/market.ts";
 import {
-  agreeingLogOdds,
+  coherentLogOdds,
   type EventLogic,
   isBound,
   type LegEstimate,
@@ -119,7 +125,7 @@ export class EventEstimates {
     if (listing === undefined) return [];
     if (listing.mutuallyExclusive) {
       const openRows = new Set(open.map(({ row }) => row));
-      const isExhaustive = findSetGap(listing, markets, ({ row }) => openRows.has(row)) === null;
+      const isExhaustive = findIncompleteSetReason(listing, markets, ({ row }) => openRows.has(row)) === null;
       return [{ logic: { kind: "exclusive", isExhaustive }, markets: open }];
     }
     // Comparing the rules of all markets takes a hundred times as long as the rest, and the rules rarely change.
@@ -144,7 +150,7 @@ export class EventEstimates {
         return estimate === null ? [] : [{ market, estimate }];
       });
       const own = logicOf(logic, known.length === markets.length);
-      const agreeing = agreeingLogOdds(
+      const agreeing = coherentLogOdds(
         own,
         known.map(({ estimate }) => estimate),
       );

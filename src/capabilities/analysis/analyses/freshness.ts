@@ -1,4 +1,4 @@
-import { STALE_MS_MAX } from "../../../domain/estimate-age.ts";
+import { STALE_ANALYSIS_MS_MAX } from "../../../domain/estimate-age.ts";
 import { FRESH_MS_MAX, type Freshness } from "./model.ts";
 
 /** Prices are multiples of 1e-6, so a smaller excess is a rounding error. */
@@ -13,7 +13,8 @@ interface AnalysisPrice {
 }
 
 /** When the analysis expires by age, Unix milliseconds. */
-export const expiryByAge = ({ analysedAt }: Pick<AnalysisPrice, "analysedAt">): number => analysedAt + STALE_MS_MAX;
+export const expiryByAge = ({ analysedAt }: Pick<AnalysisPrice, "analysedAt">): number =>
+  analysedAt + STALE_ANALYSIS_MS_MAX;
 
 /**
  * `fresh` below 24 hours, `stale` up to 72 hours, then `expired`. It expires earlier if the price has left the
@@ -30,6 +31,6 @@ export function freshnessOf(
   const low = Math.min(interval.low, marketPrice) - PRICE_TOLERANCE;
   const high = Math.max(interval.high, marketPrice) + PRICE_TOLERANCE;
   const ageMs = now - analysedAt;
-  if (ageMs > STALE_MS_MAX || (price !== null && (price < low || price > high))) return "expired";
+  if (ageMs > STALE_ANALYSIS_MS_MAX || (price !== null && (price < low || price > high))) return "expired";
   return ageMs < FRESH_MS_MAX ? "fresh" : "stale";
 }

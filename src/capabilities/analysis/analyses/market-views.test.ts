@@ -8,7 +8,7 @@ import {
   sampleMarket,
 } from "../../../../test/support/markets/market-samples.ts";
 import { type BoardMarket, MarketBoard } from "../../../board/index.ts";
-import type { EqualMarket } from "../../markets/matching/index.ts";
+import type { MatchedMarket } from "../../markets/matching/index.ts";
 import { createMarketViews, type MarketViewPorts } from "./market-views.ts";
 
 function setUp(ports: Partial<MarketViewPorts> = {}) {
@@ -122,7 +122,7 @@ test("a ladder is listed from the widest market to the narrowest", async () => {
 
 test("peers are only open markets with a price, and contain their adapter and kind of money", async () => {
   const { board, addMarket } = setUp();
-  const equal = (market: BoardMarket, isPlayMoney: boolean): EqualMarket => ({
+  const equal = (market: BoardMarket, isPlayMoney: boolean): MatchedMarket => ({
     market,
     isInverse: true,
     isPlayMoney,

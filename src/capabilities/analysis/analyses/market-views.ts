@@ -1,6 +1,6 @@
-import { type BoardMarket, eventSlug, findSetGap, type MarketBoard } from "../../../board/index.ts";
+import { type BoardMarket, eventSlug, findIncompleteSetReason, type MarketBoard } from "../../../board/index.ts";
 import { categoryOf } from "../../../domain/category.ts";
-import { openCloseTime } from "../../../domain/close-time.ts";
+import { validCloseTime } from "../../../domain/close-time.ts";
 import type { EventListing, VenueId } from "../../../domain/market.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type TradePoint,
 } from "../../../engine/index.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
-import type { EqualMarket } from "../../markets/matching/index.ts";
+import type { MatchedMarket } from "../../markets/matching/index.ts";
 import { findEventDeadline } from "../../markets/resolution/index.ts";
 
 /** Maximum number of markets of an event to compare. Reading more would take longer than the analysis. */
@@ -33,7 +33,7 @@ export interface VenueTraits {
 export interface MarketViewPorts {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
   readonly traitsOf: (venue: VenueId) => VenueTraits;
-  readonly equalMarketsOf: (market: BoardMarket) => readonly EqualMarket[];
+  readonly equalMarketsOf: (market: BoardMarket) => readonly MatchedMarket[];
   /** The order book of the market's stream; null without a stream. */
   readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
   /** Stored prices up to `asOf`, oldest first. */
@@ -86,7 +86,7 @@ export function createMarketViews(ports: MarketViewPorts) {
         category: categoryOf(listing.category),
         kind: isPlayMoney ? "play_money" : "money",
         openAt: listing.openAt,
-        closeAt: openCloseTime(listing, asOf),
+        closeAt: validCloseTime(listing, asOf),
         deadlineAt: findEventDeadline(listing, event?.listing.title ?? null, asOf),
         takerFee: listing.takerFee,
         quote: toQuoteView(market, asOf),
@@ -141,7 +141,7 @@ export function createMarketViews(ports: MarketViewPorts) {
       : findMarketLadders(open).find((rungs) => rungs.some(({ listing }) => listing.marketId === marketId));
     return {
       isExclusive: event.mutuallyExclusive,
-      isExhaustive: findSetGap(event, markets, isLeg) === null,
+      isExhaustive: findIncompleteSetReason(event, markets, isLeg) === null,
       legs: markets.filter(isLeg).map((market) => toLeg(market, asOf)),
       ladder: ladder?.map(({ listing }) => listing.marketId) ?? null,
     };

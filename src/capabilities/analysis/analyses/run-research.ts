@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { openCloseTime } from "../../../domain/close-time.ts";
-import { STALE_MS_MAX } from "../../../domain/estimate-age.ts";
+import { validCloseTime } from "../../../domain/close-time.ts";
+import { STALE_ANALYSIS_MS_MAX } from "../../../domain/estimate-age.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -42,7 +42,7 @@ const without = (missingReason: string): FoundResearch => ({
 /** Returns the research of the market's latest analysis if that is not too old; null otherwise. */
 async function reuseResearch(database: Database, run: StartedRun, now: number): Promise<FoundResearch | null> {
   const summary = (await selectLatestAnalysis(database, run.venue, run.marketId))?.result.research;
-  if (summary === undefined || summary.view === null || now - summary.view.at > STALE_MS_MAX) return null;
+  if (summary === undefined || summary.view === null || now - summary.view.at > STALE_ANALYSIS_MS_MAX) return null;
   return { summary: { ...summary, isReused: true, costUsd: 0 }, transcript: null };
 }
 
@@ -73,7 +73,7 @@ export async function researchRun(
   const { venue, marketId, title, outcomeLabel, rules } = listing;
   const asOf = clock.now();
   const outcome = await researchRunner.run(
-    { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt: openCloseTime(listing, asOf), asOf },
+    { venue, marketId, title, outcomeLabel, rules: rules ?? "", closeAt: validCloseTime(listing, asOf), asOf },
     {
       signal,
       // Each attempt has its own limit, because time without a running worker does not count. A run ends after an hour anyway.

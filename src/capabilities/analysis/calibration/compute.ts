@@ -6,10 +6,10 @@ import {
   expectedCalibrationError,
   type GroupedForecast,
   meanLogLoss,
-  QUESTIONS_REQUIRED,
   type ReliabilityBin,
   reliabilityBins,
   type ScoredForecast,
+  SKILL_QUESTIONS_MIN,
   squaredError,
 } from "../../../quant/calibration.ts";
 import { clusteredNormalRatio, clusteredRatio } from "../../../quant/clustered-ratio.ts";
@@ -44,7 +44,7 @@ interface Row extends GroupedForecast {
  */
 export function computeCalibrationReport(
   sample: CalibrationSample,
-  questionsRequired: number = QUESTIONS_REQUIRED,
+  questionsRequired: number = SKILL_QUESTIONS_MIN,
 ): CalibrationReport {
   const rows = toRows(sample);
   const scoresOf = (part: readonly Row[]) => computeScores(part, questionsRequired);

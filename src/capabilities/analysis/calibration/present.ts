@@ -1,4 +1,4 @@
-import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
+import { SKILL_QUESTIONS_MIN } from "../../../quant/calibration.ts";
 import type { Calibration, CalibrationScores } from "./model.ts";
 
 export function presentCalibration(calibration: Calibration) {
@@ -8,7 +8,7 @@ export function presentCalibration(calibration: Calibration) {
     period,
     category,
     ...presentScores(total),
-    questions_required: QUESTIONS_REQUIRED,
+    questions_required: SKILL_QUESTIONS_MIN,
     brier_difference:
       brierDifference === null
         ? null

@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { SET_GAPS } from "../../../board/index.ts";
+import { INCOMPLETE_SET_REASONS } from "../../../board/index.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   nullableNumber,
@@ -125,7 +125,7 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
             "Whether one of these outcomes must happen, unless the venue cancels the event: all markets of the event were read, and those left out are settled NO.",
         }),
         not_exhaustive_because: nullableOneOf(
-          SET_GAPS,
+          INCOMPLETE_SET_REASONS,
           "Null if `exhaustive`. `not_guaranteed`: the venue does not guarantee it. `children_unknown`: the venue does not say how many markets the event has. `children_left_out`: markets were not read, see `children` of the event. `children_missing`: the listed markets are not those that were read. `outcome_not_open`: an outcome has no price or is closed.",
         ),
         generated_at: timestamp("Time at which this response was generated."),

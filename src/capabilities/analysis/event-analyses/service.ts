@@ -1,4 +1,4 @@
-import { type BoardMarket, findSetGap } from "../../../board/index.ts";
+import { type BoardMarket, findIncompleteSetReason } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { sumOf } from "../../../lib/numbers.ts";
 import type { AreaPorts } from "../../area-ports.ts";
@@ -65,7 +65,7 @@ export function createEventAnalysesService({ clock, markets, analyses }: EventAn
       const known = outcomes.flatMap(({ probability }) => probability ?? []);
       // Null if an outcome has no estimate.
       const sum = known.length < outcomes.length || known.length === 0 ? null : sumOf(known);
-      const setGap = findSetGap(event.listing, all, isOpenAndPriced);
+      const setGap = findIncompleteSetReason(event.listing, all, isOpenAndPriced);
       const isExclusive = event.listing.mutuallyExclusive;
       const isValid = isSumConsistent(sum, { isExclusive, isExhaustive: setGap === null });
       return { event, outcomes, sum, isValid, setGap, generatedAt: clock.now() };

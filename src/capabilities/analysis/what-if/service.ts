@@ -4,7 +4,7 @@ import type { MarketPair } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { CorrelationService } from "../../markets/correlation/index.ts";
 import { findByQuestion } from "../../markets/question-search/index.ts";
-import { conditionOn, findLogicalRelation } from "../../markets/relations/index.ts";
+import { conditionalProbabilities, findLogicalRelation } from "../../markets/relations/index.ts";
 import type { Analyses } from "../analyses/index.ts";
 import type { Dependence, MarketProbability } from "./model.ts";
 
@@ -55,7 +55,11 @@ export function createWhatIfService(ports: WhatIfPorts) {
       const logical = findLogicalRelation(question.market, hypothesis.market, ports);
       const measured = logical === null ? await ports.correlate(question.market, hypothesis.market) : null;
       const correlation = measured?.correlation ?? null;
-      const { ifYes, ifNo } = conditionOn({ dependence: logical, correlation }, p.probability, q.probability);
+      const { ifYes, ifNo } = conditionalProbabilities(
+        { dependence: logical, correlation },
+        p.probability,
+        q.probability,
+      );
       const dependence: Dependence = logical ?? (correlation === null ? "unknown" : "correlation");
       return {
         question: p,

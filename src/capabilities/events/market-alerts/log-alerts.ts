@@ -5,16 +5,16 @@ import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
-  type EarlierShift,
   type HourlyClose,
   hourlySigma,
   isLargeMove,
+  type PriceShiftAlert,
   type PriceShiftLimits,
   shiftSigmas,
 } from "../../../quant/alerts/price-shift.ts";
-import { isWhale, shareOfVolume, type TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
+import { isWhale, shareOfVolume, type TradeSizeHistogram, type WhaleLimits } from "../../../quant/alerts/whale.ts";
 import { readHourlyCloses, readTradeAmounts } from "../../../storage/index.ts";
-import { originOf, type PriceShiftDetector, type ShiftCandidate } from "./price-shift-detector.ts";
+import { type PriceShiftDetector, type ShiftCandidate, shiftOriginOf } from "./price-shift-detector.ts";
 import type { WhaleCandidate, WhaleDetector } from "./whale-detector.ts";
 
 const TITLE_LENGTH_MAX = 1_000;
@@ -38,7 +38,7 @@ const SHIFTS_LOCK_ID = "4713380642198337521";
 
 interface ClassifiedShift {
   readonly sigma: number | null;
-  readonly lastShift: EarlierShift | null;
+  readonly lastShift: PriceShiftAlert | null;
   readonly event: NewEvent | null;
 }
 
@@ -90,7 +90,7 @@ function readCloses(database: Database, candidates: readonly ShiftCandidate[]) {
 async function readShifts(
   database: Pick<Database, "query">,
   candidates: readonly ShiftCandidate[],
-): Promise<EarlierShift[][]> {
+): Promise<PriceShiftAlert[][]> {
   const keys = candidates.flatMap(({ market, latest }) => recentShiftKeys(market, latest.at));
   const events = await selectEventsByKey(database, keys);
   return candidates.map(({ market: { listing } }) =>
@@ -105,7 +105,7 @@ async function readShifts(
 export function classifyShift(
   candidate: ShiftCandidate,
   closes: readonly HourlyClose[],
-  shifts: readonly EarlierShift[],
+  shifts: readonly PriceShiftAlert[],
   { minMove, minSigmas, sigmaFloor, minHours }: PriceShiftLimits,
 ): ClassifiedShift {
   const { latest } = candidate;
@@ -118,7 +118,7 @@ export function classifyShift(
   const number = shifts.filter(({ at }) => Math.floor(at / HOUR_MS) === hour).length;
   if (sigma === null || number >= SHIFTS_PER_HOUR_MAX) return known;
   // After a restart, the last alert is only in the log.
-  const old = originOf(lastShift, latest.at) ?? candidate.old;
+  const old = shiftOriginOf(lastShift, latest.at) ?? candidate.old;
   if (!isLargeMove(old.yesPrice, latest.yesPrice, latest.at, lastShift, minMove)) return known;
   const sigmas = shiftSigmas(old.yesPrice, latest.yesPrice, sigma, sigmaFloor);
   if (Math.abs(sigmas) < minSigmas) return known;
@@ -160,7 +160,7 @@ export async function logWhales(
  */
 export function classifyWhale(
   candidate: WhaleCandidate,
-  sizes: TradeSizes | null,
+  sizes: TradeSizeHistogram | null,
   limits: WhaleLimits,
 ): NewEvent | null {
   const percentile = sizes?.percentileOf(candidate.usd) ?? null;
@@ -173,7 +173,7 @@ async function sizesOf(
   detector: WhaleDetector,
   { database, clock }: { readonly database: Database; readonly clock: Clock },
   candidate: WhaleCandidate,
-): Promise<TradeSizes | null> {
+): Promise<TradeSizeHistogram | null> {
   const { market, startedAt: until } = candidate;
   const known = detector.findSizes(candidate, clock.now());
   if (known !== null || market.storeKey === null) return known;
@@ -198,7 +198,7 @@ function recentShiftKeys(market: BoardMarket, at: number): string[] {
 }
 
 /** Returns the shift that a logged event describes; null if its payload has no prices. */
-function toEarlierShift(occurredAt: number, payload: Readonly<Record<string, unknown>>): EarlierShift | null {
+function toEarlierShift(occurredAt: number, payload: Readonly<Record<string, unknown>>): PriceShiftAlert | null {
   const { old_yes: oldPrice, new_yes: newPrice } = payload;
   if (typeof oldPrice !== "number" || typeof newPrice !== "number") return null;
   return { at: occurredAt, oldPrice, newPrice };

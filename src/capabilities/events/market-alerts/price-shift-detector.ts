@@ -2,8 +2,8 @@ import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import {
-  type EarlierShift,
   isLargeMove,
+  type PriceShiftAlert,
   type PriceShiftLimits,
   shiftSigmas,
 } from "../../../quant/alerts/price-shift.ts";
@@ -30,7 +30,7 @@ interface Watched {
   pending: { readonly at: number; readonly isUp: boolean } | null;
   /** Whether a confirmed move of the market is queued in `#candidates`. */
   isQueued: boolean;
-  lastShift: EarlierShift | null;
+  lastShift: PriceShiftAlert | null;
   /** Standard deviation of the hourly moves in log-odds, read in `hour` (hours since 1970); null if unknown. */
   sigma: { readonly hour: number; readonly value: number | null } | null;
 }
@@ -126,7 +126,7 @@ export class PriceShiftDetector {
    *
    * @param results  for each candidate: the market's standard deviation in log-odds and its last alert; null if unknown
    */
-  settle(results: readonly { readonly sigma: number | null; readonly lastShift: EarlierShift | null }[]): void {
+  settle(results: readonly { readonly sigma: number | null; readonly lastShift: PriceShiftAlert | null }[]): void {
     const settled = this.#candidates.splice(0, results.length);
     settled.forEach(({ market: { listing }, latest }, index) => {
       const watched = this.#watched.get(listing.venue)?.get(listing.marketId);
@@ -158,7 +158,7 @@ export class PriceShiftDetector {
    * the window that is furthest away.
    */
   #oldPrice({ window, lastShift }: Watched, yesPrice: number, at: number): PricePoint | null {
-    return originOf(lastShift, at) ?? window.furthestFrom(yesPrice, at);
+    return shiftOriginOf(lastShift, at) ?? window.furthestFrom(yesPrice, at);
   }
 
   #isLarge({ sigma, lastShift }: Watched, old: PricePoint, yesPrice: number, at: number): boolean {
@@ -171,7 +171,7 @@ export class PriceShiftDetector {
 }
 
 /** Returns the new price of the last alert, from which the next move is measured; null if it is older than an hour. */
-export function originOf(lastShift: EarlierShift | null, at: number): PricePoint | null {
+export function shiftOriginOf(lastShift: PriceShiftAlert | null, at: number): PricePoint | null {
   return lastShift !== null && at - lastShift.at < HOUR_MS ? { at: lastShift.at, yesPrice: lastShift.newPrice } : null;
 }
 

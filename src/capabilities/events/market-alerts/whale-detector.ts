@@ -3,7 +3,7 @@ import type { VenueId } from "../../../domain/market.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { deleteOldest } from "../../../lib/delete-oldest.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import { largestBurst, TradeSizes, type WhaleLimits } from "../../../quant/alerts/whale.ts";
+import { largestBurst, TradeSizeHistogram, type WhaleLimits } from "../../../quant/alerts/whale.ts";
 import { CANDIDATES_MAX } from "./model.ts";
 
 /**
@@ -49,7 +49,7 @@ export interface WhaleCandidate {
 }
 
 interface StoredSizes {
-  readonly sizes: TradeSizes;
+  readonly sizes: TradeSizeHistogram;
   /** Unix milliseconds. */
   readonly readAt: number;
   /** Unix milliseconds. Earlier trades were read from the store; later trades are counted on arrival. */
@@ -148,7 +148,10 @@ export class WhaleDetector {
   }
 
   /** Returns the sizes of the market's trades; null if unknown, or if they may contain the candidate's own trades. */
-  findSizes({ market, startedAt }: Pick<WhaleCandidate, "market" | "startedAt">, now: number): TradeSizes | null {
+  findSizes(
+    { market, startedAt }: Pick<WhaleCandidate, "market" | "startedAt">,
+    now: number,
+  ): TradeSizeHistogram | null {
     const key = marketKeyOf(market);
     const stored = this.#sizes.get(key);
     if (stored === undefined || now - stored.readAt > SIZES_AGE_MS_MAX || startedAt < stored.until) return null;
@@ -165,9 +168,9 @@ export class WhaleDetector {
     market: BoardMarket,
     amounts: readonly number[],
     times: { readonly until: number; readonly now: number },
-  ): TradeSizes {
+  ): TradeSizeHistogram {
     const key = marketKeyOf(market);
-    const sizes = new TradeSizes();
+    const sizes = new TradeSizeHistogram();
     for (const usd of amounts) sizes.add(usd);
     this.#sizes.delete(key);
     this.#sizes.set(key, { sizes, readAt: times.now, until: times.until });

@@ -2,7 +2,7 @@ import { AppError } from "../../../domain/errors.ts";
 import { EVENT_TYPES, type EventLog, type EventPage } from "../../../event-log/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import { collectChunk, type FanOut } from "./fan-out.ts";
-import { bitOf, encodeFrame, encodeReset, type StreamFilter } from "./frame.ts";
+import { encodeFrame, encodeReset, eventTypeBit, type StreamFilter } from "./frame.ts";
 import type { StreamClient } from "./stream-client.ts";
 
 /** Maximum number of concurrent reads of the event log for resuming clients. */
@@ -78,7 +78,7 @@ export function createCatchUp({
   const sendPage = async (client: StreamClient): Promise<void> => {
     const filter = toEventFilter(client.request.filter);
     const page = await log.readAfter(client.position ?? 0, { limit: EVENTS_PER_READ, filter });
-    if (page.hasGap) sendReset(client, startOf(page));
+    if (page.hasGap) sendReset(client, startPositionOf(page));
     const chunk = collectChunk(client.request.filter, page.events.map(encodeFrame));
     const through = chunk.isComplete ? page.through : chunk.through;
     fanOut.write(client, chunk.bytes, through, () => resume(client));
@@ -92,12 +92,12 @@ export function createCatchUp({
 }
 
 /** Returns the position before the first event after a gap. */
-export const startOf = ({ events, through }: Pick<EventPage, "events" | "through">): number =>
+export const startPositionOf = ({ events, through }: Pick<EventPage, "events" | "through">): number =>
   events[0] === undefined ? through : events[0].id - 1;
 
 function toEventFilter({ types, markets }: StreamFilter): Parameters<EventLog["readAfter"]>[1]["filter"] {
   return {
-    types: EVENT_TYPES.filter((type) => (types & bitOf(type)) !== 0),
+    types: EVENT_TYPES.filter((type) => (types & eventTypeBit(type)) !== 0),
     markets: markets?.map((name) => {
       const slash = name.indexOf("/");
       return { venue: name.slice(0, slash), marketId: name.slice(slash + 1) };

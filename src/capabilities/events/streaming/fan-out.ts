@@ -1,6 +1,6 @@
 import { type LoggedEvent, NewestEvents } from "../../../event-log/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import { encodeFrame, encodeReset, type Frame, matches, type StreamFilter } from "./frame.ts";
+import { encodeFrame, encodeReset, type Frame, matchesFilter, type StreamFilter } from "./frame.ts";
 import type { StreamClient } from "./stream-client.ts";
 
 /** Maximum total bytes of the newest events in memory. */
@@ -152,7 +152,7 @@ export function collectChunk(filter: StreamFilter, frames: Iterable<Frame>): Chu
   let size = 0;
   let through = 0;
   for (const frame of frames) {
-    if (matches(filter, frame)) {
+    if (matchesFilter(filter, frame)) {
       if (size > 0 && size + frame.bytes.length > CHUNK_BYTES_MAX)
         return { bytes: Buffer.concat(chunk), through, isComplete: false };
       chunk.push(frame.bytes);

@@ -2,7 +2,7 @@ import { EVENT_TYPES, type EventType, formatEvent, type LoggedEvent } from "../.
 
 /** Selection of the events of a stream. */
 export interface StreamFilter {
-  /** Set of event types as bits, see `bitOf`. */
+  /** Set of event types as bits, see `eventTypeBit`. */
   readonly types: number;
   /** Names of markets, see `marketNameOf`; null for all events, including those without a market. */
   readonly markets: readonly string[] | null;
@@ -11,7 +11,7 @@ export interface StreamFilter {
 /** An event in the format of Server-Sent Events, encoded once for all clients. */
 export interface Frame {
   readonly id: number;
-  /** Bit of the event type, see `bitOf`. */
+  /** Bit of the event type, see `eventTypeBit`. */
   readonly typeBit: number;
   /** Name of the event's market; null if it has none. */
   readonly market: string | null;
@@ -36,7 +36,7 @@ export function encodeFrame(event: LoggedEvent): Frame {
   const { id, type, venue, marketId } = event;
   return {
     id,
-    typeBit: bitOf(type),
+    typeBit: eventTypeBit(type),
     market: venue === null || marketId === null ? null : marketNameOf(venue, marketId),
     bytes: Buffer.from(`id: ${id}\nevent: ${type}\ndata: ${formatEvent(event)}\n\n`),
   };
@@ -49,13 +49,14 @@ export const encodeReset = (position: number): Buffer =>
 /** Encodes the reconnection time that a stopping server requests. @param retryMs  milliseconds */
 export const encodeRetry = (retryMs: number): Buffer => Buffer.from(`retry: ${Math.round(retryMs)}\n\n`);
 
-export function matches({ types, markets }: StreamFilter, { typeBit, market }: Frame): boolean {
+export function matchesFilter({ types, markets }: StreamFilter, { typeBit, market }: Frame): boolean {
   return (types & typeBit) !== 0 && (markets === null || (market !== null && markets.includes(market)));
 }
 
 /** Returns the bit of an event type in a set of types. */
-export const bitOf = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type);
+export const eventTypeBit = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type);
 
-export const typesOf = (types: readonly EventType[]): number => types.reduce((set, type) => set | bitOf(type), 0);
+export const eventTypeSet = (types: readonly EventType[]): number =>
+  types.reduce((set, type) => set | eventTypeBit(type), 0);
 
 export const marketNameOf = (venue: string, marketId: string): string => `${venue}/${marketId}`;

@@ -8,7 +8,7 @@ import { sendDirect } from "../../../http/response/direct-body.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
 import { createEventSchemas } from "./event-schema.ts";
-import { marketNameOf, typesOf } from "./frame.ts";
+import { eventTypeSet, marketNameOf } from "./frame.ts";
 import { createStreamResponse, streamHeaders, streamQuery } from "./schema.ts";
 import type { Streaming } from "./service.ts";
 import type { StreamRequest } from "./stream-client.ts";
@@ -50,7 +50,7 @@ export function streamRoutes(
       const { events, market_ids: names } = query;
       const lastEventId = headers["last-event-id"] ?? query.last_event_id;
       const filter = {
-        types: typesOf(events === undefined || events.length === 0 ? EVENT_TYPES : events),
+        types: eventTypeSet(events === undefined || events.length === 0 ? EVENT_TYPES : events),
         markets: names === undefined || names.length === 0 ? null : parseNames(names, venues),
       };
       reply.headers(HEADERS);

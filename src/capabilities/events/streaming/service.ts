@@ -6,7 +6,7 @@ import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
-import { createCatchUp, startOf } from "./catch-up.ts";
+import { createCatchUp, startPositionOf } from "./catch-up.ts";
 import { FanOut } from "./fan-out.ts";
 import { DURATION_REACHED, encodeRetry, HEARTBEAT, KEY_CHANGED, PREAMBLE } from "./frame.ts";
 import { checkKeys, type ReadPlans } from "./key-check.ts";
@@ -119,7 +119,7 @@ export function createStreaming(options: StreamingOptions) {
     fanOut.begin(await log.startOfNewest(eventsInMemoryMax));
     for (let isComplete = false; !isComplete && !signal.aborted; ) {
       const page = await log.readAfter(fanOut.through, { limit: EVENTS_PER_FIRST_READ });
-      if (page.hasGap) fanOut.begin(startOf(page));
+      if (page.hasGap) fanOut.begin(startPositionOf(page));
       fanOut.store(page.events, page.through);
       isComplete = page.through >= page.latestId;
       await clock.yieldToEventLoop();
@@ -133,7 +133,7 @@ export function createStreaming(options: StreamingOptions) {
     const batches = followEvents({ log, bus, clock, after: fanOut.through, batchMax: EVENTS_PER_BATCH, signal });
     for await (const batch of batches) {
       const startedAt = clock.monotonic();
-      if (batch.hasGap) await fanOut.sendReset(startOf(batch));
+      if (batch.hasGap) await fanOut.sendReset(startPositionOf(batch));
       await fanOut.send(batch.events, batch.through);
       fanOutMs = clock.monotonic() - startedAt;
     }

@@ -1,11 +1,11 @@
 import {
   ATTEMPT_MS_MAX,
-  ATTEMPTS_MAX,
-  OVERLAP_AFTER_MS,
-  RETRIES_MAX,
-  SLOW_MS,
-  UNSETTLED_MAX,
-  UNWRITTEN_MAX,
+  CONCURRENT_ATTEMPTS_MAX,
+  CONCURRENT_RETRIES_MAX,
+  EVENTS_IN_FLIGHT_MAX,
+  NEXT_EVENT_AFTER_MS,
+  SLOW_ATTEMPT_MS,
+  UNWRITTEN_RESULTS_MAX,
 } from "../../../domain/webhook-limits.ts";
 import type { EventLog } from "../../../event-log/index.ts";
 import { AsyncEvent } from "../../../lib/async-event.ts";
@@ -22,13 +22,13 @@ import type {
   WebhookRequest,
 } from "../../../ports/webhook-out.ts";
 import { LogPosition } from "./log-position.ts";
-import type { FailureStreak, Message, Target } from "./model.ts";
+import type { DeliveryMessage, DeliveryTarget, FailureStreak } from "./model.ts";
 import { classifyAttempt, isDelivered } from "./outcome.ts";
 import type { OwnershipCheck, OwnershipChecks } from "./ownership-checks.ts";
 import { ReceiverLatency } from "./receiver-latency.ts";
 import { type RecentEvent, type RecentEvents, toRecentEvent } from "./recent-events.ts";
 import type { ResultWriter } from "./result-writer.ts";
-import { openSecrets, type Secrets, signDelivery } from "./signature.ts";
+import { openSecrets, type SigningSecrets, signDelivery } from "./signature.ts";
 
 const RETRIES_PER_READ = 50;
 /**
@@ -75,7 +75,7 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
   readonly readRetries: (
     webhookId: string,
     page: { readonly now: number; readonly limit: number },
-  ) => Promise<{ readonly due: readonly Message[]; readonly nextAt: number | null }>;
+  ) => Promise<{ readonly due: readonly DeliveryMessage[]; readonly nextAt: number | null }>;
   readonly count: (result: "delivered" | "failed" | "postponed") => void;
 }
 
@@ -86,8 +86,8 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
  */
 export class DeliveryWorker {
   readonly #ports: DeliveryWorkerPorts;
-  readonly #target: Target;
-  readonly #secrets: Secrets;
+  readonly #target: DeliveryTarget;
+  readonly #secrets: SigningSecrets;
   readonly #position: LogPosition;
   readonly #latency = new ReceiverLatency();
   #streak: FailureStreak;
@@ -98,7 +98,7 @@ export class DeliveryWorker {
   #retriesReadableAt = 0;
   #isEnding = false;
   readonly #running = new Set<Promise<void>>();
-  readonly #slots = new FairSemaphore({ slots: ATTEMPTS_MAX });
+  readonly #slots = new FairSemaphore({ slots: CONCURRENT_ATTEMPTS_MAX });
   #firstAttempts = 0;
   #isPreviousSent = false;
   /** Monotonic time at which the last first attempt was sent. */
@@ -109,7 +109,7 @@ export class DeliveryWorker {
   /** Resolves when no attempt is running and no further attempt will begin. */
   readonly ended: Promise<void>;
 
-  constructor(ports: DeliveryWorkerPorts, target: Target) {
+  constructor(ports: DeliveryWorkerPorts, target: DeliveryTarget) {
     this.#ports = ports;
     this.#target = target;
     this.#secrets = openSecrets(this.#ports.seal, target.webhookId, target);
@@ -165,7 +165,7 @@ export class DeliveryWorker {
     const { clock, results } = this.#ports;
     const pauseMs = this.#pausedUntil - clock.now();
     if (pauseMs > 0) return pauseMs;
-    if (results.size > UNWRITTEN_MAX) await results.flushed();
+    if (results.size > UNWRITTEN_RESULTS_MAX) await results.flushed();
     const { events, through, isComplete } = await this.#readEvents();
     for (const event of events) {
       await this.#waitForTurn();
@@ -184,10 +184,10 @@ export class DeliveryWorker {
     const { clock } = this.#ports;
     while (!this.#isEnding) {
       let waitMs: number | null = null;
-      if (this.#firstAttempts < ATTEMPTS_MAX && this.#position.unsettled < UNSETTLED_MAX) {
+      if (this.#firstAttempts < CONCURRENT_ATTEMPTS_MAX && this.#position.unsettled < EVENTS_IN_FLIGHT_MAX) {
         if (this.#firstAttempts === 0 || this.#streak.count > 0) return;
         // The previous event may still wait for a slot or its ownership check.
-        const overlapAfterMs = this.#latency.isUnknown ? SLOW_MS : OVERLAP_AFTER_MS;
+        const overlapAfterMs = this.#latency.isUnknown ? SLOW_ATTEMPT_MS : NEXT_EVENT_AFTER_MS;
         if (this.#isPreviousSent) waitMs = this.#sentAt + overlapAfterMs - clock.monotonic();
         if (waitMs !== null && waitMs <= 0) return;
       }
@@ -261,7 +261,7 @@ export class DeliveryWorker {
     const sendQueue = async (): Promise<void> => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) await this.#attempt(next);
     };
-    await Promise.all(Array.from({ length: RETRIES_MAX }, sendQueue));
+    await Promise.all(Array.from({ length: CONCURRENT_RETRIES_MAX }, sendQueue));
     if (page.due.length < RETRIES_PER_READ) this.#retriesReadableAt = clock.monotonic() + RETRIES_PAUSE_MS;
     this.#planRetry(page.due.length > 0 ? clock.now() : page.nextAt);
     return 0;
@@ -274,11 +274,11 @@ export class DeliveryWorker {
   }
 
   /** Returns false if the message was not sent, because this worker ends or the receiver requested a delay. */
-  #attempt(message: Message, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
+  #attempt(message: DeliveryMessage, setSent: (isSent: boolean) => void = () => {}): Promise<boolean> {
     return this.#slots.run("", () => this.#sendWhenAvailable(message, setSent));
   }
 
-  async #sendWhenAvailable(message: Message, setSent: (isSent: boolean) => void): Promise<boolean> {
+  async #sendWhenAvailable(message: DeliveryMessage, setSent: (isSent: boolean) => void): Promise<boolean> {
     const { clock, random, count } = this.#ports;
     for (;;) {
       const result = await this.#sendInSlot(message, setSent);
@@ -305,7 +305,7 @@ export class DeliveryWorker {
    * Sends a message in a slot. An attempt to a healthy receiver that runs for a second moves to a late slot if one is
    * free.
    */
-  async #sendInSlot(message: Message, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
+  async #sendInSlot(message: DeliveryMessage, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;
     const health = this.#health;
@@ -321,7 +321,7 @@ export class DeliveryWorker {
     let cancelMove = () => {};
     const onStart = () => {
       setSent(true);
-      if (health === "healthy") cancelMove = clock.setTimeout(moveToLateSlot, SLOW_MS);
+      if (health === "healthy") cancelMove = clock.setTimeout(moveToLateSlot, SLOW_ATTEMPT_MS);
     };
     try {
       return await this.#send(message, { health, onStart });
@@ -332,7 +332,7 @@ export class DeliveryWorker {
     }
   }
 
-  async #send(message: Message, options: Pick<WebhookRequest, "health" | "onStart">): Promise<AttemptResult> {
+  async #send(message: DeliveryMessage, options: Pick<WebhookRequest, "health" | "onStart">): Promise<AttemptResult> {
     const { clock } = this.#ports;
     // A Retry-After may have arrived during the read or the wait for a slot. The retry is read again after the delay.
     if (!this.#isEnding && clock.now() < this.#pausedUntil) return message.attempts > 0 ? "not_owned" : "paused";
@@ -363,7 +363,7 @@ export class DeliveryWorker {
   }
 
   #post(
-    { eventId, body }: Message,
+    { eventId, body }: DeliveryMessage,
     sentAt: number,
     options: Pick<WebhookRequest, "health" | "onStart">,
   ): Promise<WebhookAttempt> {
@@ -372,7 +372,7 @@ export class DeliveryWorker {
     return this.#ports.out.post({ url, headers, body, deadlineMs: ATTEMPT_MS_MAX, customerId, ...options });
   }
 
-  #record(message: Message, answer: WebhookAnswer, times: Parameters<typeof classifyAttempt>[2]): void {
+  #record(message: DeliveryMessage, answer: WebhookAnswer, times: Parameters<typeof classifyAttempt>[2]): void {
     const { log, results, count } = this.#ports;
     const { webhookId, revision } = this.#target;
     const { delivery, streak, disables, pausedUntil } = classifyAttempt(
@@ -395,7 +395,7 @@ export class DeliveryWorker {
   }
 }
 
-const toMessage = ({ id, type, body }: RecentEvent): Message => ({
+const toMessage = ({ id, type, body }: RecentEvent): DeliveryMessage => ({
   eventId: id,
   eventType: type,
   body,

@@ -1,9 +1,9 @@
 import {
-  DELIVERY_DAYS,
+  CONCURRENT_READS_MAX,
+  DELIVERY_RETENTION_DAYS,
   FAILING_ATTEMPTS_MAX,
   HEALTHY_ATTEMPTS_MAX,
   LATE_ATTEMPTS_MAX,
-  READS_MAX,
   RETRY_DELAYS_MS,
   SLOW_ATTEMPTS_MAX,
 } from "../../../domain/webhook-limits.ts";
@@ -14,7 +14,7 @@ import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DeliveryPorts, DeliveryWorker, type DeliveryWorkerPorts } from "./delivery-worker.ts";
-import { type Target, WEBHOOKS_TOPIC } from "./model.ts";
+import { type DeliveryTarget, WEBHOOKS_TOPIC } from "./model.ts";
 import {
   claimWebhooks,
   countWaiting,
@@ -100,7 +100,7 @@ export class Dispatcher {
         slow: new FairSemaphore(shareOf(SLOW_ATTEMPTS_MAX)),
         late: new FairSemaphore(shareOf(LATE_ATTEMPTS_MAX)),
         failing: new FairSemaphore(shareOf(FAILING_ATTEMPTS_MAX)),
-        reads: new FairSemaphore({ slots: READS_MAX }),
+        reads: new FairSemaphore({ slots: CONCURRENT_READS_MAX }),
       },
       retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
       readRetries: (webhookId, page) => selectRetries(database, webhookId, page),
@@ -212,7 +212,7 @@ export class Dispatcher {
     for (const [webhookId, worker] of this.#workers) if (revisions.get(webhookId) !== worker.revision) worker.end();
   }
 
-  #open(target: Target): void {
+  #open(target: DeliveryTarget): void {
     const { log } = this.#options;
     const { webhookId } = target;
     try {
@@ -244,7 +244,7 @@ export class Dispatcher {
 
   async #clean(): Promise<void> {
     const { database, clock } = this.#options;
-    await deleteOldDeliveries(database, clock.now() - DELIVERY_DAYS * 24 * HOUR_MS);
+    await deleteOldDeliveries(database, clock.now() - DELIVERY_RETENTION_DAYS * 24 * HOUR_MS);
   }
 
   async #countWaiting(): Promise<void> {

@@ -34,7 +34,7 @@ export type SealedSecrets = {
 };
 
 /** A webhook with the data for its delivery. */
-export interface Target extends SealedSecrets {
+export interface DeliveryTarget extends SealedSecrets {
   readonly webhookId: string;
   readonly customerId: string;
   readonly url: string;
@@ -48,7 +48,7 @@ export interface Target extends SealedSecrets {
 export type DeliveryStatus = "delivered" | "retrying" | "failed" | "canceled";
 
 /** An event to send to a webhook. */
-export type Message = {
+export type DeliveryMessage = {
   readonly eventId: number;
   readonly eventType: EventType;
   readonly body: string;

@@ -2,7 +2,7 @@ import { columnsOf } from "../../../lib/columns-of.ts";
 import { deleteRows } from "../../../lib/delete-in-batches.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
-import type { Delivery, FailureStreak, Message, Target } from "./model.ts";
+import type { Delivery, DeliveryMessage, DeliveryTarget, FailureStreak } from "./model.ts";
 
 const DELETE_BATCHES_MAX = 200;
 
@@ -45,8 +45,8 @@ export async function claimWebhooks(
   nodeId: string,
   held: readonly string[],
   activeCount: number,
-): Promise<Target[]> {
-  const rows = await database.query<Omit<Target, "streak"> & FailureStreak>(
+): Promise<DeliveryTarget[]> {
+  const rows = await database.query<Omit<DeliveryTarget, "streak"> & FailureStreak>(
     `update webhooks set holder = $1 where webhook_id in (
        select webhook_id from webhooks
        where enabled and ${IS_ENTITLED} and webhook_id <> all($2::text[]) and (holder = $1
@@ -95,14 +95,14 @@ export async function selectDeliverable(
 }
 
 /** A delivery that waits for a retry. The body is null if the retry is not due. */
-type WaitingRow = Omit<Message, "body"> & { readonly body: string | null; readonly nextAttemptAt: number };
+type WaitingRow = Omit<DeliveryMessage, "body"> & { readonly body: string | null; readonly nextAttemptAt: number };
 
 /** Selects the due retries of a webhook, and the time of the next retry. */
 export async function selectRetries(
   database: Database,
   webhookId: string,
   { now, limit }: { readonly now: number; readonly limit: number },
-): Promise<{ readonly due: Message[]; readonly nextAt: number | null }> {
+): Promise<{ readonly due: DeliveryMessage[]; readonly nextAt: number | null }> {
   const rows = await database.query<WaitingRow>(
     `select event_id as "eventId", event_type as "eventType", attempts,
        ${toMillisSql("first_attempt_at")} as "firstAttemptAt", ceil(${toMillisSql("next_attempt_at")}) as "nextAttemptAt",

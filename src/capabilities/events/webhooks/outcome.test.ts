@@ -4,11 +4,17 @@ import fc from "fast-check";
 import { RETRY_DELAYS_MS } from "../../../domain/webhook-limits.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
-import type { FailureStreak, Message } from "./model.ts";
+import type { DeliveryMessage, FailureStreak } from "./model.ts";
 import { classifyAttempt } from "./outcome.ts";
 
 const NO_FAILURES: FailureStreak = { count: 0, since: null, lastAt: null };
-const MESSAGE: Message = { eventId: 1, eventType: "price_shift", body: "{}", attempts: 0, firstAttemptAt: null };
+const MESSAGE: DeliveryMessage = {
+  eventId: 1,
+  eventType: "price_shift",
+  body: "{}",
+  attempts: 0,
+  firstAttemptAt: null,
+};
 
 const answer = (status: number, fields: { retryAt?: number; bodyHead?: string } = {}): WebhookAnswer => ({
   kind: "answered",

@@ -1,7 +1,12 @@
-import { DISABLE_AFTER_MS, PAUSE_MS_MAX, RETRY_AFTER_MS_MAX, STREAK_GAP_MS } from "../../../domain/webhook-limits.ts";
+import {
+  DISABLE_AFTER_MS,
+  FAILURE_STREAK_GAP_MS,
+  RETRY_AFTER_MS_MAX,
+  RETRY_AFTER_PAUSE_MS_MAX,
+} from "../../../domain/webhook-limits.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
-import type { Delivery, FailureStreak, Message } from "./model.ts";
+import type { Delivery, DeliveryMessage, FailureStreak } from "./model.ts";
 
 /**
  * Maximum random extension of a delay, as a share, so that deliveries that failed together are not retried together.
@@ -10,7 +15,7 @@ const JITTER = 0.1;
 const GONE = 410;
 
 /** The result of an attempt. */
-export interface Outcome {
+export interface AttemptOutcome {
   readonly delivery: Delivery;
   readonly streak: FailureStreak;
   readonly disables: boolean;
@@ -29,7 +34,7 @@ export const isDelivered = (answer: WebhookAnswer): boolean =>
  * milliseconds.
  */
 export function classifyAttempt(
-  message: Message,
+  message: DeliveryMessage,
   answer: WebhookAnswer,
   {
     startedAt,
@@ -38,7 +43,7 @@ export function classifyAttempt(
   }: { readonly startedAt: number; readonly endedAt: number; readonly latencyMs: number },
   streak: FailureStreak,
   { retryDelaysMs, random }: { readonly retryDelaysMs: readonly number[]; readonly random: Random },
-): Outcome {
+): AttemptOutcome {
   const attempts = message.attempts + 1;
   const delivery = {
     eventId: message.eventId,
@@ -75,11 +80,11 @@ export function classifyAttempt(
         },
     streak: next,
     disables,
-    pausedUntil: retryAt === null ? null : Math.min(retryAt, endedAt + PAUSE_MS_MAX),
+    pausedUntil: retryAt === null ? null : Math.min(retryAt, endedAt + RETRY_AFTER_PAUSE_MS_MAX),
   };
 }
 
 function addFailure({ count, since, lastAt }: FailureStreak, at: number): FailureStreak {
-  const isContinued = since !== null && lastAt !== null && at - lastAt <= STREAK_GAP_MS;
+  const isContinued = since !== null && lastAt !== null && at - lastAt <= FAILURE_STREAK_GAP_MS;
   return { count: count + 1, since: isContinued ? since : at, lastAt: at };
 }

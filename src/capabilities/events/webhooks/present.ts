@@ -2,7 +2,7 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { DeliveryFailure } from "../../../ports/webhook-out.ts";
 import type { Delivery, Webhook } from "./model.ts";
 import { isDelivered } from "./outcome.ts";
-import type { ChangedWebhook, TestResult } from "./service.ts";
+import type { ChangedWebhook, TestDeliveryResult } from "./service.ts";
 
 /**
  * Text for an attempt without a response. An unresolved name, a private address and a refused connection have the same
@@ -52,7 +52,7 @@ export function presentDelivery(delivery: Delivery) {
 }
 
 /** Creates the WebhookTest object of the API. */
-export const presentTest = ({ answer, latencyMs }: TestResult) => ({
+export const presentTest = ({ answer, latencyMs }: TestDeliveryResult) => ({
   delivered: isDelivered(answer),
   response_status: answer.kind === "answered" ? answer.status : null,
   response_head: answer.kind === "answered" ? answer.bodyHead : null,

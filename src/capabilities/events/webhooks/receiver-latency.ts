@@ -1,4 +1,4 @@
-import { SLOW_MS } from "../../../domain/webhook-limits.ts";
+import { SLOW_ATTEMPT_MS } from "../../../domain/webhook-limits.ts";
 
 /** Measures the response time of a receiver. */
 export class ReceiverLatency {
@@ -11,10 +11,10 @@ export class ReceiverLatency {
   #lateAttempts = 0;
 
   get isSlow(): boolean {
-    return (this.#averageMs ?? 0) > SLOW_MS || this.#lateAttempts > 0;
+    return (this.#averageMs ?? 0) > SLOW_ATTEMPT_MS || this.#lateAttempts > 0;
   }
 
-  /** Whether no attempt has ended yet or run for `SLOW_MS`. */
+  /** Whether no attempt has ended yet or run for `SLOW_ATTEMPT_MS`. */
   get isUnknown(): boolean {
     return this.#averageMs === null && this.#lateAttempts === 0;
   }
@@ -23,7 +23,7 @@ export class ReceiverLatency {
     this.#averageMs = ((this.#averageMs ?? 0) + durationMs) / 2;
   }
 
-  /** Counts an attempt that has run for `SLOW_MS`. Returns a function to call once, at its end. */
+  /** Counts an attempt that has run for `SLOW_ATTEMPT_MS`. Returns a function to call once, at its end. */
   countLate(): () => void {
     this.#lateAttempts += 1;
     return () => {

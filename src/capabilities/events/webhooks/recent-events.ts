@@ -1,4 +1,4 @@
-import { RECENT_CHARACTERS_MAX, RECENT_EVENTS_MAX } from "../../../domain/webhook-limits.ts";
+import { RECENT_EVENT_CHARACTERS_MAX, RECENT_EVENTS_MAX } from "../../../domain/webhook-limits.ts";
 import { type EventType, formatEvent, type LoggedEvent, NewestEvents } from "../../../event-log/index.ts";
 
 /** An event with its body, which is formatted once for all webhooks. */
@@ -17,7 +17,7 @@ export const toRecentEvent = (event: LoggedEvent): RecentEvent => ({
 /** The newest events of the log in memory. */
 export class RecentEvents extends NewestEvents<RecentEvent> {
   constructor() {
-    super({ countMax: RECENT_EVENTS_MAX, sizeMax: RECENT_CHARACTERS_MAX, sizeOf: ({ body }) => body.length });
+    super({ countMax: RECENT_EVENTS_MAX, sizeMax: RECENT_EVENT_CHARACTERS_MAX, sizeOf: ({ body }) => body.length });
   }
 
   /** Returns at most `limit` events of these types after `position`, and the id of the last examined event. */

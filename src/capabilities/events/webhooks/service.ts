@@ -3,7 +3,7 @@ import {
   ATTEMPT_MS_MAX,
   OWNERSHIP_CHECK_MS,
   SECRET_OVERLAP_MS,
-  TEST_INTERVAL_MS,
+  TEST_DELIVERY_INTERVAL_MS,
   WEBHOOKS_PER_CUSTOMER_MAX,
 } from "../../../domain/webhook-limits.ts";
 import type { EventType } from "../../../event-log/index.ts";
@@ -40,14 +40,14 @@ export interface WebhooksPorts {
   readonly checkUrl: CheckWebhookUrl;
 }
 
-export interface Registration {
+export interface WebhookRegistration {
   readonly url: string;
   readonly events: readonly EventType[];
   /** If null, the service generates a secret and returns it once. */
   readonly secret: string | null;
 }
 
-export interface Change {
+export interface RequestedChange {
   /** Undefined leaves a field unchanged. */
   readonly enabled?: boolean;
   readonly events?: readonly EventType[];
@@ -59,7 +59,7 @@ export interface Change {
 /** A webhook, with its secret if the service has just generated it. */
 export type ChangedWebhook = Webhook & { readonly newSecret: string | null };
 
-export interface TestResult {
+export interface TestDeliveryResult {
   readonly answer: WebhookAnswer;
   /** Duration of the request; null if it did not start. */
   readonly latencyMs: number | null;
@@ -81,7 +81,10 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
 
   return {
     /** @throws AppError `webhook_limit_reached`; InvalidRequestError if the URL cannot be registered */
-    async register(customerId: string, { url: requestedUrl, events, secret }: Registration): Promise<ChangedWebhook> {
+    async register(
+      customerId: string,
+      { url: requestedUrl, events, secret }: WebhookRegistration,
+    ): Promise<ChangedWebhook> {
       const checked = checkUrl(requestedUrl);
       if (checked.kind === "invalid") throw invalid("url", checked.problem, requestedUrl);
       const newSecret = secret === null ? makeSecret() : null;
@@ -121,7 +124,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
     async change(
       customerId: string,
       webhookId: string,
-      { enabled, events, secret, rollSecret = false }: Change,
+      { enabled, events, secret, rollSecret = false }: RequestedChange,
     ): Promise<ChangedWebhook> {
       if (rollSecret && secret !== undefined)
         throw invalid("roll_secret", "roll_secret makes a secret, so send no secret with it", rollSecret);
@@ -143,9 +146,9 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
     },
 
     /** Sends a signed test event immediately, even to a disabled webhook. @throws AppError `rate_limited` */
-    async test(customerId: string, webhookId: string): Promise<TestResult> {
+    async test(customerId: string, webhookId: string): Promise<TestDeliveryResult> {
       const now = clock.now();
-      const target = await reserveTest(database, customerId, webhookId, { now, intervalMs: TEST_INTERVAL_MS });
+      const target = await reserveTest(database, customerId, webhookId, { now, intervalMs: TEST_DELIVERY_INTERVAL_MS });
       if (target === null) throw notFound();
       if ("waitMs" in target) throw rateLimited("A webhook can be tested every 10 seconds", target.waitMs);
       const id = `test_${randomBase32(random, ID_LENGTH)}`;

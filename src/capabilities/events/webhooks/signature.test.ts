@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
-import { formatSecret, keyOf, type Secrets, signDelivery } from "./signature.ts";
+import { formatSecret, type SigningSecrets, signDelivery, signingKeyOf } from "./signature.ts";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
@@ -43,7 +43,7 @@ test("the reference library accepts any body, signed by any secret", () => {
 });
 
 test("the replaced secret signs until its end; `x-webhook-signature` is always by the current one", () => {
-  const sign = (sentAt: number, current: string, previous: Secrets["previous"] = null) =>
+  const sign = (sentAt: number, current: string, previous: SigningSecrets["previous"] = null) =>
     signDelivery({ id: "evt_1", sentAt, body: "{}" }, { current, previous });
   const previous = { secret: "old", until: 2_000 };
   const [byCurrent, byOld] = [sign(1_999, SECRET), sign(1_999, "old")];
@@ -56,8 +56,8 @@ test("the replaced secret signs until its end; `x-webhook-signature` is always b
 
 test("only `whsec_` and base64 of 24 to 64 bytes is decoded", () => {
   const encode = (length: number) => `whsec_${Buffer.alloc(length, 7).toString("base64")}`;
-  for (const length of [24, 25, 32, 64]) assert.deepEqual(keyOf(encode(length)), Buffer.alloc(length, 7));
-  assert.deepEqual(keyOf(encode(25).replace(/=+$/, "")), Buffer.alloc(25, 7), "without padding");
+  for (const length of [24, 25, 32, 64]) assert.deepEqual(signingKeyOf(encode(length)), Buffer.alloc(length, 7));
+  assert.deepEqual(signingKeyOf(encode(25).replace(/=+$/, "")), Buffer.alloc(25, 7), "without padding");
   for (const text of [encode(23), encode(65), "whsec_", `${encode(24)}!`, encode(24).slice(6), "whsec_not base64", "é"])
-    assert.deepEqual(keyOf(text), Buffer.from(text, "utf8"), text);
+    assert.deepEqual(signingKeyOf(text), Buffer.from(text, "utf8"), text);
 });

@@ -10,7 +10,7 @@ const KEY_BYTES_MAX = 64;
  * Returns the key of a secret: the decoded bytes of `whsec_` and base64 of 24 to 64 bytes, as specified by Standard
  * Webhooks, or the UTF-8 bytes of any other text.
  */
-export function keyOf(secret: string): Buffer {
+export function signingKeyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : null;
   const bytes = Buffer.from(encoded ?? "", "base64");
   const isEncoded = encoded !== null && bytes.toString("base64").replace(/=+$/, "") === encoded.replace(/=+$/, "");
@@ -20,7 +20,7 @@ export function keyOf(secret: string): Buffer {
 export const formatSecret = (bytes: Uint8Array): string => `${PREFIX}${Buffer.from(bytes).toString("base64")}`;
 
 /** The secrets with which deliveries of a webhook are signed. */
-export interface Secrets {
+export interface SigningSecrets {
   readonly current: string;
   /** The replaced secret, which is also used until `until` (Unix milliseconds). */
   readonly previous: { readonly secret: string; readonly until: number } | null;
@@ -36,7 +36,7 @@ export function openSecrets(
   seal: Pick<SecretBox, "open">,
   webhookId: string,
   { sealedSecret, sealedPreviousSecret, previousSecretUntil }: SealedSecrets,
-): Secrets {
+): SigningSecrets {
   const current = seal.open(sealedSecret, webhookId);
   if (sealedPreviousSecret === null) return { current, previous: null };
   try {
@@ -59,16 +59,16 @@ export function openSecrets(
  */
 export function signDelivery(
   { id, sentAt, body }: { readonly id: string; readonly sentAt: number; readonly body: string },
-  { current, previous }: Secrets,
+  { current, previous }: SigningSecrets,
 ): Record<string, string> {
   const timestamp = String(Math.floor(sentAt / 1_000));
   const secrets = previous !== null && sentAt < previous.until ? [current, previous.secret] : [current];
   const content = `${id}.${timestamp}.${body}`;
-  const sign = (secret: string) => `v1,${createHmac("sha256", keyOf(secret)).update(content).digest("base64")}`;
+  const sign = (secret: string) => `v1,${createHmac("sha256", signingKeyOf(secret)).update(content).digest("base64")}`;
   return {
     "webhook-id": id,
     "webhook-timestamp": timestamp,
     "webhook-signature": secrets.map(sign).join(" "),
-    "x-webhook-signature": createHmac("sha256", keyOf(current)).update(body).digest("hex"),
+    "x-webhook-signature": createHmac("sha256", signingKeyOf(current)).update(body).digest("hex"),
   };
 }

@@ -1,5 +1,5 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { openResolutionTime } from "../../../domain/close-time.ts";
+import { validResolutionTime } from "../../../domain/close-time.ts";
 import { type TakerFee, yesPrice } from "../../../domain/market.ts";
 import { type BookLevel, isCrossed, type OrderBook, offersOf } from "../../../domain/order-book.ts";
 import { complement, fromMicros, type Side, toMicros } from "../../../domain/price.ts";
@@ -60,7 +60,7 @@ export function canTrade({ listing }: BoardMarket): boolean {
 }
 
 /** Returns the best bid and ask of a market; null if the market cannot be traded. */
-export const topOf = (market: BoardMarket): TopOfBook | null => topOfQuotes(quotesOf(market));
+export const topOfBookOf = (market: BoardMarket): TopOfBook | null => topOfQuotes(quotesOf(market));
 
 /** Best offer of a side; null without an offer. */
 function priceOf({ bid, ask }: TopOfBook, side: Side): number | null {
@@ -137,7 +137,7 @@ export function describePair(
 ): CrossVenueOpportunity | null {
   const topA = topOfQuotes(a);
   const topB = topOfQuotes(b);
-  if (topA === null || topB === null || isStale(a, now) || isStale(b, now)) return null;
+  if (topA === null || topB === null || isQuoteStale(a, now) || isQuoteStale(b, now)) return null;
   const prices = comparePrices(pair.relation, topA, topB);
   if (prices === null) return null;
   const { yesPrices, spread, sides } = prices;
@@ -154,7 +154,7 @@ export function describePair(
 }
 
 /** Whether the last confirmation of the quotes is older than `QUOTE_AGE_MS_MAX`. */
-export const isStale = ({ at }: Pick<MarketQuotes, "at">, now: number): boolean => now - at > QUOTE_AGE_MS_MAX;
+export const isQuoteStale = ({ at }: Pick<MarketQuotes, "at">, now: number): boolean => now - at > QUOTE_AGE_MS_MAX;
 
 export function createLeg(quotes: MarketQuotes, fee: TakerFee, side: Side): OpportunityLeg {
   return { quotes, fee, side, offers: offersOf(quotes, side) };
@@ -223,6 +223,6 @@ function widestSpread(legs: readonly OpportunityLeg[]): number | null {
  * unknown.
  */
 function daysUntilSettlement(legs: readonly OpportunityLeg[], now: number): number | null {
-  const times = legs.flatMap(({ quotes: { market } }) => openResolutionTime(market.listing, now) ?? []);
+  const times = legs.flatMap(({ quotes: { market } }) => validResolutionTime(market.listing, now) ?? []);
   return times.length < legs.length ? null : Math.max(0, (Math.max(...times) - now) / DAY_MS);
 }

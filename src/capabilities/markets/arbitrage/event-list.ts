@@ -17,7 +17,7 @@ const EVENTS_PER_SLICE = 100;
  * The price differences within the events of all trading venues. A change of an event or of one of its markets marks
  * the event as changed. Changed events are recomputed before the next read, in slices.
  */
-export class EventList implements MarketObserver {
+export class SetCandidateList implements MarketObserver {
   readonly #board: MarketBoard;
   readonly #clock: Clock;
   readonly #venues: ReadonlySet<VenueId>;

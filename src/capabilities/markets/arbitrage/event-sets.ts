@@ -1,8 +1,8 @@
-import { type BoardEvent, type BoardMarket, findSetGap } from "../../../board/index.ts";
+import { type BoardEvent, type BoardMarket, findIncompleteSetReason } from "../../../board/index.ts";
 import { fromMicros, type Side, toMicros } from "../../../domain/price.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
-import { buyAllNo, findLadderViolations } from "../../../quant/set-arbitrage.ts";
-import { type TopOfBook, topOf } from "./compare.ts";
+import { chooseNoContracts, findLadderViolations } from "../../../quant/set-arbitrage.ts";
+import { type TopOfBook, topOfBookOf } from "./compare.ts";
 import type { SetOpportunity } from "./model.ts";
 
 /** Purchases in the markets of one event that together pay at least `payout` and cost less before fees. */
@@ -20,7 +20,7 @@ type Tradable = { readonly market: BoardMarket; readonly top: TopOfBook };
  */
 export function findSetCandidates(event: BoardEvent, markets: readonly BoardMarket[]): SetCandidate[] {
   const tradable = markets.flatMap((market): Tradable[] => {
-    const top = topOf(market);
+    const top = topOfBookOf(market);
     return top === null ? [] : [{ market, top }];
   });
   if (tradable.length < 2 || hasUnlistedMarket(event, markets)) return [];
@@ -29,7 +29,7 @@ export function findSetCandidates(event: BoardEvent, markets: readonly BoardMark
   // less than 1.
   if (markets.some(({ listing }) => listing.outcome?.kind === "partial" || listing.outcome?.kind === "void")) return [];
   const canTradeYes = (market: BoardMarket) => tradable.some((candidate) => candidate.market === market);
-  const isComplete = findSetGap(event.listing, markets, canTradeYes) === null;
+  const isComplete = findIncompleteSetReason(event.listing, markets, canTradeYes) === null;
   return [...(isComplete ? buyYes(event, tradable) : []), ...buyNo(event, tradable)];
 }
 
@@ -50,7 +50,7 @@ function buyYes(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[
 }
 
 function buyNo(event: BoardEvent, tradable: readonly Tradable[]): SetCandidate[] {
-  const trade = buyAllNo(tradable.map(({ top }) => ({ bid: top.bid, fee: top.fee })));
+  const trade = chooseNoContracts(tradable.map(({ top }) => ({ bid: top.bid, fee: top.fee })));
   if (trade === null) return [];
   const chosen = trade.markets.flatMap((index) => tradable[index] ?? []);
   const spread = fromMicros(chosen.reduce((sum, { top }) => sum + toMicros(top.bid ?? 0), -toMicros(1)));

@@ -13,8 +13,8 @@ export const MATCH_CONFIDENCE_MIN = 0.5;
  */
 export const QUOTE_AGE_MS_MAX = 10 * 60_000;
 
-export const KINDS = ["cross_venue", "exclusive_set", "ladder"] as const;
-export const STRATEGIES = ["buy_all_yes", "buy_all_no", "buy_wide_yes_narrow_no"] as const;
+export const OPPORTUNITY_KINDS = ["cross_venue", "exclusive_set", "ladder"] as const;
+export const SET_STRATEGIES = ["buy_all_yes", "buy_all_no", "buy_wide_yes_narrow_no"] as const;
 
 /** Contracts at one price of the YES contract. The size is null if the venue does not publish it. */
 export interface QuotedLevel {
@@ -83,7 +83,7 @@ export interface CrossVenueOpportunity extends OpportunityFigures {
 /** Contracts of one event that together pay more than they cost. */
 export interface SetOpportunity extends OpportunityFigures {
   readonly kind: "exclusive_set" | "ladder";
-  readonly strategy: (typeof STRATEGIES)[number];
+  readonly strategy: (typeof SET_STRATEGIES)[number];
   readonly event: BoardEvent;
   /** Guaranteed payout in USD of one contract of each leg. */
   readonly payout: number;

@@ -4,15 +4,15 @@ import fc from "fast-check";
 import { ScriptedPairs, samplePair } from "../../../../test/support/markets/arbitrage-api.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "../../../board/index.ts";
-import { comparePrices, topOf } from "./compare.ts";
-import { PairList } from "./pair-list.ts";
+import { comparePrices, topOfBookOf } from "./compare.ts";
+import { ComparedPairList } from "./pair-list.ts";
 
 const VENUES = ["alpha", "beta", "delta"];
 
 function setUp() {
   const board = new MarketBoard(() => SAMPLE_AT);
   const pairs = new ScriptedPairs();
-  const create = () => new PairList({ board, pairs, venues: VENUES });
+  const create = () => new ComparedPairList({ board, pairs, venues: VENUES });
   const set = (venue: string, marketId: string, { listing, ...parts }: SampleParts = {}) =>
     board.apply(
       sampleMarket(marketId, { listing: { venue, takerFee: { kind: "none" }, ...listing }, ...parts }),
@@ -20,7 +20,7 @@ function setUp() {
     ).market;
   return { board, pairs, create, set };
 }
-const describe = (list: PairList) =>
+const describe = (list: ComparedPairList) =>
   [...list.compared()].map(({ pair, spread }) => `${pair.a} ${pair.b} ${spread.spread} ${spread.netSpread}`).sort();
 
 test("includes markets and pairs that existed before the list, and those that are added later in any order", () => {
@@ -120,7 +120,7 @@ test("after any changes of markets and pairs, the list equals one that is comput
         const [topA, topB] = [pair.a, pair.b].map((marketId) => {
           const [venue = "", name = ""] = marketId.split("/");
           const market = board.find(venue, name);
-          return market === null ? null : topOf(market);
+          return market === null ? null : topOfBookOf(market);
         });
         const spread = topA == null || topB == null ? null : comparePrices(pair.relation, topA, topB);
         return spread === null ? [] : `${pair.a} ${pair.b} ${spread.spread} ${spread.netSpread}`;

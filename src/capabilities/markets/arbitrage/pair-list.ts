@@ -3,7 +3,7 @@ import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
 import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
 import type { MatchedPairs, PairChanges, PairObserver } from "../matching/index.ts";
-import { comparePrices, type PairSpread, topOf } from "./compare.ts";
+import { comparePrices, type PairSpread, topOfBookOf } from "./compare.ts";
 import { MATCH_CONFIDENCE_MIN } from "./model.ts";
 
 /** A market that belongs to at least one pair. */
@@ -31,7 +31,7 @@ export interface ComparedPair {
 }
 
 /** The price differences of all matched pairs. A change of a market or pair updates only the affected pairs. */
-export class PairList implements MarketObserver, PairObserver {
+export class ComparedPairList implements MarketObserver, PairObserver {
   readonly #board: MarketBoard;
   readonly #venues: ReadonlySet<VenueId>;
   readonly #legs = new Map<string, Leg>();
@@ -124,8 +124,8 @@ export class PairList implements MarketObserver, PairObserver {
 
   #compare(entry: Entry): void {
     const { pair, a, b } = entry;
-    const topA = a.market === null ? null : topOf(a.market);
-    const topB = b.market === null ? null : topOf(b.market);
+    const topA = a.market === null ? null : topOfBookOf(a.market);
+    const topB = b.market === null ? null : topOfBookOf(b.market);
     entry.spread = topA === null || topB === null ? null : comparePrices(pair.relation, topA, topB);
     if (entry.spread === null) this.#compared.delete(entry);
     else this.#compared.add(entry);

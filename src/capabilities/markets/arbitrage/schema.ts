@@ -11,7 +11,7 @@ import {
 } from "../../../http/schema-types.ts";
 import { commaList, emptyIsAbsent } from "../../../http/validation/index.ts";
 import { SCAN_MS_MAX } from "./live-scan.ts";
-import { KINDS, REFRESH_FAILURES, STRATEGIES } from "./model.ts";
+import { OPPORTUNITY_KINDS, REFRESH_FAILURES, SET_STRATEGIES } from "./model.ts";
 import type { presentCrossVenueList, presentSetList } from "./present.ts";
 
 export const MIN_SPREAD_DEFAULT = 0.02;
@@ -190,13 +190,16 @@ function listSchema(trading: readonly string[]) {
         probability("Probability that both markets ask the same question. Only of `cross_venue`."),
       ),
       kind: Type.Optional(
-        oneOf(KINDS, "Present if it is not `cross_venue`. `legs` and `net_spread` are then present without `expand`."),
+        oneOf(
+          OPPORTUNITY_KINDS,
+          "Present if it is not `cross_venue`. `legs` and `net_spread` are then present without `expand`.",
+        ),
       ),
       platform: Type.Optional(oneOf(trading, { description: "Venue of the event. Not of `cross_venue`." })),
       event_slug: Type.Optional(Type.String({ description: "Slug of the event. Not of `cross_venue`." })),
       strategy: Type.Optional(
         oneOf(
-          STRATEGIES,
+          SET_STRATEGIES,
           "`buy_all_yes`: YES of every market of an exclusive and exhaustive set; one of them pays. `buy_all_no`: NO of markets of which at most one resolves YES; all others pay. `buy_wide_yes_narrow_no`: YES of a threshold or deadline and NO of a stricter one, which implies it; at least one pays.",
         ),
       ),
@@ -264,7 +267,7 @@ export function createArbitrageSchemas({ trading }: Pick<VenueIds, "trading">) {
     listQuery: Type.Object({
       ...liveQuery(trading),
       kind: Type.Optional(
-        oneOf(KINDS, {
+        oneOf(OPPORTUNITY_KINDS, {
           default: "cross_venue",
           description:
             "`cross_venue`: the same question on two venues. `exclusive_set`: markets of one event that exclude each other. `ladder`: thresholds or deadlines of one event, of which the stricter ones imply the others.",

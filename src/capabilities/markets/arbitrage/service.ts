@@ -6,8 +6,8 @@ import type { VenueStatusReport } from "../../../ingest/index.ts";
 import { scoreArbitrage } from "../../../quant/arbitrage.ts";
 import type { MatchedPairs } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
-import { canTrade, createLeg, describeLegs, describePair, isStale, quotesOf, quotesOfBook } from "./compare.ts";
-import { EventList } from "./event-list.ts";
+import { canTrade, createLeg, describeLegs, describePair, isQuoteStale, quotesOf, quotesOfBook } from "./compare.ts";
+import { SetCandidateList } from "./event-list.ts";
 import type { SetCandidate } from "./event-sets.ts";
 import { LiveScan, type ScannedBooks, type ScanSelection } from "./live-scan.ts";
 import {
@@ -20,7 +20,7 @@ import {
   type SetOpportunity,
   type VenueState,
 } from "./model.ts";
-import { type ComparedPair, PairList } from "./pair-list.ts";
+import { type ComparedPair, ComparedPairList } from "./pair-list.ts";
 
 /** Maximum increase of the capital of two orders by fee rounding, in USD. */
 const ROUNDED_FEES_USD_MAX = 0.1;
@@ -42,14 +42,14 @@ export type ArbitrageService = ReturnType<typeof createArbitrageService>;
  * change of the board.
  */
 export function createArbitrageService({ board, clock, pairs, venues, readBook, venueHealth }: ArbitrageDependencies) {
-  const pairList = new PairList({ board, pairs, venues });
+  const pairList = new ComparedPairList({ board, pairs, venues });
   const findCandidates = (selection: ScanSelection) => {
     const states = readVenues(venues, venueHealth());
     return [...pairList.compared()]
       .filter((candidate) => isSelected(candidate, selection) && areUp(candidate, states))
       .sort((a, b) => b.spread.netSpread - a.spread.netSpread || compareIds(a, b));
   };
-  const eventList = new EventList({ board, clock, venues });
+  const eventList = new SetCandidateList({ board, clock, venues });
   const liveScan = new LiveScan({ clock, readBook, findCandidates });
 
   return {
@@ -61,7 +61,7 @@ export function createArbitrageService({ board, clock, pairs, venues, readBook, 
       const candidates = [...pairList.compared()]
         .filter((candidate) => isSelected(candidate, filter) && areUp(candidate, states))
         .filter(({ spread }) => minNetSpread === null || spread.netSpread >= minNetSpread)
-        .filter(({ a, b }) => !isStale({ at: Math.min(a.updatedAt, b.updatedAt) }, now))
+        .filter(({ a, b }) => !isQuoteStale({ at: Math.min(a.updatedAt, b.updatedAt) }, now))
         .map((candidate) => ({ ...candidate, scoreMax: findScoreMax(candidate, now) }))
         .sort((a, b) => b.scoreMax - a.scoreMax || b.spread.netSpread - a.spread.netSpread);
       // Computes only candidates whose score bound reaches the best scores so far.
@@ -151,7 +151,7 @@ function describeSet(candidate: SetCandidate, board: MarketBoard, now: number): 
     const market = board.find(listing.venue, listing.marketId);
     if (market === null || market.listing.takerFee === null || !canTrade(market)) return [];
     const leg = createLeg(quotesOf(market), market.listing.takerFee, side);
-    return leg.offers.length === 0 || isStale(leg.quotes, now) ? [] : [leg];
+    return leg.offers.length === 0 || isQuoteStale(leg.quotes, now) ? [] : [leg];
   });
   if (legs.length < candidate.legs.length) return null;
   const cost = legs.reduce((sum, { offers }) => sum + toMicros(offers[0]?.price ?? payout), 0);

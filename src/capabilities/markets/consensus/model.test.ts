@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import {
-  type AgentReports,
+  type AgentReportTotals,
   computeConsensus,
   divergenceSignal,
   impliedProbability,
   isPlausible,
-  netView,
+  netPosition,
   type TradeReport,
 } from "./model.ts";
 
@@ -20,7 +20,7 @@ const yes = (price: number, sizeUsd = 100, ageMs = 0): Trade => ({ side: "yes", 
 const no = (price: number, sizeUsd = 100, ageMs = 0): Trade => ({ side: "no", price, sizeUsd, ageMs });
 
 /** The totals of an agent with these trades, all of them plausible. */
-function agentWith(...trades: readonly Trade[]): AgentReports {
+function agentWith(...trades: readonly Trade[]): AgentReportTotals {
   const totalOf = (side: Trade["side"]) =>
     trades
       .filter((trade) => trade.side === side)
@@ -66,24 +66,24 @@ test("without reports there is no probability", () => {
 });
 
 test("an agent with equal numbers of YES and NO contracts has no view", () => {
-  assert.equal(netView(agentWith(yes(0.9, 90), no(0.1, 10)), PERIOD_MS), null);
-  assert.equal(netView(agentWith(yes(0.1, 7), yes(0.2, 28), no(0.7, 147)), PERIOD_MS), null);
-  assert.equal(netView(agentWith(), PERIOD_MS), null);
+  assert.equal(netPosition(agentWith(yes(0.9, 90), no(0.1, 10)), PERIOD_MS), null);
+  assert.equal(netPosition(agentWith(yes(0.1, 7), yes(0.2, 28), no(0.7, 147)), PERIOD_MS), null);
+  assert.equal(netPosition(agentWith(), PERIOD_MS), null);
 });
 
 test("the view of an agent is computed from its remaining contracts", () => {
   // 1,000 YES contracts, 250 NO contracts: three quarters of the YES trade remain.
-  const view = netView(agentWith(yes(0.4, 400), no(0.8, 200)), PERIOD_MS);
+  const view = netPosition(agentWith(yes(0.4, 400), no(0.8, 200)), PERIOD_MS);
   assertNear(view?.probability, 0.4, 1e-12);
   assertNear(view?.usd, 300, 1e-12);
-  const opposite = netView(agentWith(no(0.4, 400), yes(0.8, 200)), PERIOD_MS);
+  const opposite = netPosition(agentWith(no(0.4, 400), yes(0.8, 200)), PERIOD_MS);
   assertNear(opposite?.probability, 0.6, 1e-12);
   assertNear(opposite?.usd, 300, 1e-12);
 });
 
 test("the USD of a trade in a view are halved in each half-life", () => {
-  assertNear(netView(agentWith(yes(0.4, 100, PERIOD_MS)), PERIOD_MS)?.usd, 50, 1e-12);
-  assertNear(netView(agentWith(yes(0.4, 100), yes(0.4, 100, 2 * PERIOD_MS)), PERIOD_MS)?.usd, 100, 1e-12);
+  assertNear(netPosition(agentWith(yes(0.4, 100, PERIOD_MS)), PERIOD_MS)?.usd, 50, 1e-12);
+  assertNear(netPosition(agentWith(yes(0.4, 100), yes(0.4, 100, 2 * PERIOD_MS)), PERIOD_MS)?.usd, 100, 1e-12);
 });
 
 test("in the robust figure the USD of a trade are halved in half of the period", () => {
@@ -98,11 +98,11 @@ test("rounding errors of the sums never move a probability out of [0, 1]", () =>
   const { probability } = computeConsensus([{ ...agent, usdTimesProbability: 1 + Number.EPSILON }], PERIOD_MS);
   assert.equal(probability, 1);
   const total = { ...agent.plausibleYes, usdTimesPrice: 1 + Number.EPSILON };
-  assert.equal(netView({ plausibleYes: total, plausibleNo: NOTHING }, PERIOD_MS)?.probability, 1);
+  assert.equal(netPosition({ plausibleYes: total, plausibleNo: NOTHING }, PERIOD_MS)?.probability, 1);
 });
 
 test("an agent with less than one contract has a view", () => {
-  assertNear(netView(agentWith(yes(0.5, 0.01)), PERIOD_MS)?.usd, 0.01, 1e-12);
+  assertNear(netPosition(agentWith(yes(0.5, 0.01)), PERIOD_MS)?.usd, 0.01, 1e-12);
 });
 
 test("only plausible trades count in the robust figure", () => {

@@ -4,7 +4,7 @@ import { type Side, toMicros } from "../../../domain/price.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { clamp } from "../../../lib/numbers.ts";
-import { type AgentView, robustConsensus } from "../../../quant/robust-consensus.ts";
+import { type AgentPosition, robustConsensus } from "../../../quant/robust-consensus.ts";
 
 export const CONSENSUS_PERIODS = ["24h", "7d", "30d"] as const;
 export type ConsensusPeriod = (typeof CONSENSUS_PERIODS)[number];
@@ -43,7 +43,7 @@ export interface SideTotal {
 }
 
 /** All reports of one agent in one market and period. */
-export interface AgentReports {
+export interface AgentReportTotals {
   readonly yesTrades: number;
   readonly noTrades: number;
   readonly yesUsd: number;
@@ -113,10 +113,10 @@ const NET_SHARE_MIN = 1e-9;
  *
  * @returns  null if nothing remains
  */
-export function netView(
-  { plausibleYes, plausibleNo }: Pick<AgentReports, "plausibleYes" | "plausibleNo">,
+export function netPosition(
+  { plausibleYes, plausibleNo }: Pick<AgentReportTotals, "plausibleYes" | "plausibleNo">,
   halfLifeMs: number,
-): AgentView | null {
+): AgentPosition | null {
   const isYes = plausibleYes.contracts > plausibleNo.contracts;
   const [larger, smaller] = isYes ? [plausibleYes, plausibleNo] : [plausibleNo, plausibleYes];
   if (!(larger.contracts > 0)) return null;
@@ -134,13 +134,13 @@ export function netView(
  * Computes the consensus of a market from the reports of each of its agents. The half-life of an agent's weight is half
  * of the period.
  */
-export function computeConsensus(agents: readonly AgentReports[], periodMs: number): Consensus {
-  const sum = (read: (agent: AgentReports) => number) => agents.reduce((total, agent) => total + read(agent), 0);
+export function computeConsensus(agents: readonly AgentReportTotals[], periodMs: number): Consensus {
+  const sum = (read: (agent: AgentReportTotals) => number) => agents.reduce((total, agent) => total + read(agent), 0);
   const yesUsd = sum((agent) => agent.yesUsd);
   const noUsd = sum((agent) => agent.noUsd);
   const yesTrades = sum((agent) => agent.yesTrades);
   const noTrades = sum((agent) => agent.noTrades);
-  const views = agents.flatMap((agent) => netView(agent, periodMs / 2) ?? []);
+  const views = agents.flatMap((agent) => netPosition(agent, periodMs / 2) ?? []);
   return {
     probability: agents.length === 0 ? null : clamp(sum((agent) => agent.usdTimesProbability) / (yesUsd + noUsd), 0, 1),
     robustProbability: robustConsensus(views),

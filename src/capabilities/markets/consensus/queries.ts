@@ -4,7 +4,7 @@ import { toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { CustomerData } from "../../accounts/customers/index.ts";
 import {
-  type AgentReports,
+  type AgentReportTotals,
   CONSENSUS_PERIOD_MS,
   REPORT_RETENTION_MS,
   TRADED_PRICE_MIN,
@@ -101,8 +101,8 @@ export function selectAgentReports(
   database: Pick<Database, "query">,
   { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
-): Promise<AgentReports[]> {
-  return database.query<Pick<AgentReports, keyof AgentReports>>(
+): Promise<AgentReportTotals[]> {
+  return database.query<Pick<AgentReportTotals, keyof AgentReportTotals>>(
     SELECT_AGENT_REPORTS,
     [venue, marketId, fromMs, toMs],
     "request",

@@ -2,7 +2,12 @@ import type { WorkerModule } from "../../../ports/worker-pool.ts";
 import { correlationClusters } from "../../../quant/correlation.ts";
 import { logOddsMoves } from "../../../quant/price-grid.ts";
 import { type StableCorrelation, stableCorrelations } from "../../../quant/stable-correlation.ts";
-import { CLUSTER_CORRELATION_MIN, type CorrelationTask, HORIZONS, WARNING_CORRELATION_MIN } from "./model.ts";
+import {
+  CLUSTER_CORRELATION_MIN,
+  CORRELATION_HORIZONS,
+  type CorrelationTask,
+  WARNING_CORRELATION_MIN,
+} from "./model.ts";
 import { buffersOf, type CorrelationReport, createPairTable, type ReportedPair, roundCoefficient } from "./report.ts";
 
 /**
@@ -13,7 +18,7 @@ import { buffersOf, type CorrelationReport, createPairTable, type ReportedPair, 
 export function computeReport(task: CorrelationTask): CorrelationReport {
   const { marketIds, platform, period, grid, series, generatedAt } = task;
   const moves = series.map((prices) => logOddsMoves(prices, grid));
-  const pairs = tieMatches(stableCorrelations(moves, HORIZONS[period]), task);
+  const pairs = tieMatches(stableCorrelations(moves, CORRELATION_HORIZONS[period]), task);
   return {
     marketIds,
     platform,

@@ -3,8 +3,8 @@ import type { PriceSeries, SeriesPeriod } from "../../../storage/index.ts";
 export const CORRELATION_PERIODS = ["48h", "7d", "30d"] as const satisfies readonly SeriesPeriod[];
 export type CorrelationPeriod = (typeof CORRELATION_PERIODS)[number];
 
-export const MARKETS_MIN = 2;
-export const MARKETS_MAX = 500;
+export const CORRELATED_MARKETS_MIN = 2;
+export const CORRELATED_MARKETS_MAX = 500;
 
 /** Markets with a correlation above this are in the same cluster. */
 export const CLUSTER_CORRELATION_MIN = 0.5;
@@ -24,7 +24,7 @@ export interface MatchedPair {
 /**
  * Horizons at which moves are compared, in grid steps. A step is 15 minutes for the period of 48 hours, else an hour.
  */
-export const HORIZONS: Readonly<Record<CorrelationPeriod, readonly number[]>> = {
+export const CORRELATION_HORIZONS: Readonly<Record<CorrelationPeriod, readonly number[]>> = {
   "48h": [1, 4, 16, 32],
   "7d": [1, 4, 8, 24],
   "30d": [1, 4, 8, 24],

@@ -1,12 +1,12 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { oneOf } from "../../../http/schema-types.ts";
-import type { Relationship } from "../../../quant/correlation.ts";
-import { CORRELATION_PERIODS, MARKETS_MAX, MARKETS_MIN } from "./model.ts";
+import type { CorrelationRelationship } from "../../../quant/correlation.ts";
+import { CORRELATED_MARKETS_MAX, CORRELATED_MARKETS_MIN, CORRELATION_PERIODS } from "./model.ts";
 
 const MARKET_NAME_LENGTH_MAX = 600;
 
-const RELATIONSHIPS: readonly Relationship[] = [
+const RELATIONSHIPS: readonly CorrelationRelationship[] = [
   "strong_positive",
   "positive",
   "neutral",
@@ -17,7 +17,7 @@ const RELATIONSHIPS: readonly Relationship[] = [
 
 const period = Type.Optional(oneOf(CORRELATION_PERIODS, { default: "7d", description: "Lookback." }));
 
-const PAIRS_MAX = (MARKETS_MAX * (MARKETS_MAX - 1)) / 2;
+const PAIRS_MAX = (CORRELATED_MARKETS_MAX * (CORRELATED_MARKETS_MAX - 1)) / 2;
 
 const pairChoice = {
   period,
@@ -38,8 +38,8 @@ export function createCorrelationSchemas(venues: readonly string[]) {
   return {
     body: Type.Object({
       market_ids: Type.Array(Type.String({ minLength: 1, maxLength: MARKET_NAME_LENGTH_MAX }), {
-        minItems: MARKETS_MIN,
-        maxItems: MARKETS_MAX,
+        minItems: CORRELATED_MARKETS_MIN,
+        maxItems: CORRELATED_MARKETS_MAX,
         description:
           "Markets to compare: ids at the venue `platform`, or `platform/market_id`. Markets of several venues can be mixed.",
       }),

@@ -13,7 +13,7 @@ import type { MarketsService } from "../market-data/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
 import { computeReport } from "./compute.ts";
-import { type CorrelationPeriod, type CorrelationTask, MARKETS_MAX, type MatchedPair } from "./model.ts";
+import { CORRELATED_MARKETS_MAX, type CorrelationPeriod, type CorrelationTask, type MatchedPair } from "./model.ts";
 import { type CorrelationReport, encodeReport } from "./report.ts";
 
 /** Maximum time that a request waits for history from the venues. */
@@ -153,7 +153,7 @@ export function createCorrelationService(ports: CorrelationDependencies) {
     async correlateEvent(slug: string, choice: PairChoice): Promise<AsyncIterable<string>> {
       const { markets } = ports.markets.getEvent(slug);
       const volumeOf = ({ activity }: BoardMarket) => activity.volume24hUsd ?? 0;
-      const compared = markets.toSorted((a, b) => volumeOf(b) - volumeOf(a)).slice(0, MARKETS_MAX);
+      const compared = markets.toSorted((a, b) => volumeOf(b) - volumeOf(a)).slice(0, CORRELATED_MARKETS_MAX);
       return correlate(
         compared,
         compared.map(({ listing }) => listing.marketId),

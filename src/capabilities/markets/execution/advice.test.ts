@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { advise } from "./advice.ts";
-import type { ExecutionFigures, Obstacle } from "./model.ts";
+import { adviseExecution } from "./advice.ts";
+import type { ExecutionFigures, ExecutionObstacle } from "./model.ts";
 
 /** A market with a usual spread of two cents. */
 const FIGURES: ExecutionFigures = {
@@ -19,10 +19,10 @@ const FIGURES: ExecutionFigures = {
   tick: 0.01,
   nextEvent: null,
 };
-const recommend = (parts: Partial<ExecutionFigures>, obstacle: Obstacle | null = null) =>
-  advise({ ...FIGURES, ...parts }, obstacle, "active").recommendation;
-const explain = (parts: Partial<ExecutionFigures>, obstacle: Obstacle | null = null) =>
-  advise({ ...FIGURES, ...parts }, obstacle, "active").rationale;
+const recommend = (parts: Partial<ExecutionFigures>, obstacle: ExecutionObstacle | null = null) =>
+  adviseExecution({ ...FIGURES, ...parts }, obstacle, "active").recommendation;
+const explain = (parts: Partial<ExecutionFigures>, obstacle: ExecutionObstacle | null = null) =>
+  adviseExecution({ ...FIGURES, ...parts }, obstacle, "active").rationale;
 
 test("recommends a limit order for a usual spread above one cent", () => {
   assert.equal(recommend({}), "LIMIT_ORDER");
@@ -58,7 +58,7 @@ test("recommends waiting only if the spread is both rare and far above its mean"
 
 test("recommends waiting and states the reason if no order can be filled", () => {
   const unknown = { bid: null, ask: null, spread: null, slippagePercent: null, limitPrice: null };
-  const reasons: Readonly<Record<Obstacle, RegExp>> = {
+  const reasons: Readonly<Record<ExecutionObstacle, RegExp>> = {
     not_open: /^The market is active and accepts no orders\.$/,
     paused: /currently accepts no orders/,
     no_book: /no order book/,
@@ -69,9 +69,9 @@ test("recommends waiting and states the reason if no order can be filled", () =>
   };
   for (const side of ["bid", "ask", "spread"]) assert.equal(recommend({ [side]: null }), "WAIT");
   for (const [obstacle, reason] of Object.entries(reasons)) {
-    assert.equal(recommend(unknown, obstacle as Obstacle), "WAIT");
-    assert.match(explain(unknown, obstacle as Obstacle), reason);
-    assert.equal(recommend({}, obstacle as Obstacle), "WAIT");
+    assert.equal(recommend(unknown, obstacle as ExecutionObstacle), "WAIT");
+    assert.match(explain(unknown, obstacle as ExecutionObstacle), reason);
+    assert.equal(recommend({}, obstacle as ExecutionObstacle), "WAIT");
   }
 });
 
@@ -106,7 +106,7 @@ test("every number in the rationale is a figure of the response", () => {
   fc.assert(
     fc.property(figures, (values) => {
       const known = new Set([...Object.values({ ...values, nextEvent: values.nextEvent?.hours }), 48].map(String));
-      const { rationale } = advise(values, null, "active");
+      const { rationale } = adviseExecution(values, null, "active");
       for (const [text] of rationale.matchAll(/\d+(\.\d+)?(e-?\d+)?/g))
         assert.ok(known.has(text), `${text}: ${rationale}`);
     }),

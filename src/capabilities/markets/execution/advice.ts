@@ -1,5 +1,5 @@
 import type { MarketStatus } from "../../../domain/market.ts";
-import type { ExecutionFigures, Obstacle, Recommendation } from "./model.ts";
+import type { ExecutionFigures, ExecutionObstacle, Recommendation } from "./model.ts";
 
 /** A spread is unusually wide if it reaches both this percentile and this multiple of the mean. */
 const WIDE_PERCENTILE_MIN = 90;
@@ -23,7 +23,11 @@ interface Advice {
  *
  * The rationale states the figures that decided.
  */
-export function advise(figures: ExecutionFigures, obstacle: Obstacle | null, status: MarketStatus): Advice {
+export function adviseExecution(
+  figures: ExecutionFigures,
+  obstacle: ExecutionObstacle | null,
+  status: MarketStatus,
+): Advice {
   const { spread, bid, ask } = figures;
   if (obstacle !== null || spread === null || bid === null || ask === null) {
     const reason = describeObstacle(obstacle ?? "empty_book", status);
@@ -62,7 +66,7 @@ function decide(figures: ExecutionFigures, spread: number): { recommendation: Re
   return { recommendation: "LIMIT_ORDER", conclusion };
 }
 
-function describeObstacle(obstacle: Obstacle, status: MarketStatus): string {
+function describeObstacle(obstacle: ExecutionObstacle, status: MarketStatus): string {
   switch (obstacle) {
     case "not_open":
       return `The market is ${status} and accepts no orders.`;

@@ -35,4 +35,11 @@ export interface ExecutionFigures {
 }
 
 /** Why no order should be sent now, whatever the prices are. */
-export type Obstacle = "not_open" | "paused" | "no_book" | "no_bids" | "no_asks" | "empty_book" | "crossed_book";
+export type ExecutionObstacle =
+  | "not_open"
+  | "paused"
+  | "no_book"
+  | "no_bids"
+  | "no_asks"
+  | "empty_book"
+  | "crossed_book";

@@ -12,8 +12,8 @@ import { liquidityScore } from "../../../quant/liquidity.ts";
 import { spreadStatistics } from "../../../quant/spread-history.ts";
 import type { QuoteTicks } from "../../../storage/index.ts";
 import type { MarketDependencies } from "../ports.ts";
-import { advise } from "./advice.ts";
-import type { ExecutionFigures, KeyDate, Obstacle } from "./model.ts";
+import { adviseExecution } from "./advice.ts";
+import type { ExecutionFigures, ExecutionObstacle, KeyDate } from "./model.ts";
 import type { ExecutionGuidance } from "./schema.ts";
 import { guideSides } from "./sides.ts";
 
@@ -89,7 +89,7 @@ export function createExecutionService(ports: ExecutionDependencies) {
         spread_trend: figures.spreadTrend,
         liquidity_score: figures.liquidityScore,
         estimated_slippage_pct: figures.slippagePercent,
-        ...advise(figures, obstacle, listing.status),
+        ...adviseExecution(figures, obstacle, listing.status),
         suggested_limit_price: figures.limitPrice,
         ...(sides ?? NO_SIDES),
         upcoming_event: figures.nextEvent?.label ?? null,
@@ -102,7 +102,7 @@ export function createExecutionService(ports: ExecutionDependencies) {
   };
 }
 
-function findObstacle({ listing }: BoardMarket, book: OrderBook | null): Obstacle | null {
+function findObstacle({ listing }: BoardMarket, book: OrderBook | null): ExecutionObstacle | null {
   if (listing.status !== "active") return "not_open";
   if (listing.paused) return "paused";
   if (book === null) return "no_book";

@@ -17,4 +17,4 @@ export {
   type MatchingReport,
 } from "./model.ts";
 export type { PairChanges } from "./pair-table.ts";
-export { createMatching, type EqualMarket, type MatchedPairs, type Matching, type PairObserver } from "./service.ts";
+export { createMatching, type MatchedMarket, type MatchedPairs, type Matching, type PairObserver } from "./service.ts";

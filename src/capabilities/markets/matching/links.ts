@@ -6,9 +6,9 @@ import { ALSO_ON_CONFIDENCE_MIN, type AlsoOn, partnerOf } from "./model.ts";
 
 /**
  * The `also_on` links of each market. A market keeps the same object until its links change, so that its JSON can be
- * cached. Links are stored by board row for fast lookups, because a list request looks up a hundred.
+ * cached. AlsoOnLinks are stored by board row for fast lookups, because a list request looks up a hundred.
  */
-export class Links {
+export class AlsoOnLinks {
   readonly #board: MarketBoard;
   readonly #pairsOf: (id: string) => readonly MarketPair[];
   readonly #byRow: (AlsoOn | undefined)[] = [];

@@ -1,13 +1,13 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
-import { knownUsd } from "../../../domain/usd.ts";
+import { validUsd } from "../../../domain/usd.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { isSameQuestion, type MarketPair, type MatchUpdate } from "../../../matching/index.ts";
 import { referencePool } from "../../../quant/reference-pool.ts";
 import type { AreaPorts, Pipeline } from "../../area-ports.ts";
 import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
-import { Links } from "./links.ts";
+import { AlsoOnLinks } from "./links.ts";
 import { Matcher } from "./matcher.ts";
 import { type MatchRequest, partnerOf } from "./model.ts";
 import type { PairChanges } from "./pair-table.ts";
@@ -31,7 +31,7 @@ export interface PairObserver {
 }
 
 /** A market of another venue that asks the same question. */
-export interface EqualMarket {
+export interface MatchedMarket {
   readonly market: BoardMarket;
   /** True if YES of this market is NO of the given market. */
   readonly isInverse: boolean;
@@ -70,7 +70,7 @@ export function createMatching(ports: MatchingDependencies) {
     },
   });
   const { pairs } = matcher;
-  const links = new Links(board, (id) => pairs.pairsOf(id));
+  const links = new AlsoOnLinks(board, (id) => pairs.pairsOf(id));
   board.observe({ onSet: () => {}, onRemove: (row) => links.onRemove(row) });
   const decisions = createMatchDecisions({
     database,
@@ -111,7 +111,7 @@ export function createMatching(ports: MatchingDependencies) {
       .filter(isSameQuestion)
       .sort((a, b) => b.confidence - a.confidence);
 
-  const listEqualMarkets = ({ listing }: BoardMarket): EqualMarket[] =>
+  const listEqualMarkets = ({ listing }: BoardMarket): MatchedMarket[] =>
     listEqualPairs(listing.venue, listing.marketId).flatMap((pair) => {
       const partner = parseMarketId(partnerOf(pair, marketIdOf(listing)));
       const market = board.find(partner.venue, partner.marketId);
@@ -135,7 +135,7 @@ export function createMatching(ports: MatchingDependencies) {
      */
     referencePriceOf(market: BoardMarket) {
       const quotes = listEqualMarkets(market).flatMap(({ market: { yesPrice, activity }, isInverse, isPlayMoney }) => {
-        const [liquidityUsd, volume24hUsd] = [knownUsd(activity.liquidityUsd), knownUsd(activity.volume24hUsd)];
+        const [liquidityUsd, volume24hUsd] = [validUsd(activity.liquidityUsd), validUsd(activity.volume24hUsd)];
         return yesPrice === null ? [] : [{ yesPrice, isInverse, isPlayMoney, liquidityUsd, volume24hUsd }];
       });
       return referencePool(quotes);

@@ -1,5 +1,5 @@
 /** Logical relations and correlations of market outcomes, and the liquid markets related to a market. */
-export { answerCorrelation, conditionOn } from "./joint.ts";
+export { conditionalProbabilities, outcomeCorrelation } from "./joint.ts";
 export {
   findLogicalConstraints,
   findLogicalRelation,

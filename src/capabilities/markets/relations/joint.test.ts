@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
-import { answerCorrelation, conditionOn, LOGICAL_RELATIONS } from "./index.ts";
+import { conditionalProbabilities, LOGICAL_RELATIONS, outcomeCorrelation } from "./index.ts";
 
 const probability = fc.double({ min: 0, max: 1, noNaN: true });
 const rho = fc.double({ min: -1, max: 1, noNaN: true });
 const given = (dependence: (typeof LOGICAL_RELATIONS)[number] | null, p: number, q: number, correlation = 0) =>
-  conditionOn({ dependence, correlation }, p, q);
+  conditionalProbabilities({ dependence, correlation }, p, q);
 
 test("law: a probability that a logical dependence determines is exactly 0 or 1, for any two probabilities", () => {
   fc.assert(
@@ -43,14 +43,14 @@ test("law: the conditional probabilities are in [0, 1], and average to the proba
 
 test("conditional probabilities are null without a dependence and a correlation, and for a condition of probability 0", () => {
   const unknown = { ifYes: null, ifNo: null };
-  assert.deepEqual(conditionOn({ dependence: null, correlation: null }, 0.5, 0.5), unknown);
+  assert.deepEqual(conditionalProbabilities({ dependence: null, correlation: null }, 0.5, 0.5), unknown);
   assert.deepEqual(given("implies", 1, 1), { ifYes: 1, ifNo: null });
   assert.deepEqual(given("exclusive", 0, 1), { ifYes: 0, ifNo: null });
   assert.deepEqual(given("implied", 0, 0), { ifYes: null, ifNo: 0 });
 });
 
 test("the answers of the same question have the correlation 1, of opposite questions -1, for any two probabilities", () => {
-  assert.equal(answerCorrelation({ dependence: "same", correlation: null }, 0.5, 0.2), 1);
-  assert.equal(answerCorrelation({ dependence: "opposite", correlation: null }, 0.5, 0.2), -1);
-  assert.equal(answerCorrelation({ dependence: "same", correlation: null }, 0.5, 1), null);
+  assert.equal(outcomeCorrelation({ dependence: "same", correlation: null }, 0.5, 0.2), 1);
+  assert.equal(outcomeCorrelation({ dependence: "opposite", correlation: null }, 0.5, 0.2), -1);
+  assert.equal(outcomeCorrelation({ dependence: "same", correlation: null }, 0.5, 1), null);
 });

@@ -7,10 +7,10 @@ import {
 import type { LogicalRelation } from "./logical.ts";
 
 /**
- * Dependence between the outcomes of two questions: the logical relation if known, else the correlation of their price
+ * OutcomeDependence between the outcomes of two questions: the logical relation if known, else the correlation of their price
  * moves.
  */
-export interface Dependence {
+export interface OutcomeDependence {
   readonly dependence: LogicalRelation | null;
   /** In [-1, 1]; used only without a logical relation. Null if unknown. */
   readonly correlation: number | null;
@@ -27,9 +27,13 @@ export interface Dependence {
  * @param q  probability of the hypothesis, in [0, 1]
  * @returns  both null if the dependence is unknown; null for a condition of probability 0, unless the logical relation
  *   decides it
- * @example conditionOn({ dependence: "same", correlation: null }, 0.41, 0.25); // { ifYes: 1, ifNo: 0 }
+ * @example conditionalProbabilities({ dependence: "same", correlation: null }, 0.41, 0.25); // { ifYes: 1, ifNo: 0 }
  */
-export function conditionOn({ dependence, correlation }: Dependence, p: number, q: number): ConditionalProbability {
+export function conditionalProbabilities(
+  { dependence, correlation }: OutcomeDependence,
+  p: number,
+  q: number,
+): ConditionalProbability {
   switch (dependence) {
     case "same":
       return { ifYes: 1, ifNo: 0 };
@@ -57,7 +61,7 @@ const shareOf = (part: number, condition: number): number | null =>
  *
  * @returns  in [-1, 1]; null if the dependence is unknown or an outcome is certain
  */
-export function answerCorrelation(known: Dependence, p: number, q: number): number | null {
+export function outcomeCorrelation(known: OutcomeDependence, p: number, q: number): number | null {
   const joint = jointOf(known, p, q);
   const deviation = Math.sqrt(p * (1 - p) * q * (1 - q));
   if (joint === null || deviation === 0) return null;
@@ -70,7 +74,7 @@ export function answerCorrelation(known: Dependence, p: number, q: number): numb
  * Returns the probability that both questions resolve YES, limited to the range that p and q allow; null if the
  * dependence is unknown.
  */
-function jointOf({ dependence, correlation }: Dependence, p: number, q: number): number | null {
+function jointOf({ dependence, correlation }: OutcomeDependence, p: number, q: number): number | null {
   switch (dependence) {
     case "same":
     case "implies":

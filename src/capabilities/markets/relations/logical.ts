@@ -1,4 +1,4 @@
-import { type BoardMarket, eventSlugOf, findSetGap, type MarketBoard } from "../../../board/index.ts";
+import { type BoardMarket, eventSlugOf, findIncompleteSetReason, type MarketBoard } from "../../../board/index.ts";
 import { marketIdOf } from "../../../domain/market-name.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
 import type { LogicalConstraint } from "../../../trading/index.ts";
@@ -59,7 +59,8 @@ export function findLogicalConstraints(markets: readonly BoardMarket[], ports: L
   for (const slug of slugs) {
     const event = ports.board.findEvent(slug);
     const members = ports.board.marketsOfEvent(slug);
-    if (event === null || findSetGap(event.listing, members, ({ row }) => indexes.has(row)) !== null) continue;
+    if (event === null || findIncompleteSetReason(event.listing, members, ({ row }) => indexes.has(row)) !== null)
+      continue;
     constraints.push({ kind: "exhaustive", markets: members.flatMap(({ row }) => indexes.get(row) ?? []) });
   }
   return constraints;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { findCondition, isFallback, type Polarity, polarityOf } from "./condition.ts";
+import { findCondition, isFallbackClause, type Polarity, polarityOf } from "./condition.ts";
 import { splitSentences, TEXT_LENGTH_MAX } from "./plain-text.ts";
 
 const conditionOf = (text: string) => findCondition(text, splitSentences(text));
@@ -35,12 +35,12 @@ test("recognises clauses for a cancelled, postponed or undecided event", () => {
     'If the result of this election isn\'t known by May 31, 2026, the market will resolve to "No".',
     "In the event that the season is not completed by May 1, 2027, this market resolves to No.",
   ];
-  for (const text of fallbacks) assert.ok(isFallback(text), text);
+  for (const text of fallbacks) assert.ok(isFallbackClause(text), text);
   for (const text of [
     "If it rains, then the market resolves to Yes.",
     "If Lydonia does not default, then the market resolves to Yes.",
   ])
-    assert.ok(!isFallback(text), text);
+    assert.ok(!isFallbackClause(text), text);
 });
 
 test("finds what YES pays for from the title and the rules together", () => {

@@ -1,5 +1,5 @@
 import type { Side } from "../../../domain/price.ts";
-import type { Span } from "../../../text/text-dates.ts";
+import type { TextSpan } from "../../../text/text-dates.ts";
 
 /**
  * occurs: YES pays if something happens. persists: YES pays if something does not happen, or a state continues. null:
@@ -8,7 +8,7 @@ import type { Span } from "../../../text/text-dates.ts";
 export type Polarity = "occurs" | "persists" | null;
 
 /** The condition in the rules' sentence about when the market resolves YES (or NO), without "resolves YES". */
-export interface Condition {
+export interface ResolutionCondition {
   readonly start: number;
   readonly end: number;
   readonly text: string;
@@ -23,14 +23,14 @@ const FALLBACK =
   /^\W{0,3}(?:if|in the event|should) (?:no\b|neither\b|there is no\b|for any reason|.{0,120}\b(?:cancel\w*|postpone\w*|delayed|rescheduled|abandoned|forfeit\w*|not (?:yet )?(?:been )?(?:announced|completed|declared|known|held|played|called|determined|released|published|occur|take place|happen)|(?:isn|hasn|doesn|does|aren)['’]?t\b.{0,40}\b(?:known|announced|occur|place|called|declared)))/i;
 const OTHERWISE = /^\W{0,3}(?:otherwise|else)\b/i;
 
-export function isFallback(sentence: string): boolean {
+export function isFallbackClause(sentence: string): boolean {
   return (
     FALLBACK.test(sentence.trimStart().slice(0, 400)) && !/\bresolves?(?: \w+){0,2}? ["“'‘(]{0,2}yes\b/i.test(sentence)
   );
 }
 
 /** Finds the first sentence that states the condition of YES or NO, or null. */
-export function findCondition(text: string, sentences: readonly Span[]): Condition | null {
+export function findCondition(text: string, sentences: readonly TextSpan[]): ResolutionCondition | null {
   for (const { start, end } of sentences) {
     const sentence = text.slice(start, end);
     const question = QUESTION.exec(sentence);
@@ -39,7 +39,7 @@ export function findCondition(text: string, sentences: readonly Span[]): Conditi
       return { start: from, end, text: text.slice(from, end), target: "yes" };
     }
     const resolves = RESOLVES.exec(sentence);
-    if (resolves === null || OTHERWISE.test(sentence) || isFallback(sentence)) continue;
+    if (resolves === null || OTHERWISE.test(sentence) || isFallbackClause(sentence)) continue;
     const target = /^(?:no|down)$/i.test(resolves[1] ?? "") ? "no" : "yes";
     const ifAfter = /\bif\b/i.exec(sentence.slice(resolves.index));
     const ifBefore = /\bif\b/i.exec(sentence.slice(0, resolves.index));
@@ -99,7 +99,7 @@ function opposite(polarity: Polarity): Polarity {
  * @param condition  the condition of the rules; null if the rules have none, so that only the title decides
  * @param clauseEnd  end of the part of the condition that is read; later clauses are definitions
  */
-export function polarityOf(title: string, condition: Condition | null, clauseEnd: number): Polarity {
+export function polarityOf(title: string, condition: ResolutionCondition | null, clauseEnd: number): Polarity {
   const ofTitle = polarityOfClause(title);
   if (condition === null) return ofTitle;
   const ofCondition = polarityOfClause(condition.text.slice(0, Math.max(0, clauseEnd - condition.start)));

@@ -1,4 +1,4 @@
-import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
+import { validCloseTime, validExpectedTime } from "../../../domain/close-time.ts";
 import type { MarketListing } from "../../../domain/market.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { deadlineTheta, timeUrgency } from "../../../quant/time-decay.ts";
@@ -27,8 +27,8 @@ export function describeResolution(market: ResolvableMarket, eventTitle: string 
   return {
     status: listing.status === "pending" ? null : listing.status,
     expirationAt,
-    closeAt: openCloseTime(listing, now),
-    expectedResolutionAt: openExpectedTime(listing, now),
+    closeAt: validCloseTime(listing, now),
+    expectedResolutionAt: validExpectedTime(listing, now),
     hoursToExpiration: isResolved ? 0 : expirationAt === null ? null : hoursUntil(expirationAt),
     mechanism: reading.mechanism,
     rulesSummary: reading.summary,
@@ -44,8 +44,8 @@ export function describeResolution(market: ResolvableMarket, eventTitle: string 
  * date when the deadline is later. Once the venue's dates have passed, the deadline of the rules is used instead.
  */
 function computeTimes(listing: MarketListing, { deadlineAt }: RulesReading, now: number) {
-  const expectedAt = openExpectedTime(listing, now);
-  const stated = [openCloseTime(listing, now), expectedAt].filter((at) => at !== null);
+  const expectedAt = validExpectedTime(listing, now);
+  const stated = [validCloseTime(listing, now), expectedAt].filter((at) => at !== null);
   const latest = stated.length === 0 ? null : Math.max(...stated);
   if (deadlineAt !== null && deadlineAt > now && (latest === null || latest <= now))
     return { expirationAt: deadlineAt, resolvesAt: deadlineAt };

@@ -1,5 +1,5 @@
 import { type Calendar, listOccurrences, type Occurrence } from "../../../domain/calendars/calendar.ts";
-import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
+import { validCloseTime, validExpectedTime } from "../../../domain/close-time.ts";
 import type { MarketListing } from "../../../domain/market.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { KeyDate } from "./model.ts";
@@ -64,7 +64,7 @@ function mergeSameInstants(dates: readonly KeyDate[]): KeyDate[] {
 }
 
 function describeVenueDates(listing: MarketListing, now: number): KeyDate[] {
-  const [closeAt, expectedAt] = [openCloseTime(listing, now), openExpectedTime(listing, now)];
+  const [closeAt, expectedAt] = [validCloseTime(listing, now), validExpectedTime(listing, now)];
   const dates: KeyDate[] = [];
   const push = (at: number | null, label: string, impact: KeyDate["impact"]) => {
     if (at !== null) dates.push({ at, endAt: at, label, impact });

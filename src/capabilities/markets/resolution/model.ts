@@ -1,6 +1,6 @@
 import type { MarketStatus } from "../../../domain/market.ts";
 import type { TimeUrgency } from "../../../quant/time-decay.ts";
-import type { DateInstants, DateRelation, Span } from "../../../text/text-dates.ts";
+import type { DateInstants, DateRelation, TextSpan } from "../../../text/text-dates.ts";
 export const RESOLUTION_MECHANISMS = [
   "scheduled_data_release",
   "event_outcome",
@@ -10,7 +10,7 @@ export const RESOLUTION_MECHANISMS = [
 ] as const;
 export type ResolutionMechanism = (typeof RESOLUTION_MECHANISMS)[number];
 
-export const IMPACTS = ["high", "medium"] as const;
+export const KEY_DATE_IMPACTS = ["high", "medium"] as const;
 
 /** A key date of a market. Times are Unix milliseconds. */
 export interface KeyDate {
@@ -18,7 +18,7 @@ export interface KeyDate {
   /** End of the day or period; equal to `at` for an instant. */
   readonly endAt: number;
   readonly label: string;
-  readonly impact: (typeof IMPACTS)[number];
+  readonly impact: (typeof KEY_DATE_IMPACTS)[number];
 }
 
 /** How and when a market resolves, as of an instant. Times are Unix milliseconds. */
@@ -39,6 +39,6 @@ export interface Resolution {
 }
 
 /** A date in a title or in rules, with its start and end. scheduled: an event is planned at the date. */
-export interface RulesDate extends Span, DateInstants {
+export interface RulesDate extends TextSpan, DateInstants {
   readonly relation: DateRelation | "scheduled";
 }

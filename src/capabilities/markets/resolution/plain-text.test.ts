@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { hostileTexts } from "../../../../test/support/hostile-texts.ts";
-import { SUMMARY_LENGTH_MAX, splitSentences, summarise, TEXT_LENGTH_MAX, toPlainText } from "./plain-text.ts";
+import { SUMMARY_LENGTH_MAX, splitSentences, summariseRules, TEXT_LENGTH_MAX, toPlainText } from "./plain-text.ts";
 
 const sentencesOf = (text: string) => splitSentences(text).map(({ start, end }) => text.slice(start, end).trim());
 
@@ -25,17 +25,17 @@ test("splits sentences at stops before a capital letter and at line breaks, but 
 test("the summary has as many whole sentences of the text as fit", () => {
   const sentence = `${"word ".repeat(39)}end.`;
   assert.equal(
-    summarise(`${sentence} ${sentence} ${sentence} ${sentence}`.replaceAll("end. word", "end. Word")),
+    summariseRules(`${sentence} ${sentence} ${sentence} ${sentence}`.replaceAll("end. word", "end. Word")),
     [sentence, sentence, sentence].join(" ").replaceAll("end. word", "end. Word"),
   );
-  assert.equal(summarise("One. Two."), "One. Two.");
-  assert.equal(summarise(""), null);
+  assert.equal(summariseRules("One. Two."), "One. Two.");
+  assert.equal(summariseRules(""), null);
 });
 
 test("a first sentence that is too long is cut between words and marked", () => {
-  const summary = summarise("word ".repeat(400)) ?? "";
+  const summary = summariseRules("word ".repeat(400)) ?? "";
   assert.ok(summary.length <= SUMMARY_LENGTH_MAX && summary.endsWith("word…"));
-  const emoji = summarise("😀".repeat(1_000)) ?? "";
+  const emoji = summariseRules("😀".repeat(1_000)) ?? "";
   assert.ok(emoji.length <= SUMMARY_LENGTH_MAX && !/[\ud800-\udbff]…$/.test(emoji));
 });
 
@@ -49,7 +49,7 @@ test("the plain text of any text is bounded, and its summary is the beginning of
   fc.assert(
     fc.property(texts, (text) => {
       const plain = toPlainText(text);
-      const summary = summarise(plain);
+      const summary = summariseRules(plain);
       if (plain.length > TEXT_LENGTH_MAX || (summary?.length ?? 0) > SUMMARY_LENGTH_MAX) return false;
       return (summary === null) === (plain === "") && splitSentences(plain).length <= 200;
     }),

@@ -1,4 +1,4 @@
-import type { Span } from "../../../text/text-dates.ts";
+import type { TextSpan } from "../../../text/text-dates.ts";
 
 /** Maximum length of a venue's text that is read. The longest rules seen so far have 9,000 characters. */
 export const TEXT_LENGTH_MAX = 12_000;
@@ -46,8 +46,8 @@ function endsWithAbbreviation(text: string, stop: number): boolean {
  * Splits plain text into sentences, at most 200. A sentence ends at `.`, `!` or `?`, with closing quotes, before a
  * space and a capital letter, digit or quote, and at each line break.
  */
-export function splitSentences(text: string): readonly Span[] {
-  const spans: Span[] = [];
+export function splitSentences(text: string): readonly TextSpan[] {
+  const spans: TextSpan[] = [];
   let start = 0;
   const push = (end: number) => {
     if (text.slice(start, end).trim() !== "") spans.push({ start, end });
@@ -63,7 +63,7 @@ export function splitSentences(text: string): readonly Span[] {
 }
 
 /** Returns the first sentences of plain text, at most `SUMMARY_LENGTH_MAX` characters, or null if there is no text. */
-export function summarise(text: string): string | null {
+export function summariseRules(text: string): string | null {
   let summary = "";
   for (const { start, end } of splitSentences(text)) {
     const sentence = text.slice(start, end).trim();

@@ -1,4 +1,4 @@
-import { openCloseTime } from "../../../domain/close-time.ts";
+import { validCloseTime } from "../../../domain/close-time.ts";
 import type { MarketListing } from "../../../domain/market.ts";
 import type { TimeZone } from "../../../lib/dates/zoned-time.ts";
 import { defaultZoneOf } from "../../../text/clock-times.ts";
@@ -6,14 +6,14 @@ import {
   type DateRelation,
   findTextDates,
   instantsOf,
-  type Span,
+  type TextSpan,
   type YearReference,
 } from "../../../text/text-dates.ts";
-import { findCondition, isFallback, type Polarity, polarityOf } from "./condition.ts";
+import { findCondition, isFallbackClause, type Polarity, polarityOf } from "./condition.ts";
 import type { ResolutionMechanism, RulesDate } from "./model.ts";
-import { splitSentences, summarise, toPlainText } from "./plain-text.ts";
+import { splitSentences, summariseRules, toPlainText } from "./plain-text.ts";
 import { findRelativeDeadline, hasRelativeDeadline } from "./relative-dates.ts";
-import { findSchedule, type Schedule } from "./schedules.ts";
+import { findSchedule, type RecurringSchedule } from "./schedules.ts";
 
 /** Where a date is. condition: in the sentence about when the market resolves YES or NO. */
 export type DatePlace = "condition" | "fallback" | "rules" | "title";
@@ -25,7 +25,7 @@ export interface PlacedDate extends RulesDate {
 /** Facts from the title and the rules of a market, independent of the current time. */
 export interface RulesReading {
   readonly summary: string | null;
-  readonly schedule: Schedule | null;
+  readonly schedule: RecurringSchedule | null;
   readonly mechanism: ResolutionMechanism;
   readonly polarity: Polarity;
   /** The date by which the event must happen, Unix milliseconds; null if there is none. */
@@ -70,7 +70,7 @@ const isObservation = ({ relation }: RulesDate) => relation === "on" || relation
  */
 function findRulesDates(
   text: string,
-  sentences: readonly Span[],
+  sentences: readonly TextSpan[],
   context: { readonly zone: TimeZone; readonly reference: YearReference },
 ): RulesDate[] {
   return findTextDates(text, sentences, context.reference)
@@ -101,7 +101,7 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
   const placeOf = ({ start }: RulesDate): DatePlace => {
     if (condition !== null && start >= condition.start && start < condition.end) return "condition";
     const sentence = sentences.find((span) => start >= span.start && start < span.end);
-    return sentence !== undefined && isFallback(rules.slice(sentence.start, sentence.end)) ? "fallback" : "rules";
+    return sentence !== undefined && isFallbackClause(rules.slice(sentence.start, sentence.end)) ? "fallback" : "rules";
   };
   const context = { zone: defaultZoneOf(`${title}\n${rules}`), reference: { listedAt: listing.openAt ?? now } };
   const rulesDates = findRulesDates(rules, sentences, context).map((date) => ({ ...date, place: placeOf(date) }));
@@ -131,7 +131,7 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
       isOutcomeTitle(titles.replace(PREMISE, "")) ||
       (deadline === null && (OUTCOME_RULES.test(rules) || isOutcomeTitle(condition?.text ?? ""))));
   const words = `${titles}\n${condition?.text ?? ""}`;
-  const reading = { summary: summarise(rules), schedule, polarity, dates: [...rulesDates, ...titleDates] };
+  const reading = { summary: summariseRules(rules), schedule, polarity, dates: [...rulesDates, ...titleDates] };
 
   if (schedule?.kind === "release") return { ...reading, mechanism: "scheduled_data_release", deadlineAt: null };
   if (isOutcome) return { ...reading, mechanism: "event_outcome", deadlineAt: null };
@@ -140,7 +140,7 @@ export function readRules(listing: MarketListing, eventTitle: string | null, now
   if (period !== null && (TOUCH.test(words) || isMonitored))
     return { ...reading, mechanism: "continuous_monitoring", deadlineAt: period.at };
   if (LISTED_DATE.test(condition?.text ?? "") && listing.closeAt !== null)
-    return { ...reading, mechanism: "continuous_monitoring", deadlineAt: openCloseTime(listing, now) };
+    return { ...reading, mechanism: "continuous_monitoring", deadlineAt: validCloseTime(listing, now) };
   // "Will X still hold the office on December 31?" resolves NO when X leaves the office at any earlier time.
   if (observation !== null)
     return { ...reading, mechanism: "date_based", deadlineAt: polarity === "persists" ? observation.at : null };

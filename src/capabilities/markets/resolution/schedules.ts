@@ -17,12 +17,12 @@ import { US_FEDERAL_ELECTION } from "../../../domain/calendars/us-elections.ts";
  */
 export type ScheduleKind = "release" | "event" | "bound";
 
-export interface Schedule {
+export interface RecurringSchedule {
   readonly calendar: Calendar;
   readonly kind: ScheduleKind;
 }
 
-interface SchedulePattern extends Schedule {
+interface SchedulePattern extends RecurringSchedule {
   readonly pattern: RegExp;
   /** If this matches, the text is about something else. */
   readonly except?: RegExp;
@@ -133,7 +133,7 @@ const LEAD_LENGTH = 400;
  * Finds the recurring schedule that a market is about, or null. Uses the titles, or the beginning of the rules if the
  * titles name no schedule.
  */
-export function findSchedule(titles: string, rules: string): Schedule | null {
+export function findSchedule(titles: string, rules: string): RecurringSchedule | null {
   const lead = rules.slice(0, LEAD_LENGTH);
   for (const text of [titles, lead]) {
     for (const { pattern, except, onlyUs, ...schedule } of PATTERNS) {

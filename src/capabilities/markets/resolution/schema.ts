@@ -9,7 +9,7 @@ import {
   oneOf,
   type VenueIds,
 } from "../../../http/schema-types.ts";
-import { IMPACTS, RESOLUTION_MECHANISMS } from "./model.ts";
+import { KEY_DATE_IMPACTS, RESOLUTION_MECHANISMS } from "./model.ts";
 
 const KeyDate = Type.Object(
   {
@@ -22,7 +22,7 @@ const KeyDate = Type.Object(
       description:
         'What the date is. If there are several at one instant, the others are in parentheses, as in "Date in the rules (trading closes)", and the highest impact counts. Contains "(expected)" if the date is computed by a rule that is only near the published dates of past years.',
     }),
-    impact: oneOf(IMPACTS, "`high`: the date decides the market. `medium`: it may move the price."),
+    impact: oneOf(KEY_DATE_IMPACTS, "`high`: the date decides the market. `medium`: it may move the price."),
   },
   { [SCHEMA_NAME]: "KeyDate" },
 );

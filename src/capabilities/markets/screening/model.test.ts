@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { actionOf, isVolumeSpike, trendOf } from "./model.ts";
+import { isVolumeSpike, priceTrendOf, screenActionOf } from "./model.ts";
 
 test("a trend needs a move of two cents in 24 hours, and a known price of the day before", () => {
-  assert.deepEqual([0.02, -0.02, 0.019, -0.019, 0, null].map(trendOf), [
+  assert.deepEqual([0.02, -0.02, 0.019, -0.019, 0, null].map(priceTrendOf), [
     ...["rising", "falling", "stable", "stable", "stable"],
     null,
   ]);
@@ -19,7 +19,7 @@ test("a volume spike needs 100 USD and three times the mean hour, and is null if
 });
 
 test("the action depends on the score alone", () => {
-  assert.deepEqual([0, 0.3999, 0.4, 0.5999, 0.6, 1].map(actionOf), [
+  assert.deepEqual([0, 0.3999, 0.4, 0.5999, 0.6, 1].map(screenActionOf), [
     ...["skip", "skip", "watch", "watch", "analyze", "analyze"],
   ]);
 });

@@ -11,10 +11,10 @@ export const SPIKE_USD_MIN = 100;
 export const ANALYZE_SCORE_MIN = 0.6;
 export const WATCH_SCORE_MIN = 0.4;
 
-export const TRENDS = ["rising", "falling", "stable"] as const;
-export const ACTIONS = ["analyze", "watch", "skip"] as const;
-export type Trend = (typeof TRENDS)[number];
-export type Action = (typeof ACTIONS)[number];
+export const SCREEN_TRENDS = ["rising", "falling", "stable"] as const;
+export const SCREEN_ACTIONS = ["analyze", "watch", "skip"] as const;
+export type ScreenTrend = (typeof SCREEN_TRENDS)[number];
+export type ScreenAction = (typeof SCREEN_ACTIONS)[number];
 
 /**
  * Thresholds of a screen. A threshold of null selects every market. A market whose figure is unknown fails a threshold.
@@ -41,7 +41,7 @@ export interface ScreenRequest extends ScreenThresholds {
   readonly limit: number;
 }
 
-export function trendOf(priceChange24h: number | null): Trend | null {
+export function priceTrendOf(priceChange24h: number | null): ScreenTrend | null {
   if (priceChange24h === null) return null;
   if (Math.abs(priceChange24h) < TREND_MOVE_MIN) return "stable";
   return priceChange24h > 0 ? "rising" : "falling";
@@ -53,7 +53,7 @@ export function isVolumeSpike(lastHourUsd: number | null, last24hUsd: number | n
   return toCents(lastHourUsd) >= Math.max(SPIKE_USD_MIN, (SPIKE_RATIO_MIN * last24hUsd) / 24);
 }
 
-export function actionOf(score: number): Action {
+export function screenActionOf(score: number): ScreenAction {
   if (score >= ANALYZE_SCORE_MIN) return "analyze";
   return score >= WATCH_SCORE_MIN ? "watch" : "skip";
 }

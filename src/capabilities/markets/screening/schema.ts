@@ -12,12 +12,12 @@ import {
 } from "../../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../../http/validation/index.ts";
 import {
-  ACTIONS,
   ANALYZE_SCORE_MIN,
+  SCREEN_ACTIONS,
+  SCREEN_TRENDS,
   SPIKE_RATIO_MIN,
   SPIKE_USD_MIN,
   TREND_MOVE_MIN,
-  TRENDS,
   WATCH_SCORE_MIN,
 } from "./model.ts";
 
@@ -95,7 +95,7 @@ const screenedMarket = (all: readonly string[]) =>
       }),
       category: nullableString({ description: "Category of the market or, if it has none, of its event." }),
       trend: nullableOneOf(
-        TRENDS,
+        SCREEN_TRENDS,
         `\`rising\` or \`falling\` if the price moved by at least ${TREND_MOVE_MIN} in 24 hours. Null if the price 24 hours ago is unknown.`,
       ),
       volume_spike: Type.Unsafe<boolean | null>({
@@ -130,7 +130,7 @@ const screenedMarket = (all: readonly string[]) =>
         description:
           "What the estimate recommends at the current price. Null without an analysis, or if it has expired.",
       }),
-      action: oneOf(ACTIONS, {
+      action: oneOf(SCREEN_ACTIONS, {
         description: `\`analyze\` from a score of ${ANALYZE_SCORE_MIN}, \`watch\` from ${WATCH_SCORE_MIN}, else \`skip\`.`,
       }),
       updated_at: timestamp("Time at which the price was last confirmed."),

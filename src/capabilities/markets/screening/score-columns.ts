@@ -1,10 +1,10 @@
 import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
-import { knownUsd } from "../../../domain/usd.ts";
+import { validUsd } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { copyInto } from "../../../lib/numbers.ts";
 import { TopK } from "../../../lib/top-k.ts";
-import { SCREEN_WEIGHTS, screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
+import { SCREEN_WEIGHTS, screenScore, timeIndependentScreenScore } from "../../../quant/screen-score.ts";
 import type { ScreenThresholds } from "./model.ts";
 
 const INITIAL_ROWS = 1_024;
@@ -32,11 +32,11 @@ export class ScoreColumns implements MarketObserver {
     const { row, listing, activity } = market;
     if (row >= this.#timelessScores.length) this.#grow(row + 1);
     const spread = spreadOf(market);
-    const volume24hUsd = knownUsd(activity.volume24hUsd);
-    const liquidityUsd = knownUsd(activity.liquidityUsd);
+    const volume24hUsd = validUsd(activity.volume24hUsd);
+    const liquidityUsd = validUsd(activity.liquidityUsd);
     this.#timelessScores[row] = listing.paused
       ? Number.NaN
-      : timelessScreenScore({ volume24hUsd, liquidityUsd, spread, priceChange24h: priceChange24h(market) });
+      : timeIndependentScreenScore({ volume24hUsd, liquidityUsd, spread, priceChange24h: priceChange24h(market) });
     this.#volumes[row] = volume24hUsd ?? Number.NaN;
     this.#liquidities[row] = liquidityUsd ?? Number.NaN;
     this.#spreads[row] = spread ?? Number.NaN;
@@ -73,7 +73,7 @@ export class ScoreColumns implements MarketObserver {
     return top;
   }
 
-  /** Same as `openResolutionTime` for an active market, without creating an object. NaN if unknown. */
+  /** Same as `validResolutionTime` for an active market, without creating an object. NaN if unknown. */
   #resolutionTime(row: number, now: number): number {
     const expectedAt = this.#expectedResolutionTimes[row] ?? Number.NaN;
     if (expectedAt > now) return expectedAt;

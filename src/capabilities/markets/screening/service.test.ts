@@ -10,7 +10,7 @@ import {
 } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard, priceChange24h } from "../../../board/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import { screenScore, timelessScreenScore } from "../../../quant/screen-score.ts";
+import { screenScore, timeIndependentScreenScore } from "../../../quant/screen-score.ts";
 import type { LastHour } from "../../../storage/index.ts";
 import type { ScreenRequest } from "./model.ts";
 import { createScreeningService } from "./service.ts";
@@ -65,7 +65,7 @@ test("returns the markets with the highest scores, as the formula ranks all of t
         const changed = board.annotate(added, { priceDayAgo: dayAgo === null ? null : dayAgo / 100 });
         const spread = bid === null ? null : (42 - bid) / 100;
         const figures = { volume24hUsd, liquidityUsd, spread, priceChange24h: priceChange24h(changed) };
-        return screenScore(timelessScreenScore(figures), hours);
+        return screenScore(timeIndependentScreenScore(figures), hours);
       });
       const expected = scores.toSorted((a, b) => b - a).slice(0, limit);
       const result = service.screen({ ...EVERYTHING, limit });

@@ -1,12 +1,12 @@
 import { type BoardMarket, priceChange24h } from "../../../board/index.ts";
-import { openResolutionTime } from "../../../domain/close-time.ts";
+import { validResolutionTime } from "../../../domain/close-time.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { roundTo } from "../../../lib/numbers.ts";
 import type { LastHour } from "../../../storage/index.ts";
 import type { MarketDependencies, MarketEstimate } from "../ports.ts";
-import { actionOf, isVolumeSpike, type ScreenRequest, trendOf } from "./model.ts";
+import { isVolumeSpike, priceTrendOf, type ScreenRequest, screenActionOf } from "./model.ts";
 import type { ScreenedMarket } from "./schema.ts";
 import { ScoreColumns, spreadOf } from "./score-columns.ts";
 
@@ -46,7 +46,7 @@ export function createScreeningService({ board, clock, findLastHour, estimateOf 
     const score = roundTo(exactScore, SCORE_DECIMALS);
     const estimate = estimateOf(market);
     const lastHour = findLastHour(market);
-    const resolutionAt = openResolutionTime(listing, now);
+    const resolutionAt = validResolutionTime(listing, now);
     const hours = resolutionAt === null ? null : Math.max(0, (resolutionAt - now) / HOUR_MS);
     return [
       {
@@ -57,7 +57,7 @@ export function createScreeningService({ board, clock, findLastHour, estimateOf 
         volume_24h: activity.volume24hUsd,
         score,
         category: listing.category ?? board.eventOf(market)?.listing.category ?? null,
-        trend: trendOf(priceChange24h(market)),
+        trend: priceTrendOf(priceChange24h(market)),
         volume_spike: isVolumeSpike(lastHour?.volumeUsd ?? null, activity.volume24hUsd),
         hours_to_resolution: hours === null ? null : roundTo(hours, HOUR_DECIMALS),
         bid_ask_spread: spreadOf(market),
@@ -67,7 +67,7 @@ export function createScreeningService({ board, clock, findLastHour, estimateOf 
         model_probability_at: estimate === null ? null : toIso(estimate.at),
         cached_confidence: estimate?.confidence ?? null,
         cached_recommendation: estimate?.recommendation ?? null,
-        action: actionOf(score),
+        action: screenActionOf(score),
         updated_at: toIso(market.updatedAt),
       },
     ];

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../../../domain/errors.ts";
-import type { MinuteClass } from "../../../domain/metering.ts";
+import type { RouteRateClass } from "../../../domain/metering.ts";
 import type { Plan, Tier } from "../../../domain/plan.ts";
 
 /** The keywords of JSON Schema that this API uses. */
@@ -68,7 +68,7 @@ export interface Operation {
   readonly quotaTier: Tier | null;
   readonly priceTier: Tier | null;
   readonly minimumPlan: Plan;
-  readonly rateClass: MinuteClass | null;
+  readonly rateClass: RouteRateClass | null;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly isRequired: boolean; readonly schema: JsonSchema } | null;
   readonly success: SuccessResponse;

@@ -1,4 +1,4 @@
-import type { MinuteClass } from "../../../domain/metering.ts";
+import type { RouteRateClass } from "../../../domain/metering.ts";
 import type { Plan, Tier } from "../../../domain/plan.ts";
 import type { ApiDescription, DocumentedCode, JsonSchema, Operation, Parameter, ResponseHeader } from "./model.ts";
 
@@ -33,7 +33,7 @@ interface OperationObject {
   readonly "x-quota-tier"?: Tier | null;
   readonly "x-price-tier"?: Tier | null;
   readonly "x-minimum-plan"?: Plan;
-  readonly "x-rate-class"?: MinuteClass | null;
+  readonly "x-rate-class"?: RouteRateClass | null;
 }
 
 /** The parts of the OpenAPI document that the reference shows. */

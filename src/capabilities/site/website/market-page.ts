@@ -1,6 +1,6 @@
 import { type BoardMarket, priceChange24h } from "../../../board/index.ts";
 import { categoryOf } from "../../../domain/category.ts";
-import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
+import { validCloseTime, validExpectedTime } from "../../../domain/close-time.ts";
 import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
 import { fromMicros, toMicros } from "../../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../../http/html/index.ts";
@@ -148,7 +148,7 @@ function renderQuoteSection(view: MarketView): Html {
 <dt>Liquidity</dt><dd>${formatUsd(activity.liquidityUsd)}</dd>
 <dt>Open interest</dt><dd>${formatUsd(activity.openInterestUsd)}</dd>
 <dt>Status</dt><dd>${status}</dd>
-<dt>${isOpen ? "Closes" : "Closed"}</dt><dd>${formatDate(openCloseTime(listing, updatedAt))}</dd>
+<dt>${isOpen ? "Closes" : "Closed"}</dt><dd>${formatDate(validCloseTime(listing, updatedAt))}</dd>
 ${renderResultTime(view.market)}
 <dt>Category</dt><dd>${category ?? "–"}</dd>
 <dt>${isOpen ? "Price confirmed" : "Last read"}</dt><dd>${formatDateTime(updatedAt)}</dd>
@@ -161,7 +161,7 @@ ${renderVenueLink(listing.venue, listing.url)}
 function renderResultTime({ listing, updatedAt }: BoardMarket): Html {
   if (listing.outcome !== null && listing.resolvedAt !== null)
     return html`<dt>Settled</dt><dd>${formatDate(listing.resolvedAt)}</dd>`;
-  return html`<dt>Result expected</dt><dd>${formatDate(openExpectedTime(listing, updatedAt))}</dd>`;
+  return html`<dt>Result expected</dt><dd>${formatDate(validExpectedTime(listing, updatedAt))}</dd>`;
 }
 
 /** Links to the market's page at its venue, if the venue's URL is an https URL. */

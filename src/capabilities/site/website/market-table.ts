@@ -1,5 +1,5 @@
 import { type BoardEvent, type BoardMarket, priceChange24h } from "../../../board/index.ts";
-import { openCloseTime, openExpectedTime } from "../../../domain/close-time.ts";
+import { validCloseTime, validExpectedTime } from "../../../domain/close-time.ts";
 import { type Html, html } from "../../../http/html/index.ts";
 import { formatChange, formatDate, formatPrice, formatUsd, formatVenue, truncate } from "./format.ts";
 import type { Period } from "./schema.ts";
@@ -36,7 +36,7 @@ export const marketTitle = ({ listing }: BoardMarket): string => truncate(listin
 
 /** When trading ends or, if that is unknown, when the result is expected. Unix milliseconds. */
 const closeTime = ({ listing, updatedAt }: BoardMarket): number | null =>
-  openCloseTime(listing, updatedAt) ?? openExpectedTime(listing, updatedAt);
+  validCloseTime(listing, updatedAt) ?? validExpectedTime(listing, updatedAt);
 
 const NUMBER_COLUMNS = ["Yes price", "24 h change", "24 h volume"] as const;
 

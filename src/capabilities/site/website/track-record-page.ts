@@ -1,7 +1,7 @@
 import { type Html, html, type Page } from "../../../http/html/index.ts";
-import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
+import { SKILL_QUESTIONS_MIN } from "../../../quant/calibration.ts";
 import type { Calibration, Horizon } from "../../analysis/calibration/index.ts";
-import { type BookReport, hasSkillFigures } from "../../strategy/track-record/index.ts";
+import { hasSkillFigures, type PerformanceReport } from "../../strategy/track-record/index.ts";
 import {
   formatDateTime,
   formatInteger,
@@ -19,7 +19,7 @@ import { WEBSITE_STYLES } from "./styles.ts";
 const QUESTIONS_FEW = 200;
 
 /** Performance of the shadow book. */
-export type ShownPerformance = Pick<BookReport, "performance" | "days" | "questions" | "scheduled">;
+export type ShownPerformance = Pick<PerformanceReport, "performance" | "days" | "questions" | "scheduled">;
 
 export interface TrackRecordView {
   /** Null if it cannot be read at present. */
@@ -58,14 +58,14 @@ ${renderMethod()}`,
 function renderProbabilities(calibration: Calibration): Html {
   const { sampleSize, markets, questions } = calibration.total;
   if (sampleSize === 0) return renderEmpty();
-  if (questions >= QUESTIONS_REQUIRED) return renderCalibration(calibration);
+  if (questions >= SKILL_QUESTIONS_MIN) return renderCalibration(calibration);
   return html`<section class="notice">
 <h2>Probabilities against prices</h2>
 <p>${countOf(sampleSize, "forecast")} of ${countOf(markets, "settled market")}: ${countOf(questions, "independent question")}. ${REQUIREMENT}</p>
 </section>`;
 }
 
-const REQUIREMENT = `Figures are shown from ${QUESTIONS_REQUIRED} independent questions on, because fewer cannot tell skill from chance. Markets of one event, and markets that are matched at different venues, are one question.`;
+const REQUIREMENT = `Figures are shown from ${SKILL_QUESTIONS_MIN} independent questions on, because fewer cannot tell skill from chance. Markets of one event, and markets that are matched at different venues, are one question.`;
 
 const renderEmpty = (): Html => html`<section class="notice">
 <h2>No settled markets yet</h2>

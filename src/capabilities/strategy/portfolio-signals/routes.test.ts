@@ -16,7 +16,7 @@ import { AppError } from "../../../domain/errors.ts";
 import { analyse, ENGINE_COEFFICIENTS } from "../../../engine/index.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { MarketPair } from "../../../matching/index.ts";
-import { decideSignal, findCandidate, type PortfolioTask, type SignalInput } from "../../../trading/index.ts";
+import { decideSignal, findTradeCandidate, type PortfolioTask, type SignalInput } from "../../../trading/index.ts";
 import type { StoredAnalysis } from "../../analysis/analyses/index.ts";
 import { createRelatedMarkets } from "../../markets/relations/index.ts";
 import type { PreparedSignal } from "../signals/index.ts";
@@ -86,7 +86,7 @@ async function openApi(
       prepare: prepare ?? (async () => ({ kind: "ready", prepared })),
       decide: (_prepared, sizing) => decideSignal(input, sizing),
       candidateOf() {
-        const candidate = findCandidate(input);
+        const candidate = findTradeCandidate(input);
         return typeof candidate === "string" ? null : candidate;
       },
     },

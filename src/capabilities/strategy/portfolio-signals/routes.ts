@@ -2,7 +2,14 @@ import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
-import { deferCharge, disconnectOf, presentRun, readSizing, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
+import {
+  deferCharge,
+  disconnectSignal,
+  presentRunningAnalysis,
+  readSizing,
+  SIGNAL_ERRORS,
+  SIGNAL_METERING,
+} from "../signals/index.ts";
 import { presentPortfolioSignal } from "./present.ts";
 import { createPortfolioSignalSchemas } from "./schema.ts";
 import type { PortfolioSignalsService } from "./service.ts";
@@ -42,14 +49,14 @@ export function portfolioSignalRoutes(app: FastifyInstance, service: PortfolioSi
         question: body.market_query ?? null,
         isForced: false,
         waits: query.wait === true,
-        signal: disconnectOf(reply),
+        signal: disconnectSignal(reply),
         positions,
         sizing,
       });
       if (result.kind === "signal") return presentPortfolioSignal(result.signal);
       deferCharge(request, { isForced: false, waits: query.wait === true });
       reply.code(202);
-      return presentRun(result.run);
+      return presentRunningAnalysis(result.run);
     },
   });
 }

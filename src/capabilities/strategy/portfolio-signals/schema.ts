@@ -14,7 +14,7 @@ import {
 } from "../../../http/schema-types.ts";
 import { POSITION_ACTIONS } from "../../../trading/index.ts";
 import { analysisStatusSchema } from "../../analysis/analyses/index.ts";
-import { BOOK_SOURCES, marketChoice, RECOMMENDATIONS, sizingChoice, USD_MAX, waitOption } from "../signals/index.ts";
+import { BOOK_SOURCES, marketFields, RECOMMENDATIONS, sizingFields, USD_MAX, waitOption } from "../signals/index.ts";
 import { POSITIONS_MAX } from "./model.ts";
 
 const ID_LENGTH_MAX = 512;
@@ -113,7 +113,7 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
   return {
     query: Type.Object({ wait: waitOption }),
     body: Type.Object({
-      ...marketChoice(trading),
+      ...marketFields(trading),
       portfolio: Type.Optional(
         Type.Array(positionSchema(trading), {
           maxItems: POSITIONS_MAX,
@@ -121,7 +121,7 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
           description: "The positions that you hold. Those in settled markets count with their payout.",
         }),
       ),
-      ...sizingChoice,
+      ...sizingFields,
     }),
     AnalysisStatus: analysisStatusSchema,
     PortfolioAdvice: createAdviceSchema(platform),

@@ -16,7 +16,7 @@ import {
 import { lookUpMarkets } from "../../markets/look-up.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 import { findLogicalConstraints } from "../../markets/relations/index.ts";
-import type { Preparation, SignalsService } from "../signals/index.ts";
+import type { SignalPreparation, SignalsService } from "../signals/index.ts";
 import { type AdviseDependencies, advisePositions } from "./advise.ts";
 import type { PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
 import type { PortfolioAdvice } from "./schema.ts";
@@ -61,7 +61,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalDependencies
     async generate(
       request: PortfolioRequest,
     ): Promise<
-      { readonly kind: "signal"; readonly signal: PortfolioSignal } | Extract<Preparation, { kind: "running" }>
+      { readonly kind: "signal"; readonly signal: PortfolioSignal } | Extract<SignalPreparation, { kind: "running" }>
     > {
       const { positions, sizing } = request;
       const found = await getHeld(positions);

@@ -6,10 +6,10 @@ export const PORTFOLIO_MODES = ["shadow", "live"] as const;
 export type PortfolioMode = (typeof PORTFOLIO_MODES)[number];
 
 /** Maximum number of a customer's reports that are read, newest first. */
-export const REPORTS_MAX = 10_000;
+export const REPORTS_READ_MAX = 10_000;
 export const PAPER_TRADES_MAX = 10_000;
 export const POSITIONS_MAX = 500;
-export const CLOSED_MAX = 100;
+export const CLOSED_TRADES_MAX = 100;
 /** Maximum number of stored daily prices that are read for one portfolio. Reading one takes up to 50 µs. */
 export const MARKET_DAYS_MAX = 5_000;
 

@@ -13,7 +13,7 @@ import {
   timestamp,
 } from "../../../http/schema-types.ts";
 import { SIZE_USD_MAX, SIZE_USD_MIN } from "../../markets/consensus/index.ts";
-import { CLOSED_MAX, PAPER_TRADES_MAX, PORTFOLIO_MODES, POSITIONS_MAX } from "./model.ts";
+import { CLOSED_TRADES_MAX, PAPER_TRADES_MAX, PORTFOLIO_MODES, POSITIONS_MAX } from "./model.ts";
 
 const SIDES = ["yes", "no"] as const;
 const amount = (description: string) => Type.Number({ minimum: 0, description });
@@ -103,8 +103,8 @@ export function createPortfolioSchemas(venues: readonly string[]) {
         }),
         position_count: count(`Number of positions, also if there are more than the ${POSITIONS_MAX} in the list.`),
         closed: Type.Array(ClosedTrade, {
-          maxItems: CLOSED_MAX,
-          description: `The newest ${CLOSED_MAX} resolved trades, newest first.`,
+          maxItems: CLOSED_TRADES_MAX,
+          description: `The newest ${CLOSED_TRADES_MAX} resolved trades, newest first.`,
         }),
         summary: Performance,
         truncated: Type.Boolean({

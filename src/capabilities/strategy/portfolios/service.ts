@@ -6,24 +6,24 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { type DailyPriceRange, readDailyPrices } from "../../../storage/index.ts";
 import {
+  type DailyMark,
   type Lot,
   lotPerformance,
-  type Mark,
   matchLots,
   openPositions,
   type Settlement,
-  summarise,
+  summarisePerformance,
   type Trade,
 } from "../../../trading/index.ts";
 import { selectReportsOf } from "../../markets/consensus/index.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 import {
-  CLOSED_MAX,
+  CLOSED_TRADES_MAX,
   MARKET_DAYS_MAX,
   PAPER_TRADES_MAX,
   POSITIONS_MAX,
   type PortfolioMode,
-  REPORTS_MAX,
+  REPORTS_READ_MAX,
 } from "./model.ts";
 import { type ClosedLot, presentClosedLot, presentPosition } from "./present.ts";
 import { selectPaperTrades, selectSettlements, selectTitles } from "./queries.ts";
@@ -43,7 +43,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
       const trades = await selectPaperTrades(database, customerId, PAPER_TRADES_MAX + 1);
       return trades.map(({ enteredAt, ...trade }) => ({ ...trade, edge: null, at: enteredAt }));
     }
-    const reports = await selectReportsOf(database, customerId, REPORTS_MAX + 1);
+    const reports = await selectReportsOf(database, customerId, REPORTS_READ_MAX + 1);
     return reports.map(({ reportId, reportedAt, sizeUsd, ...report }) => ({
       ...report,
       tradeId: String(reportId),
@@ -78,7 +78,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
 
   const readLots = async (customerId: string, mode: PortfolioMode, now: number) => {
     const newestFirst = await readTrades(customerId, mode);
-    const limit = mode === "shadow" ? PAPER_TRADES_MAX : REPORTS_MAX;
+    const limit = mode === "shadow" ? PAPER_TRADES_MAX : REPORTS_READ_MAX;
     const trades = newestFirst.slice(0, limit).reverse();
     const markets = [...new Map(trades.map((trade) => [marketIdOf(trade), trade])).values()];
     const lots = matchLots(trades, await readSettlements(markets, now));
@@ -86,8 +86,8 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
   };
 
   /** Returns the stored price of each market at every midnight with open lots, and the current prices of open lots. */
-  const readMarks = async (lots: readonly Lot[], now: number): Promise<Mark[]> => {
-    const current = openPositions(lots).flatMap(({ venue, marketId }): Mark[] => {
+  const readMarks = async (lots: readonly Lot[], now: number): Promise<DailyMark[]> => {
+    const current = openPositions(lots).flatMap(({ venue, marketId }): DailyMark[] => {
       const yesPrice = board.find(venue, marketId)?.yesPrice ?? null;
       return yesPrice === null ? [] : [{ venue, marketId, at: now, yesPrice }];
     });
@@ -97,7 +97,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
   const measure = async (lots: readonly Lot[], now: number) => {
     // The last day is the current one.
     const { days, totals } = lotPerformance(lots, await readMarks(lots, now), now);
-    return { days, performance: summarise(totals, days, days.slice(0, -1)) };
+    return { days, performance: summarisePerformance(totals, days, days.slice(0, -1)) };
   };
 
   const readTitles = async (markets: readonly MarketId[]): Promise<(market: MarketId) => string | null> => {
@@ -151,7 +151,7 @@ const newestClosed = (lots: readonly Lot[]): ClosedLot[] =>
   lots
     .filter((lot): lot is ClosedLot => lot.resolvedAt !== null)
     .sort((a, b) => b.resolvedAt - a.resolvedAt || b.at - a.at)
-    .slice(0, CLOSED_MAX);
+    .slice(0, CLOSED_TRADES_MAX);
 
 /**
  * Returns for each market the range of midnights from its first purchase to the end of its last open lot. The ranges

@@ -3,7 +3,7 @@ import { buyLimitPrice } from "../../../domain/order-rules.ts";
 import { complement, type Side } from "../../../domain/price.ts";
 import { formatOrderPrice } from "../../../engine/index.ts";
 import type { Signal } from "../../../trading/index.ts";
-import { answerCorrelation, type LogicalRelation, type RelatedMarket } from "../../markets/relations/index.ts";
+import { type LogicalRelation, outcomeCorrelation, type RelatedMarket } from "../../markets/relations/index.ts";
 
 /** Minimum absolute correlation of outcomes for a hedge. A weaker hedge is not worth its costs. */
 const CORRELATION_MIN = 0.3;
@@ -32,7 +32,7 @@ export function describeHedge(
   if (recommendation === "NO_TRADE") return null;
   const hedges = related.flatMap(({ market, ...known }) => {
     const other = probabilityOf(market);
-    const correlation = other === null ? null : answerCorrelation(known, probability, other);
+    const correlation = other === null ? null : outcomeCorrelation(known, probability, other);
     if (correlation === null || Math.abs(correlation) < CORRELATION_MIN) return [];
     const hasSameSide = correlation < 0;
     const side: Side = hasSameSide === (recommendation === "BUY_YES") ? "yes" : "no";

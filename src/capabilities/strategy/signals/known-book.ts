@@ -1,5 +1,5 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { acceptsOrders, openCloseTime, openResolutionTime } from "../../../domain/close-time.ts";
+import { acceptsOrders, validCloseTime, validResolutionTime } from "../../../domain/close-time.ts";
 import { yesPrice } from "../../../domain/market.ts";
 import type { BookLevel, OrderBook } from "../../../domain/order-book.ts";
 import type { SignalInput } from "../../../trading/index.ts";
@@ -51,8 +51,8 @@ export function toTradedMarket(market: BoardMarket, isPlayMoney: boolean, now: n
   return {
     kind: isPlayMoney ? "play_money" : "money",
     isOpen: acceptsOrders(listing, updatedAt, now),
-    closeAt: openCloseTime(listing, now),
-    resolutionAt: openResolutionTime(listing, now),
+    closeAt: validCloseTime(listing, now),
+    resolutionAt: validResolutionTime(listing, now),
     priceRanges: listing.priceRanges,
     takerFee: listing.takerFee,
     minOrderContracts: listing.minOrderContracts,

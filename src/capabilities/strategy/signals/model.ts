@@ -45,7 +45,7 @@ export interface RunningAnalysis {
   readonly estimatedSeconds: number;
 }
 
-export type Preparation =
+export type SignalPreparation =
   | { readonly kind: "ready"; readonly prepared: PreparedSignal }
   | { readonly kind: "running"; readonly run: RunningAnalysis };
 

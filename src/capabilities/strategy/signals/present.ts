@@ -65,7 +65,7 @@ export function presentSignal(
 }
 
 /** Creates the response about the running analysis that a signal requires. */
-export function presentRun({ analysisId, market: { listing }, estimatedSeconds }: RunningAnalysis) {
+export function presentRunningAnalysis({ analysisId, market: { listing }, estimatedSeconds }: RunningAnalysis) {
   return {
     analysis_id: analysisId,
     status: "running" as const,

@@ -6,7 +6,7 @@ import type { VenueIds } from "../../../http/schema-types.ts";
 import type { RelatedMarket } from "../../markets/relations/index.ts";
 import { describeHedge } from "./hedge.ts";
 import type { SignalRequest } from "./model.ts";
-import { presentRun, presentSignal } from "./present.ts";
+import { presentRunningAnalysis, presentSignal } from "./present.ts";
 import { createSignalSchemas, readSizing } from "./schema.ts";
 import type { SignalsService } from "./service.ts";
 
@@ -75,13 +75,13 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
         question: body.market_query ?? null,
         isForced: options.isForced,
         waits: options.waits,
-        signal: disconnectOf(reply),
+        signal: disconnectSignal(reply),
         sizing: readSizing(body),
       });
       if (result.kind === "running") {
         deferCharge(request, options);
         reply.code(202);
-        return presentRun(result.run);
+        return presentRunningAnalysis(result.run);
       }
       const { market, signal } = result.signal;
       const related = signal.recommendation === "NO_TRADE" ? [] : await findRelatedMarkets(market);
@@ -94,7 +94,7 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
 }
 
 /** Returns a signal that aborts if the caller disconnects before the response is sent, or has already disconnected. */
-export function disconnectOf({ raw }: Pick<FastifyReply, "raw">): AbortSignal {
+export function disconnectSignal({ raw }: Pick<FastifyReply, "raw">): AbortSignal {
   const disconnected = new AbortController();
   if (raw.destroyed) disconnected.abort();
   else raw.once("close", () => disconnected.abort());

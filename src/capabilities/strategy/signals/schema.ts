@@ -20,7 +20,7 @@ const ID_LENGTH_MAX = 512;
 export const USD_MAX = 1e9;
 
 /** Body fields that select the market of a signal request. */
-export const marketChoice = (trading: readonly string[]) => ({
+export const marketFields = (trading: readonly string[]) => ({
   platform: Type.Optional(
     oneOf(trading, { description: "Venue of the market. With `market_query`, only its markets are searched." }),
   ),
@@ -42,7 +42,7 @@ export const marketChoice = (trading: readonly string[]) => ({
 });
 
 /** Body fields for the sizing of a signal request. */
-export const sizingChoice = {
+export const sizingFields = {
   bankroll_usd: Type.Optional(
     Type.Number({
       exclusiveMinimum: 0,
@@ -122,8 +122,8 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
       expand: Type.Optional(commaList(["causal"], { description: "Fields to include in the response: `causal`." })),
     }),
     body: Type.Object({
-      ...marketChoice(trading),
-      ...sizingChoice,
+      ...marketFields(trading),
+      ...sizingFields,
       force: Type.Optional(
         Type.Boolean({ default: false, description: "If true, a new analysis is made even if there is a usable one." }),
       ),

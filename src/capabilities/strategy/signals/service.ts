@@ -3,14 +3,14 @@ import { categoryOf } from "../../../domain/category.ts";
 import { acceptsOrders } from "../../../domain/close-time.ts";
 import { AppError, invalidValue } from "../../../domain/errors.ts";
 import {
-  type Candidate,
   decideSignal,
-  findCandidate,
+  findTradeCandidate,
   REFERENCE_BANKROLL_USD,
   type ShadowEntry,
   type Signal,
   type SignalInput,
   type SizingOptions,
+  type TradeCandidate,
 } from "../../../trading/index.ts";
 import type { AnalysesService, StoredAnalysis } from "../../analysis/analyses/index.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
@@ -20,9 +20,9 @@ import {
   KELLY_SHARE_DEFAULT,
   type MarketSignal,
   POSITION_MAX_DEFAULT,
-  type Preparation,
   type PreparedSignal,
   type RunningAnalysis,
+  type SignalPreparation,
   type SignalRequest,
 } from "./model.ts";
 
@@ -103,7 +103,7 @@ export function createSignalsService(ports: SignalDependencies) {
   };
 
   /** Finds the market, its analysis and its order book. Starts an analysis if no usable analysis exists. */
-  const prepare = async (request: SignalRequest): Promise<Preparation> => {
+  const prepare = async (request: SignalRequest): Promise<SignalPreparation> => {
     const { market, answer } = await findMarket(ports, request);
     const { venue, marketId } = market.listing;
     const stored = await findAnalysis(market, request.isForced);
@@ -125,8 +125,8 @@ export function createSignalsService(ports: SignalDependencies) {
     decide,
 
     /** Returns the side with an edge and its offers; null if no side has an edge. */
-    candidateOf(prepared: PreparedSignal): Candidate | null {
-      const candidate = findCandidate(toInput(prepared, ports.isPlayMoney(prepared.market)));
+    candidateOf(prepared: PreparedSignal): TradeCandidate | null {
+      const candidate = findTradeCandidate(toInput(prepared, ports.isPlayMoney(prepared.market)));
       return typeof candidate === "string" ? null : candidate;
     },
 
@@ -139,7 +139,9 @@ export function createSignalsService(ports: SignalDependencies) {
      */
     async generate(
       request: SignalRequest & { readonly sizing: SizingOptions },
-    ): Promise<{ readonly kind: "signal"; readonly signal: MarketSignal } | Extract<Preparation, { kind: "running" }>> {
+    ): Promise<
+      { readonly kind: "signal"; readonly signal: MarketSignal } | Extract<SignalPreparation, { kind: "running" }>
+    > {
       const preparation = await prepare(request);
       if (preparation.kind === "running") return preparation;
       const { prepared } = preparation;

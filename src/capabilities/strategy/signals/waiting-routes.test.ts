@@ -6,7 +6,7 @@ import { setImmediate as nextIteration } from "node:timers/promises";
 import { SAMPLE_AT } from "../../../../test/support/markets/market-samples.ts";
 import { KEY, openSignalApi, sampleAnalysis } from "../../../../test/support/trading/signal-api.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
-import { disconnectOf } from "./routes.ts";
+import { disconnectSignal } from "./routes.ts";
 
 test("202: without a usable analysis, the call starts one and returns no signal", async () => {
   const old = sampleAnalysis(0.6, { analysedAt: SAMPLE_AT - 4 * DAY_MS });
@@ -105,9 +105,9 @@ test("a waiting call whose caller has disconnected does not poll the run again",
 
 test("the signal is aborted if the caller disconnected before the handler ran", () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
-  assert.equal(disconnectOf({ raw }).aborted, false);
+  assert.equal(disconnectSignal({ raw }).aborted, false);
   raw.destroy();
-  assert.equal(disconnectOf({ raw }).aborted, true);
+  assert.equal(disconnectSignal({ raw }).aborted, true);
 });
 
 test("503: the analysis that a waiting call needs has failed", async () => {

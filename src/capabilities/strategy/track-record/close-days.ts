@@ -15,7 +15,7 @@ import {
   updateMarkedAt,
 } from "./day-queries.ts";
 import { computeDay, startOfNextDay, wholeDay } from "./day-totals.ts";
-import { lockBook } from "./trade-queries.ts";
+import { lockShadowBook } from "./trade-queries.ts";
 
 /** Delay between the end of a day and its closing, so that the last trades and prices of the day are stored. */
 const CLOSE_DELAY_MS = 2 * 60_000;
@@ -56,7 +56,7 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
         return { venue, marketId, yesPrice };
       });
       changes += await database.transaction(async (transaction) => {
-        const sealedDay = await lockBook(transaction);
+        const sealedDay = await lockShadowBook(transaction);
         return sealedDay === null || sealedDay < date ? replaceMarks(transaction, date, marks) : 0;
       });
       await clock.yieldToEventLoop();

@@ -1,12 +1,12 @@
 import type { MarketId } from "../../../domain/market-name.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
-import type { DayTotals, Mark } from "../../../trading/index.ts";
+import type { DailyMark, DayTotals } from "../../../trading/index.ts";
 import { dateText, marketColumns } from "./sql.ts";
-import { lockBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
+import { lockShadowBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
 
 /** The last closed and the last sealed day of the shadow book. */
-export interface BookProgress {
+export interface ShadowBookProgress {
   /** Unix milliseconds; null without trades. */
   readonly firstTradeAt: number | null;
   /** YYYY-MM-DD; null before the first closed day. */
@@ -14,8 +14,8 @@ export interface BookProgress {
   readonly sealedDay: string | null;
 }
 
-export async function selectProgress(database: Database): Promise<BookProgress> {
-  const [row] = await database.query<BookProgress & Record<string, unknown>>(
+export async function selectProgress(database: Database): Promise<ShadowBookProgress> {
+  const [row] = await database.query<ShadowBookProgress & Record<string, unknown>>(
     `select (select ${toMillisSql("min(entered_at)")} from shadow_trades) as "firstTradeAt",
        (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay",
        (select ${dateText("sealed_day")} from shadow_book) as "sealedDay"`,
@@ -68,7 +68,7 @@ export async function updateMarkedAt(database: Database, at: number): Promise<vo
 
 /** Seals a day: afterwards, nothing can be added to this or an earlier day. Idempotent. */
 export async function sealDay(transaction: Transaction, date: string): Promise<void> {
-  await lockBook(transaction);
+  await lockShadowBook(transaction);
   await transaction.query("update shadow_book set sealed_day = greatest(sealed_day, $1::date)", [date]);
 }
 
@@ -91,7 +91,7 @@ const settlementSql = (until: string) => `
    order by settlement_id desc limit 1)`;
 
 /** A day, and the part of the day that its totals cover. Times are Unix milliseconds. */
-export interface Period {
+export interface DayPeriod {
   readonly date: string;
   readonly fromMs: number;
   readonly toMs: number;
@@ -135,7 +135,7 @@ const CHANGED_PAGE = `
  */
 export function selectDayMarkets(
   database: Database,
-  { date, fromMs, toMs }: Period,
+  { date, fromMs, toMs }: DayPeriod,
   { after, limit }: { readonly after: MarketId; readonly limit: number },
 ): Promise<DayMarket[]> {
   return database.query<DayMarket & Record<string, unknown>>(selectDayMarketsOf(CHANGED_PAGE), [
@@ -147,7 +147,7 @@ export function selectDayMarkets(
 /** Selects the values of `selectDayMarkets` for the given markets. */
 export function selectGivenDayMarkets(
   transaction: Transaction,
-  { date, fromMs, toMs }: Period,
+  { date, fromMs, toMs }: DayPeriod,
   markets: readonly MarketId[],
 ): Promise<DayMarket[]> {
   const given = "select venue, market_id from unnest($4::text[], $5::text[]) as given (venue, market_id)";
@@ -231,8 +231,8 @@ export function selectTradePage(transaction: Transaction, after: TradePosition, 
 }
 
 /** Selects all marks of markets. */
-export async function selectMarks(transaction: Transaction, markets: readonly MarketId[]): Promise<Mark[]> {
-  return transaction.query<Mark & Record<string, unknown>>(
+export async function selectMarks(transaction: Transaction, markets: readonly MarketId[]): Promise<DailyMark[]> {
+  return transaction.query<DailyMark & Record<string, unknown>>(
     `select venue, market_id as "marketId", yes_price as "yesPrice",
        (extract(epoch from day + 1) * 1000)::float8 as at
      from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join shadow_marks using (venue, market_id)`,

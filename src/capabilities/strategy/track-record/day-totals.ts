@@ -3,7 +3,7 @@ import { keysetPages } from "../../../lib/chunks.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type DayTotals, profitOf, startOfUtcDate, sumUsd, utcDate, type Valuation } from "../../../trading/index.ts";
-import { type DayMarket, type Period, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
+import { type DayMarket, type DayPeriod, selectDayMarkets, selectTradesBefore } from "./day-queries.ts";
 import type { StoredTrade } from "./model.ts";
 
 /** Small pages, because a market can have about 10,000 trades in 400 days: one per analysis and side. */
@@ -13,7 +13,11 @@ const MARKETS_PER_PAGE = 20;
 export const startOfNextDay = (date: string): number => startOfUtcDate(date) + DAY_MS;
 
 /** Returns the period of a whole UTC day. @param date  YYYY-MM-DD */
-export const wholeDay = (date: string): Period => ({ date, fromMs: startOfUtcDate(date), toMs: startOfNextDay(date) });
+export const wholeDay = (date: string): DayPeriod => ({
+  date,
+  fromMs: startOfUtcDate(date),
+  toMs: startOfNextDay(date),
+});
 
 /**
  * Returns the days that are not closed, up to the current day. A day is closed some minutes after its end. Node clocks
@@ -22,8 +26,8 @@ export const wholeDay = (date: string): Period => ({ date, fromMs: startOfUtcDat
  * @param lastClosedDay  YYYY-MM-DD; null if no day is closed
  * @param now  Unix milliseconds
  */
-export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number, now: number): Period[] {
-  const periods: Period[] = [];
+export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number, now: number): DayPeriod[] {
+  const periods: DayPeriod[] = [];
   const firstDay = lastClosedDay === null ? startOfUtcDate(utcDate(firstTradeAt)) : startOfNextDay(lastClosedDay);
   for (let fromMs = firstDay; fromMs <= now; fromMs += DAY_MS) {
     const isLast = fromMs + DAY_MS > now;
@@ -33,8 +37,8 @@ export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number,
 }
 
 /** Computes the totals of a day from its trades, marks and settlements. The totals of a sealed day are final. */
-export async function computeDay(database: Database, period: Period): Promise<DayTotals> {
-  let totals = EMPTY_TOTALS;
+export async function computeDay(database: Database, period: DayPeriod): Promise<DayTotals> {
+  let totals = EMPTY_PERIOD_TOTALS;
   const selectAfter = (after: MarketId) => selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
   for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
     const trades = await selectTradesBefore(database, markets, period.toMs);
@@ -43,16 +47,16 @@ export async function computeDay(database: Database, period: Period): Promise<Da
   return { date: period.date, ...totals };
 }
 
-export type Totals = Omit<DayTotals, "date">;
-export const EMPTY_TOTALS: Totals = { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
+export type PeriodTotals = Omit<DayTotals, "date">;
+export const EMPTY_PERIOD_TOTALS: PeriodTotals = { pnlUsd: 0, enteredTrades: 0, resolvedTrades: 0, wonTrades: 0 };
 
 /** Adds trades to the totals of a period. @param dayMarkets  must contain the market of each trade */
 export function addTrades(
-  totals: Totals,
+  totals: PeriodTotals,
   trades: readonly StoredTrade[],
   dayMarkets: readonly DayMarket[],
-  { date, fromMs, toMs }: Period,
-): Totals {
+  { date, fromMs, toMs }: DayPeriod,
+): PeriodTotals {
   const markets = new Map(dayMarkets.map((market) => [marketIdOf(market), market]));
   const changes = [totals.pnlUsd];
   let { enteredTrades, resolvedTrades, wonTrades } = totals;

@@ -1,5 +1,5 @@
 /** The track record: the shadow book (all recommended trades), the settlements of markets, and the performance. */
-export { type BookReport, hasSkillFigures, type Verification } from "./model.ts";
+export { hasSkillFigures, type PerformanceReport, type Verification } from "./model.ts";
 export { createShadowPerformance } from "./performance.ts";
 export { performanceRoutes } from "./routes.ts";
 export { createShadowBook } from "./shadow-book.ts";

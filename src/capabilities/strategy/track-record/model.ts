@@ -1,4 +1,4 @@
-import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
+import { SKILL_QUESTIONS_MIN } from "../../../quant/calibration.ts";
 import type { DayTotals, Performance, Trade } from "../../../trading/index.ts";
 
 /** The trades that a performance covers. shadow: trades that our signals recommend. live: the caller's own trades. */
@@ -22,7 +22,7 @@ export interface ScheduledReport {
 }
 
 /** Performance of trades, and the days from which it is computed. */
-export interface BookReport {
+export interface PerformanceReport {
   readonly performance: Performance;
   /** Oldest first, without gaps; the last day may be the current day. */
   readonly days: readonly DayTotals[];
@@ -42,12 +42,12 @@ export interface BookReport {
 }
 
 /** Whether a report may contain skill figures. Customers always see the skill figures of their own trades. */
-export const hasSkillFigures = ({ questions }: Pick<BookReport, "questions">): boolean =>
-  questions === undefined || questions >= QUESTIONS_REQUIRED;
+export const hasSkillFigures = ({ questions }: Pick<PerformanceReport, "questions">): boolean =>
+  questions === undefined || questions >= SKILL_QUESTIONS_MIN;
 
 /** A report and the time of its computation, in Unix milliseconds. */
-export interface TimedReport {
-  readonly report: BookReport;
+export interface TimedPerformanceReport {
+  readonly report: PerformanceReport;
   readonly generatedAt: number;
 }
 

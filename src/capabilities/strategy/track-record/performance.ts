@@ -1,11 +1,11 @@
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Database } from "../../../ports/database.ts";
-import { type BookTotals, summarise, sumUsd, utcDate } from "../../../trading/index.ts";
+import { summarisePerformance, sumUsd, type TradeTotals, utcDate } from "../../../trading/index.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 import { readQuestions } from "../../markets/questions/index.ts";
 import { selectDays, selectProgress, selectVersion } from "./day-queries.ts";
 import { computeDay, listOpenDays } from "./day-totals.ts";
-import type { BookReport, ScheduledReport, TimedReport } from "./model.ts";
+import type { PerformanceReport, ScheduledReport, TimedPerformanceReport } from "./model.ts";
 import {
   type RequestedTotals,
   selectRequestedTotals,
@@ -20,11 +20,11 @@ type PerformanceDependencies = Pick<MarketDependencies, "database" | "clock" | "
 /** Computes the performance of the shadow book once a minute and keeps it in memory, so that reads need no database. */
 export function createShadowPerformance({ database, clock, log }: PerformanceDependencies) {
   const jobs = new BackgroundJobs(clock, log);
-  let latest: TimedReport | null = null;
+  let latest: TimedPerformanceReport | null = null;
   let version = "";
-  let refreshing: Promise<TimedReport> | null = null;
+  let refreshing: Promise<TimedPerformanceReport> | null = null;
 
-  const compute = async (): Promise<TimedReport> => {
+  const compute = async (): Promise<TimedPerformanceReport> => {
     const now = clock.now();
     // The version contains the date, because the last day of the series is the current day.
     const currentVersion = `${await selectVersion(database)} ${utcDate(now)}`;
@@ -37,7 +37,7 @@ export function createShadowPerformance({ database, clock, log }: PerformanceDep
     return latest;
   };
   /** Recomputes the performance. Concurrent calls share one computation. */
-  const refresh = (): Promise<TimedReport> => {
+  const refresh = (): Promise<TimedPerformanceReport> => {
     refreshing ??= compute().finally(() => {
       refreshing = null;
     });
@@ -48,7 +48,7 @@ export function createShadowPerformance({ database, clock, log }: PerformanceDep
     /** Recomputes the performance if the shadow book has changed. */
     refresh,
     /** Returns the last computed performance; computes it if there is none. @throws AppError `store_unavailable` */
-    async read(): Promise<TimedReport> {
+    async read(): Promise<TimedPerformanceReport> {
       return latest ?? refresh();
     },
     get failingJobs(): readonly string[] {
@@ -63,7 +63,7 @@ export function createShadowPerformance({ database, clock, log }: PerformanceDep
   };
 }
 
-async function buildReport(database: Database, now: number): Promise<BookReport> {
+async function buildReport(database: Database, now: number): Promise<PerformanceReport> {
   const { markets, ...resolved } = await selectResolvedTotals(database);
   const closed = await selectDays(database);
   const { firstTradeAt } = await selectProgress(database);
@@ -74,7 +74,7 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
   const entered = days.reduce((sum, { enteredTrades }) => sum + enteredTrades, 0);
   // A trade that is entered and resolved between the statements is in `resolved`, but not in `entered`.
   const totals = { totalTrades: Math.max(entered, resolved.resolvedTrades), ...resolved };
-  const performance = summarise(totals, days, closed);
+  const performance = summarisePerformance(totals, days, closed);
   const requested = await selectRequestedTotals(database);
   const questions = await readQuestions(database);
   const resolvedMarkets = await selectResolvedMarkets(database);
@@ -94,7 +94,7 @@ async function buildReport(database: Database, now: number): Promise<BookReport>
 }
 
 function withoutRequested(
-  all: BookTotals,
+  all: TradeTotals,
   totalPnlUsd: number,
   requested: RequestedTotals,
 ): Omit<ScheduledReport, "markets" | "questions"> {

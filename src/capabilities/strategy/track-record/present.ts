@@ -1,17 +1,17 @@
 import { toCents } from "../../../domain/usd.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
-import { QUESTIONS_REQUIRED } from "../../../quant/calibration.ts";
+import { SKILL_QUESTIONS_MIN } from "../../../quant/calibration.ts";
 import { sumUsd } from "../../../trading/index.ts";
 import {
-  type BookReport,
   HISTORY_DAYS_MAX,
   hasSkillFigures,
   type PerformanceMode,
+  type PerformanceReport,
   type ScheduledReport,
-  type TimedReport,
+  type TimedPerformanceReport,
 } from "./model.ts";
 
-export function presentPerformance(mode: PerformanceMode, { report, generatedAt }: TimedReport) {
+export function presentPerformance(mode: PerformanceMode, { report, generatedAt }: TimedPerformanceReport) {
   const { performance, markets, questions, scheduled, firstTradeAt, isTruncated } = report;
   const { totalTrades, resolvedTrades, totalPnlUsd } = performance;
   const skill = hasSkillFigures(report) ? performance : null;
@@ -21,7 +21,7 @@ export function presentPerformance(mode: PerformanceMode, { report, generatedAt 
     resolved_trades: resolvedTrades,
     open_trades: totalTrades - resolvedTrades,
     ...(markets === undefined ? null : { markets }),
-    ...(questions === undefined ? null : { independent_questions: questions, questions_required: QUESTIONS_REQUIRED }),
+    ...(questions === undefined ? null : { independent_questions: questions, questions_required: SKILL_QUESTIONS_MIN }),
     win_rate: skill?.winRate ?? null,
     total_pnl: toCents(totalPnlUsd),
     roi_pct: skill?.roiPct ?? null,
@@ -51,7 +51,7 @@ function presentScheduled(scheduled: ScheduledReport) {
   };
 }
 
-export function presentDays(report: BookReport) {
+export function presentDays(report: PerformanceReport) {
   const isSkillShown = hasSkillFigures(report);
   let cumulativeUsd = 0;
   return report.days

@@ -9,14 +9,14 @@ import type { Principal } from "../../../http/auth.ts";
 import { roundNumbers } from "../../../lib/round-numbers.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { DayTotals } from "../../../trading/index.ts";
-import type { BookReport } from "./index.ts";
+import type { PerformanceReport } from "./index.ts";
 import { performanceRoutes } from "./routes.ts";
 
 /** Rounds a number as responses do. */
 const sent = (value: number): number => roundNumbers(value);
 
 const NOW = Date.UTC(2026, 10, 23);
-const EMPTY: BookReport["performance"] = {
+const EMPTY: PerformanceReport["performance"] = {
   totalTrades: 0,
   resolvedTrades: 0,
   winRate: null,
@@ -29,8 +29,8 @@ const EMPTY: BookReport["performance"] = {
 
 /** Opens the routes. `report` is the live performance, or its failure. */
 async function openRoutes(
-  shadow: { read(): Promise<{ report: BookReport; generatedAt: number }> },
-  options: { readonly live?: () => Promise<BookReport>; readonly caller?: Partial<Principal> } = {},
+  shadow: { read(): Promise<{ report: PerformanceReport; generatedAt: number }> },
+  options: { readonly live?: () => Promise<PerformanceReport>; readonly caller?: Partial<Principal> } = {},
 ) {
   const principal = { ...CUSTOMER, ...options.caller };
   const customers: string[] = [];
@@ -275,7 +275,7 @@ test("200: mode live shows the caller's own trades, rounded to cents, for at mos
       wonTrades: index % 3,
     }),
   );
-  const report: BookReport = {
+  const report: PerformanceReport = {
     performance: { ...EMPTY, totalTrades: 5, resolvedTrades: 2, totalPnlUsd: 2.6, maxDrawdownUsd: -0.001 },
     days,
     isTruncated: true,

@@ -3,15 +3,15 @@ import { AppError } from "../../../domain/errors.ts";
 import { METERING } from "../../../domain/metering.ts";
 import type { Principal } from "../../../http/auth.ts";
 import { defineRoute } from "../../../http/route.ts";
-import type { BookReport, PerformanceMode, TimedReport } from "./model.ts";
+import type { PerformanceMode, PerformanceReport, TimedPerformanceReport } from "./model.ts";
 import { presentDays, presentPerformance } from "./present.ts";
 import { PerformanceHistorySchema, PerformanceSchema, performanceQuery } from "./schema.ts";
 
 interface PerformanceRoutesOptions {
   /** The performance of the shadow book. */
-  readonly shadow: { read(): Promise<TimedReport> };
+  readonly shadow: { read(): Promise<TimedPerformanceReport> };
   /** Computes the performance of the trades that a customer reported. */
-  readonly livePerformance: (customerId: string) => Promise<BookReport>;
+  readonly livePerformance: (customerId: string) => Promise<PerformanceReport>;
   readonly now: () => number;
 }
 
@@ -31,7 +31,7 @@ export function performanceRoutes(
   app: FastifyInstance,
   { shadow, livePerformance, now }: PerformanceRoutesOptions,
 ): void {
-  const read = async (mode: PerformanceMode, { kind, customerId }: Principal): Promise<TimedReport> => {
+  const read = async (mode: PerformanceMode, { kind, customerId }: Principal): Promise<TimedPerformanceReport> => {
     if (mode === "shadow") return shadow.read();
     if (kind !== "customer") throw new AppError("account_required", "The mode live needs an account of this service");
     const generatedAt = now();

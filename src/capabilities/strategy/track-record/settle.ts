@@ -13,7 +13,7 @@ import { addToTotals } from "./total-queries.ts";
 import {
   FOLLOWED_TABLES,
   insertSettlement,
-  lockBook,
+  lockShadowBook,
   type SettlementState,
   selectEventsThrough,
   selectFollowed,
@@ -113,7 +113,7 @@ function hasValidValue(outcome: Outcome): boolean {
  * whether the settlement is new or a correction.
  */
 async function settleMarket(transaction: Transaction, id: MarketId, now: number): Promise<boolean> {
-  const sealedDay = await lockBook(transaction);
+  const sealedDay = await lockShadowBook(transaction);
   // Reads under the lock. Otherwise, an outdated result could be recorded as a correction of a newer result.
   const [market] = await readSettledMarkets(transaction, [id]);
   if (market === undefined || !hasValidValue(market.outcome)) return false;

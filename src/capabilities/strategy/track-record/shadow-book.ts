@@ -6,7 +6,7 @@ import type { MarketDependencies } from "../../markets/ports.ts";
 import { createDayCloser, isSealed } from "./close-days.ts";
 import type { Verification } from "./model.ts";
 import { createSettler } from "./settle.ts";
-import { insertTrade, lockBook, reserveRun } from "./trade-queries.ts";
+import { insertTrade, lockShadowBook, reserveRun } from "./trade-queries.ts";
 import { verifyShadowBook } from "./verify.ts";
 
 const PAUSE_MS = 60_000;
@@ -41,7 +41,7 @@ export function createShadowBook(ports: ShadowBookDependencies) {
       // The store accepts only integers as milliseconds.
       const rounded = { ...entry, at: Math.round(entry.at) };
       return database.transaction(async (transaction) => {
-        const sealedDay = await lockBook(transaction);
+        const sealedDay = await lockShadowBook(transaction);
         return !isSealed(rounded.at, sealedDay) && (await insertTrade(transaction, rounded));
       });
     },

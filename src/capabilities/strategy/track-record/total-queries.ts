@@ -1,10 +1,10 @@
 import type { MarketId } from "../../../domain/market-name.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
-import { type BookTotals, sumUsd } from "../../../trading/index.ts";
+import { sumUsd, type TradeTotals } from "../../../trading/index.ts";
 import type { StoredTrade } from "./model.ts";
 
 /** Totals of the resolved trades in the shadow book, and the number of their markets. */
-export type ResolvedTotals = Omit<BookTotals, "totalTrades"> & { readonly markets: number };
+export type ResolvedTotals = Omit<TradeTotals, "totalTrades"> & { readonly markets: number };
 
 /** The result of a trade in USD. */
 export interface TradeOutcome {

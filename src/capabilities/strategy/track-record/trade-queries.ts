@@ -17,7 +17,7 @@ export const TRADE_COLUMNS = `trade_id::text as "tradeId", venue, market_id as "
 export type TradeRow = StoredTrade & Record<string, unknown>;
 
 /** Locks the shadow book until the transaction ends. Returns its last sealed day, YYYY-MM-DD; null if there is none. */
-export async function lockBook(transaction: Transaction): Promise<string | null> {
+export async function lockShadowBook(transaction: Transaction): Promise<string | null> {
   const [row] = await transaction.query<{ sealedDay: string | null }>(
     `insert into shadow_book as book (is_only) values (true) on conflict (is_only) do update set is_only = true
      returning ${dateText("book.sealed_day")} as "sealedDay"`,

@@ -3,7 +3,7 @@ import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
   type DayTotals,
-  replayBook,
+  replayTradeHistory,
   startOfUtcDate,
   sumUsd,
   type TradeResult,
@@ -12,7 +12,7 @@ import {
 import { marksKeptSince } from "./close-days.ts";
 import {
   type DayMarket,
-  type Period,
+  type DayPeriod,
   selectDays,
   selectGivenDayMarkets,
   selectMarks,
@@ -20,10 +20,10 @@ import {
   selectTradePage,
   type TradePosition,
 } from "./day-queries.ts";
-import { addTrades, EMPTY_TOTALS, listOpenDays, type Totals } from "./day-totals.ts";
+import { addTrades, EMPTY_PERIOD_TOTALS, listOpenDays, type PeriodTotals } from "./day-totals.ts";
 import type { Mismatch, StoredTrade, Verification } from "./model.ts";
 import { computeResolvedTotals, selectResolvedTotals } from "./total-queries.ts";
-import { lockBook, selectSettlements } from "./trade-queries.ts";
+import { lockShadowBook, selectSettlements } from "./trade-queries.ts";
 
 const TRADES_PER_PAGE = 500;
 const MISMATCHES_MAX = 100;
@@ -33,9 +33,9 @@ interface Findings {
   mismatchCount: number;
   readonly mismatches: Mismatch[];
   /** Days recomputed by replaying each trade. */
-  readonly days: Map<string, Totals>;
+  readonly days: Map<string, PeriodTotals>;
   /** The days that are not closed, computed in the same way as the published figures. */
-  readonly openDays: Map<string, Totals>;
+  readonly openDays: Map<string, PeriodTotals>;
 }
 
 /** Verifies the whole shadow book (`verifyBook`). @param now  Unix milliseconds */
@@ -60,7 +60,7 @@ async function verifyBook(database: Database, marksSince: string, now: number): 
     mismatchCount: 0,
     mismatches: [],
     days: new Map(),
-    openDays: new Map(openPeriods.map(({ date }) => [date, EMPTY_TOTALS])),
+    openDays: new Map(openPeriods.map(({ date }) => [date, EMPTY_PERIOD_TOTALS])),
   };
   let after: TradePosition = { venue: "", marketId: "", tradeId: "0" };
   for (;;) {
@@ -75,7 +75,7 @@ async function verifyBook(database: Database, marksSince: string, now: number): 
   computed.sort((a, b) => (a.date < b.date ? -1 : 1));
   compareDays(findings, stored, computed, marksSince);
   for (const [date, totals] of findings.openDays)
-    compare(findings, date, Object.values(totals), Object.values(findings.days.get(date) ?? EMPTY_TOTALS));
+    compare(findings, date, Object.values(totals), Object.values(findings.days.get(date) ?? EMPTY_PERIOD_TOTALS));
   const { trades, mismatchCount, mismatches, openDays } = findings;
   return {
     trades,
@@ -90,14 +90,14 @@ async function verifyBook(database: Database, marksSince: string, now: number): 
 type Page = Awaited<ReturnType<typeof readPage>>;
 
 /** Reads trades with the marks and settlements of their markets. The lock keeps these parts consistent. */
-function readPage(database: Database, after: TradePosition, openPeriods: readonly Period[]) {
+function readPage(database: Database, after: TradePosition, openPeriods: readonly DayPeriod[]) {
   return database.transaction(async (transaction) => {
-    await lockBook(transaction);
+    await lockShadowBook(transaction);
     const trades = await selectTradePage(transaction, after, TRADES_PER_PAGE);
     const markets = [...new Map(trades.map((trade) => [marketIdOf(trade), trade])).values()].map(
       ({ venue, marketId }): MarketId => ({ venue, marketId }),
     );
-    const openDays: { readonly period: Period; readonly markets: readonly DayMarket[] }[] = [];
+    const openDays: { readonly period: DayPeriod; readonly markets: readonly DayMarket[] }[] = [];
     for (const period of openPeriods)
       openDays.push({ period, markets: await selectGivenDayMarkets(transaction, period, markets) });
     return {
@@ -113,11 +113,11 @@ function readPage(database: Database, after: TradePosition, openPeriods: readonl
 function checkPage(findings: Findings, { trades, settlements, marks, openDays }: Page, lastDay: string): void {
   const times = [...trades, ...settlements].map(({ at }) => at);
   const endAt = times.reduce((latest, at) => Math.max(latest, at), startOfUtcDate(lastDay));
-  const { results, days } = replayBook(trades, marks, settlements, utcDate(endAt));
+  const { results, days } = replayTradeHistory(trades, marks, settlements, utcDate(endAt));
   for (const [index, trade] of trades.entries()) compareTrade(findings, trade, results[index]);
   for (const { date, ...totals } of days) {
     const day = date > lastDay ? lastDay : date;
-    const sum = findings.days.get(day) ?? EMPTY_TOTALS;
+    const sum = findings.days.get(day) ?? EMPTY_PERIOD_TOTALS;
     findings.days.set(day, {
       pnlUsd: sumUsd([sum.pnlUsd, totals.pnlUsd]),
       enteredTrades: sum.enteredTrades + totals.enteredTrades,
@@ -127,7 +127,7 @@ function checkPage(findings: Findings, { trades, settlements, marks, openDays }:
   }
   for (const { period, markets } of openDays) {
     const entered = trades.filter(({ at }) => at < period.toMs);
-    const sum = findings.openDays.get(period.date) ?? EMPTY_TOTALS;
+    const sum = findings.openDays.get(period.date) ?? EMPTY_PERIOD_TOTALS;
     findings.openDays.set(period.date, addTrades(sum, entered, markets, period));
   }
   findings.trades += trades.length;
@@ -143,7 +143,7 @@ function compareTrade(findings: Findings, trade: StoredTrade, result: TradeResul
 /** Compares the totals of the resolved trades with the sum over all trades. */
 async function compareTotals(findings: Findings, database: Database): Promise<void> {
   const [stored, computed] = await database.transaction(async (transaction) => {
-    await lockBook(transaction);
+    await lockShadowBook(transaction);
     return [await selectResolvedTotals(transaction), await computeResolvedTotals(transaction)];
   });
   compare(findings, "totals", Object.values(stored ?? {}), Object.values(computed ?? {}));
