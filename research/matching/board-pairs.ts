@@ -3,7 +3,7 @@
  * almost half of the labelled pairs do. The model is fitted to both sets.
  */
 import { createHash } from "node:crypto";
-import { CandidateIndex } from "../../src/matching/block-index.ts";
+import { CandidateIndex } from "../../src/matching/candidate-index.ts";
 import { findMarketVetoes } from "../../src/matching/decide.ts";
 import { compareMarkets } from "../../src/matching/features.ts";
 import { createFingerprint } from "../../src/matching/fingerprint.ts";

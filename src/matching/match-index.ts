@@ -1,4 +1,4 @@
-import { CandidateIndex } from "./block-index.ts";
+import { CandidateIndex } from "./candidate-index.ts";
 import { calibrateForBoard, decideMarkets } from "./decide.ts";
 import { describeMatch } from "./evidence.ts";
 import { compareMarkets, hasEarlyVeto } from "./features.ts";

@@ -1,4 +1,4 @@
-import type { SearchTerm } from "./block-index.ts";
+import type { SearchTerm } from "./candidate-index.ts";
 import { latestPeriod } from "./facts/periods.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import type { WordWeights } from "./text/word-weights.ts";

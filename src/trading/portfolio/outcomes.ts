@@ -4,7 +4,7 @@ import { shrinkCorrelations } from "../../quant/correlation-matrix.ts";
 import { jointProbability } from "../../quant/joint-probability.ts";
 import { normalQuantile } from "../../quant/normal.ts";
 import { QMC_LATTICE_DIMENSIONS, QMC_LATTICE_POINTS, qmcLatticeRanks } from "../../quant/qmc-lattice.ts";
-import { buildComponents, type ConstraintComponent } from "./blocks.ts";
+import { buildComponents, type ConstraintComponent } from "./constraint-components.ts";
 import { fitPairProbabilities } from "./iterative-proportional-fitting.ts";
 import { collapseConstraints, type Variables } from "./logical-constraints.ts";
 import type { LogicalConstraint, UncertainMarket } from "./model.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { CandidateIndex, type SearchTerm } from "./block-index.ts";
+import { CandidateIndex, type SearchTerm } from "./candidate-index.ts";
 
 const terms = (...texts: string[]): SearchTerm[] => texts.map((text) => ({ text, weight: 1 }));
 const FIND = { venue: 0, limit: 10, shareMin: 0 };
