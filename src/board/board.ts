@@ -411,7 +411,7 @@ function isSameQuote(a: Quote, b: Quote): boolean {
   );
 }
 
-/** Returns the event; if it has no child counts, with those of the previous listing. */
+/** Returns the event; without child counts, with the counts of the previous listing. */
 function keepChildren(event: EventListing, previous: EventListing | undefined): EventListing {
   if (event.children !== null || previous === undefined || previous.children === null) return event;
   const { mutuallyExclusive, exhaustive, children } = previous;

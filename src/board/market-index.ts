@@ -75,7 +75,7 @@ export class MarketIndex {
     this.#updateTotals(row);
   }
 
-  /** Sets the category used by the category filter: that of the market or, if it has none, that of its event. */
+  /** Sets the category for the category filter: the category of the market or, without one, of its event. */
   setCategory(row: number, category: string | null): void {
     if (row >= this.#categories.length) this.#grow(row + 1);
     const nextCategory = category?.toLowerCase() ?? null;

@@ -22,7 +22,9 @@ export interface BoardMarket {
   readonly quote: Quote;
   readonly activity: Activity;
   readonly yesPrice: number | null;
-  /** When the quote was last confirmed, Unix milliseconds: venue time of a streamed quote, our time of a polled one. */
+  /**
+   * When the quote was last confirmed, Unix milliseconds: venue time for a streamed quote, our time for a polled quote.
+   */
   readonly updatedAt: number;
   readonly priceDayAgo: number | null;
   /** Primary key in the store; null until the market has been stored. */

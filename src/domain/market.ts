@@ -107,7 +107,6 @@ export interface Quote {
   readonly receivedAt: number;
 }
 
-/** A quote without known values. */
 export const EMPTY_QUOTE: Omit<Quote, "receivedAt"> = {
   bid: null,
   ask: null,
@@ -126,7 +125,6 @@ export interface Activity {
   readonly openInterestUsd: number | null;
 }
 
-/** Activity without known values. */
 export const EMPTY_ACTIVITY: Activity = {
   volume24hUsd: null,
   volumeTotalUsd: null,
@@ -152,8 +150,8 @@ export interface EventListing {
   /** True if at most one market of the event resolves YES. */
   readonly mutuallyExclusive: boolean;
   /**
-   * True only if the venue guarantees that all its markets of the event cover every possibility. `findIncompleteSetReason` decides
-   * whether the markets on the board do.
+   * True only if the venue guarantees that all its markets of the event cover every possibility.
+   * `findIncompleteSetReason` decides whether the markets on the board do.
    */
   readonly exhaustive: boolean;
   /** Counts of the event's rows in the venue's response; null if the response does not contain all rows. */

@@ -15,7 +15,7 @@ export interface OrderBook {
   readonly receivedAt: number;
 }
 
-/** Sorts the levels, best first, and removes untradable ones. Levels with equal prices are not merged. */
+/** Sorts the levels, best first, and removes untradable levels. Levels with equal prices are not merged. */
 export function normaliseBook(
   bids: readonly BookLevel[],
   asks: readonly BookLevel[],

@@ -86,7 +86,7 @@ export const OPEN_REQUESTS_PER_CUSTOMER_MAX = 128;
 export const RESPONSE_HEADER_BYTES_MAX = 16 * 1_024;
 export const RESPONSE_BODY_BYTES_MAX = 16 * 1_024;
 export const STORED_BODY_BYTES_MAX = 1_024;
-/** Rate limit of an IP address as a multiple of that of a host name, because several hosts can share an address. */
+/** Rate limit of an IP address, as a multiple of the limit of a host name. Several hosts can share an address. */
 export const ADDRESS_RATE_FACTOR = 4;
 /**
  * Share of a host name's rate for its slow receivers, and the same share for its failing receivers; at least one

@@ -55,7 +55,7 @@ export interface Estimate {
   readonly steps: readonly EstimateStep[];
   /** Bounds of the 80% prediction interval of the probability one day later. An analysis is fresh for a day. */
   readonly interval: { readonly low: number; readonly high: number };
-  /** 1 minus the width of the interval, reduced for a wide, one-sided or old book; in [0, 1]. */
+  /** 1 minus the width of the interval, reduced for a wide, one-sided or old order book; in [0, 1]. */
   readonly confidence: number;
 }
 

@@ -184,7 +184,7 @@ export interface Prior {
   readonly logOdds: number;
   /** Standard error of the log-odds, from half of the spread (`logOddsError`). */
   readonly standardError: number;
-  /** Lower for a wide, one-sided or old book; in [0, 1]. */
+  /** Lower for a wide, one-sided or old order book; in [0, 1]. */
   readonly confidence: number;
   readonly claim: string;
   readonly evidence: readonly string[];
@@ -198,7 +198,6 @@ export interface PriceGaps {
   readonly siblings: number;
 }
 
-/** Result of a factor for one view. */
 export interface FactorReading {
   /** A sentence that contains the figures. */
   readonly claim: string;

@@ -52,8 +52,8 @@ export function priceEstimate(
  * computes all figures and sentences again.
  *
  * @param view  the current view. Its prices, trades, consensus and research are not used
- * @param eventLogic  change that makes the estimate consistent with those of the event's other markets; null if it is
- *   consistent already
+ * @param eventLogic  change that makes the estimate consistent with the estimates of the event's other markets; null if
+ *   it is consistent already
  * @returns  null if the market has no price
  */
 export function reestimate(

@@ -28,7 +28,7 @@ export type PriceView = Pick<MarketView, "asOf" | "quote" | "activity">;
 
 /**
  * The prior: the mid of a two-sided order book, moved by a fitted share towards the microprice; else the displayed
- * price. A wide, one-sided or old book and a thin market lower the confidence, not the price.
+ * price. A wide, one-sided or old order book and a thin market lower the confidence, not the price.
  *
  * @param price  from `currentPrice`
  *

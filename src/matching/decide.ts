@@ -17,7 +17,7 @@ export interface MatchingCoefficients {
   readonly market: LogisticModel;
   readonly event: LogisticModel;
   /**
-   * Calibration for pairs from a market board, of which fewer match than of hand-picked pairs: log-odds = slope *
+   * Calibration for pairs from a market board, which match less often than hand-picked pairs: log-odds = slope *
    * log-odds of the model + shift.
    */
   readonly board: { readonly slope: number; readonly shift: number };

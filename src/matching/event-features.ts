@@ -14,7 +14,6 @@ import {
 } from "./features.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
-/** Comparison of two events. */
 export interface EventComparison {
   /** Features of the fitted model, in the order of its coefficients. */
   readonly features: Readonly<

@@ -13,7 +13,6 @@ const SAME_STEM_MIN = 0.75;
 /** Below this similarity, two outcomes count as different. */
 const SUBJECT_CONFLICT_MAX = 0.35;
 
-/** Comparison of two markets. */
 export interface MarketComparison {
   /** Features of the fitted model, in the order of its coefficients. */
   readonly features: Readonly<

@@ -44,7 +44,10 @@ interface IndexedMarket {
   pairKeys: readonly string[];
 }
 
-/** A possible match with a market of another venue. `relation` is that of the market with this link to `other`. */
+/**
+ * A possible match with a market of another venue. `relation` is the relation from the market with this link to
+ * `other`.
+ */
 interface Link {
   readonly other: IndexedMarket;
   readonly relation: MatchRelation;
@@ -395,7 +398,6 @@ function isBetter(link: Link, other: Link | undefined): boolean {
   return link.other.id < other.other.id;
 }
 
-/** Whether a pair is the given choice of a market. */
 function isSamePair(pair: MarketPair, choice: Choice, market: IndexedMarket): boolean {
   const relation = pair.a === market.id ? choice.relation : REVERSED[choice.relation];
   return pair.relation === relation && pair.confidence === choice.confidence && pair.source === choice.source;

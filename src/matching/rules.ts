@@ -12,7 +12,6 @@ const DEADLINE_TOLERANCE_DAYS = 1;
 /** Maximum difference of two equal deadlines with a time of day, in minutes: "11:59 PM" and midnight are equal. */
 const INSTANT_TOLERANCE_MINUTES = 60;
 
-/** Whether overtime counts. */
 export type OvertimeRule = "regulation_only" | "included";
 /** Event that settles the market: the occurrence itself, or its announcement. */
 export type TriggerRule = "occurrence" | "announcement";

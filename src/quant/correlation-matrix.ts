@@ -5,7 +5,6 @@ import type { PairCorrelation } from "./correlation.ts";
 const PIVOT_MIN = 1e-6;
 const SHRINK_STEPS = 30;
 
-/** A matrix as an array of rows. */
 export type Matrix = readonly Float64Array[];
 
 export interface ShrunkCorrelations {

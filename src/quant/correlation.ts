@@ -34,8 +34,8 @@ export interface PairCorrelation {
  * @param jointMovesMin  minimum number of joint moves for a coefficient
  * @returns  pairs in the order (0,1), (0,2), …, (1,2), …
  * @throws RangeError when the series differ in length
- * @see Pearson (1895), "Note on regression and inheritance in the case of two parents"; Epps (1979) on the bias towards
- *   0 of fine grids, the reason for coarse ones
+ * @see Pearson (1895), "Note on regression and inheritance in the case of two parents"; Epps (1979) on the bias of fine
+ *   grids towards 0, which is why coarse grids are used
  */
 export function pairCorrelations(
   series: readonly LogOddsMoves[],
@@ -145,7 +145,7 @@ function dotProducts(rows: readonly Float64Array[]): Float64Array {
   return products;
 }
 
-/** Whether there are enough joint moves. Moves before the first known one are 0, so they set no bit. */
+/** Whether there are enough joint moves. Moves before the first known move are 0, so they set no bit. */
 function haveJointMoves(x: Uint32Array, y: Uint32Array, min: number): boolean {
   let count = 0;
   for (let index = 0; index < x.length && count < min; index++) count += countBits((x[index] ?? 0) & (y[index] ?? 0));

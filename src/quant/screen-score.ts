@@ -6,7 +6,7 @@ export const SCREEN_WEIGHTS = { volume: 0.25, liquidity: 0.15, spread: 0.25, tim
 
 /** Price change in 24 hours from which the movement part is 1: ten cents. */
 const LARGE_MOVE = 0.1;
-/** Hours until the resolution at which the time part has fallen to one half: 30 days. */
+/** Hours until the resolution at which the time part is one half: 30 days. */
 const HALF_TIME_HOURS = 720;
 
 /** The figures of a market that a screen scores; null if unknown. */
@@ -37,15 +37,16 @@ export function resolutionTimeScore(hours: number): number {
 }
 
 /**
- * The parts of the screening score that do not depend on the time: 0.25 volume + 0.15 liquidity + 0.25 spread +
- * 0.15 movement. An unknown figure adds nothing.
+ * The parts of the screening score that do not depend on the time: 0.25 volume + 0.15 liquidity + 0.25 spread + 0.15
+ * movement. An unknown figure adds nothing.
  *
  * - volume, liquidity: min(1, log10(1 + USD) / 6)
  * - spread: 1 - min(spread, 0.10) / 0.10
  * - movement: min(1, |price change in 24 hours| / 0.10)
  *
  * @returns  in [0, 0.8]
- * @example timeIndependentScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: 0.05 }); // 0.4
+ * @example timeIndependentScreenScore({ volume24hUsd: 999, liquidityUsd: null, spread: 0.02, priceChange24h: 0.05 });
+ *   // 0.4
  */
 export function timeIndependentScreenScore(figures: ScreenFigures): number {
   const { volume24hUsd, liquidityUsd, spread, priceChange24h } = figures;

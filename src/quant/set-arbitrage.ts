@@ -18,7 +18,7 @@ export interface SetPurchase {
  * A NO contract costs 1 - bid plus the fee at that price. Net spread = guaranteed payout - cost:
  * (n - 1) - sum(1 - bid + fee(1 - bid)) = sum(bid - fee(1 - bid)) - 1
  *
- * @param markets  best YES bid, in [0, 1], or null without one, and fee schedule of each market
+ * @param markets  best YES bid, in [0, 1] or null without a bid, and fee schedule of each market
  * @returns  null if fewer than two markets are worth buying
  * @example
  * const fee = { kind: "none" };
@@ -37,15 +37,15 @@ export function chooseNoContracts(
 
 /** One market of a ladder. */
 export interface LadderQuote {
-  /** Best YES bid and ask, in [0, 1]; null without one. */
+  /** Best YES bid and ask, in [0, 1]; null without a quote. */
   readonly bid: number | null;
   readonly ask: number | null;
 }
 
 /**
  * Violations of a ladder, in which each market implies all earlier ones, such as "above 3%" after "above 2%", or "by
- * May" after "by June". YES of the wider market and NO of a narrower one pay at least 1, and 2 if only the wider one
- * happens. For each market the cheapest wider one is chosen.
+ * May" after "by June". YES of the wider market and NO of a narrower market together pay at least 1, and 2 if only the
+ * wider market resolves YES. Each market is paired with its cheapest wider market.
  *
  * spread = bid of the narrower market - ask of the wider market
  *

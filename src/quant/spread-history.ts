@@ -28,15 +28,16 @@ export interface SpreadStatistics {
   /** Time-weighted mean over the period; null if no spread is known. */
   readonly mean: number | null;
   /**
-   * Share of the time with a smaller spread than the current one, plus half of the time with an equal one, in percent.
+   * Percentile of the current spread: the share of the time with a smaller spread, plus half of the time with an equal
+   * spread.
    */
   readonly percentile: number | null;
   readonly trend: SpreadTrend | null;
 }
 
 /**
- * Returns for how long each quote was the current one within [from, to): from its time, or `from` if it is earlier,
- * until the time of the next quote, or `to` for the last quote.
+ * Returns for how long each quote was current within [from, to): from its time, or `from` if it is earlier, until the
+ * time of the next quote, or `to` for the last quote.
  *
  * @param times  milliseconds since 1970, not decreasing
  * @returns  milliseconds, one per quote
@@ -53,7 +54,7 @@ export function holdingTimes(times: readonly number[], from: number, to: number)
 }
 
 /**
- * Trend of a spread: `widening` if the recent mean is more than 10% above the earlier one, `tightening` if it is more
+ * Trend of a spread: `widening` if the recent mean is more than 10% above the earlier mean, `tightening` if it is more
  * than 10% below (a ratio of 1 to 1.1), else `stable`.
  *
  * @example spreadTrend(0.03, 0.02); // "widening"

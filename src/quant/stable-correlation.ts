@@ -30,15 +30,15 @@ export interface StableCorrelation extends PairCorrelation {
  * and 0.98 over a day.
  *
  * The moves over h steps overlap by half. Their standard error follows Bartlett (1946), with the autocorrelations at
- * lag 1, and at least those of random walks: var(z) = 1 / (m - 3), m = n / (1 + 2 ρx(1) ρy(1)), for Fisher's z =
- * atanh(r). A horizon is left for the next one if a longer horizon differs by more than 2.5 standard errors of the
- * difference, whose variance is that of the longer horizon minus that of the shorter one, because the shorter one is
- * efficient if it is unbiased (Hausman 1978).
+ * lag 1, which are at least the autocorrelations of random walks: var(z) = 1 / (m - 3), m = n / (1 + 2 ρx(1) ρy(1)),
+ * for Fisher's z = atanh(r). A horizon is skipped if the estimate of a longer horizon differs by more than 2.5 standard
+ * errors of the difference. The variance of the difference is the variance at the longer horizon minus the variance at
+ * the shorter horizon, because the shorter horizon is efficient if it is unbiased (Hausman 1978).
  *
- * A pair has a coefficient if and only if `pairCorrelations` returns one for it.
+ * A pair has a coefficient if and only if `pairCorrelations` returns a coefficient for the pair.
  *
  * @param series  moves on one common grid
- * @param horizons  in steps, increasing, the first one 1
+ * @param horizons  in steps, increasing from 1
  * @returns  pairs in the order (0,1), (0,2), …, (1,2), …
  * @throws RangeError when the series differ in length or the horizons are not as described
  * @see Epps (1979), "Comovements in stock prices in the very short run"; Newey & West (1987) on overlapping moves

@@ -25,7 +25,6 @@ export function defaultZoneOf(text: string): TimeZone {
   return /\b(?:E[SD]?T|Eastern (?:Standard |Daylight )?Time)\b/.test(text) ? "America/New_York" : "UTC";
 }
 
-/** A time of day. */
 export interface ClockTime {
   /** Minutes after midnight, local time, 0 to 1440. */
   readonly minutes: number;

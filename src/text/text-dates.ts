@@ -56,9 +56,8 @@ export interface DateInstants {
 }
 
 /**
- * Reference time, in Unix milliseconds, from which the year of a date without one is inferred. `listedAt`: the first
- * occurrence from 31 days before this time on (92 days for a quarter). `closeAt`: the occurrence whose last day is
- * nearest to this time.
+ * Reference time, in Unix milliseconds, from which a missing year is inferred. `listedAt`: the first occurrence from 31
+ * days before this time on (92 days for a quarter). `closeAt`: the occurrence whose last day is nearest to this time.
  */
 export type YearReference = { readonly listedAt: number } | { readonly closeAt: number };
 
@@ -175,7 +174,7 @@ function yearFromNext(mention: DateMention, next: DateMention): number {
  * the text.
  *
  * @param sentences  the sentences of the text; a range and an inferred year do not extend beyond their sentence
- * @param reference  how to infer the year of a date without one; not used if a later date of the sentence has a year
+ * @param reference  how to infer a missing year; not used if a later date of the sentence has a year
  */
 export function findTextDates(
   text: string,

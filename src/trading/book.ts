@@ -29,7 +29,7 @@ interface BookReplay {
   readonly days: readonly DayTotals[];
 }
 
-/** What the value of a trade depends on at one time. */
+/** Inputs for the value of a trade at one time. */
 export interface Valuation {
   /**
    * YES price of the latest mark after the entry. Null if there is none; the trade is then valued at its entry price.
@@ -89,7 +89,7 @@ export function sumUsd(amounts: Iterable<number>): number {
  *   A correction on a later day changes only the profit of the later day.
  *
  * @param marks  in any order; marks of markets without a trade are ignored
- * @param settlements  in any order. If two have the same time, the later one in the list counts
+ * @param settlements  in any order. Of two settlements at the same time, the later in the list counts
  * @param untilDate  last day, YYYY-MM-DD. Later trades, marks and settlements are left out
  * @throws RangeError for a value outside its range, two trades with the same id, two marks of a market at the same
  *   time, a mark that is not at midnight UTC, a trade after a settlement of its market, and more than 100 years

@@ -34,7 +34,7 @@ export interface SignalInput {
     readonly kind: PriceKind;
     /** Whether the venue accepts orders. */
     readonly isOpen: boolean;
-    /** Null if unknown. Null if unknown. A time up to `now` counts as unknown, because the market is still open. */
+    /** Closing time; null if unknown. A time up to `now` counts as unknown, because the market is still open. */
     readonly closeAt: number | null;
     /** Expected resolution time; null if unknown. A time up to `now` counts as unknown. */
     readonly resolutionAt: number | null;

@@ -21,7 +21,6 @@ export interface MarketDependencies extends Pick<AreaPorts, "database" | "clock"
   readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
   /** Returns the order book in memory, without a request to the venue; null if there is none. */
   readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
-  /** Returns the pairs of a market with markets of other venues. */
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
   /** Correlations of the log-odds moves of all pairs of markets. Waits at most half a second for missing history. */
   readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;
@@ -29,6 +28,5 @@ export interface MarketDependencies extends Pick<AreaPorts, "database" | "clock"
   readonly estimateOf: (market: BoardMarket) => MarketEstimate | null;
   /** Our estimate of the probability of YES at the current price; null if there is none. */
   readonly probabilityOf: (market: BoardMarket) => number | null;
-  /** Whether the venue of a market trades with play money. */
   readonly isPlayMoney: (market: BoardMarket) => boolean;
 }

@@ -56,7 +56,6 @@ export function createTrading(
     book,
     performance,
     signals,
-    /** Whether the venue of a market trades with play money. */
     isPlayMoney,
     /** Names of the jobs whose last run failed, for health and metrics. */
     get failingJobs(): readonly string[] {

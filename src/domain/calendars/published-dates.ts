@@ -53,7 +53,7 @@ const BANK_OF_ENGLAND: PublishedYears = {
 
 /**
  * Consumer Price Index. Government shutdowns moved the releases of October and December 2025 and of February 2026, and
- * cancelled that of November 2025. Source: BLS release schedule.
+ * cancelled the release of November 2025. Source: BLS release schedule.
  */
 const CPI: PublishedYears = {
   2018: "1-12 2-14 3-13 4-11 5-10 6-12 7-12 8-10 9-13 10-11 11-14 12-12",

@@ -33,7 +33,7 @@ interface PeerGap {
  *
  * lambda = sum of w_i s_i g_i / sum of w_i, confidence = sum of u_i c_i / sum of u_i, w_i = u_i c_i
  *
- * - g_i: log-odds of the peer minus those of this market, reduced towards 0 by the standard errors of both: prices
+ * - g_i: log-odds of the peer minus log-odds of this market, reduced towards 0 by the standard errors of both: prices
  *   whose spreads overlap do not contradict each other
  * - s_i: fitted share of a gap to this peer that this market closes within a day (`leadership`)
  * - u_i: 0.1 + 0.9 usdScale(liquidity or volume) for money, 0.05 for play money and forecasts

@@ -8,12 +8,12 @@ import type { EventView, Factor, FactorReading, LegView, MarketView, Prior } fro
 const SPREAD_OF_HALF_CONFIDENCE = 0.05;
 
 /**
- * Compares the price with those of the event's other markets. Exclusive outcomes: the overround is removed (power
+ * Compares the price with the prices of the event's other markets. Exclusive outcomes: the overround is removed (power
  * method), so that the probabilities sum to 1 if one outcome must happen, and to at most 1 otherwise. Ladder: the
  * probabilities must not increase, because YES of a market implies YES of the previous one (isotonic regression,
  * weighted by 1 / spread^2).
  *
- * lambda = log-odds of the coherent probability minus those of the prior.
+ * lambda = log-odds of the coherent probability minus log-odds of the prior.
  */
 export const eventCoherence: Factor = {
   name: "event_coherence",

@@ -7,7 +7,7 @@ const AGENTS_OF_HALF_CONFIDENCE = 20;
 
 /**
  * The robust consensus of reported trades, which limits the weight of each agent. lambda = log-odds of the consensus
- * minus those of the prior; confidence = n / (n + 20) for n agents.
+ * minus log-odds of the prior; confidence = n / (n + 20) for n agents.
  */
 export const reportedConsensus: Factor = {
   name: "reported_consensus",

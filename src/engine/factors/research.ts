@@ -7,8 +7,8 @@ import type { Factor } from "../model.ts";
 const HALF_LIFE_MS = 48 * HOUR_MS;
 
 /**
- * Research by a language model, which does not get the price. lambda = log-odds of its pooled estimate minus those of
- * the prior; the confidence halves every 48 hours.
+ * Research by a language model, which does not get the price. lambda = log-odds of the pooled estimate minus log-odds
+ * of the prior; the confidence halves every 48 hours.
  *
  * @see Halawi et al. (2024), "Approaching Human-Level Forecasting with Language Models", section 6 (blends with the
  *   crowd)

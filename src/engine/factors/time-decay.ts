@@ -11,8 +11,8 @@ const TIME_LEFT_MS_MIN = DAY_MS / 4;
 
 /**
  * "Will it happen by date T": at a constant hazard, a price q at the earlier time s implies p = 1 - (1 - q)^((T - t) /
- * (T - s)) at the time t if nothing has happened. lambda = log-odds of p minus those of the prior; below 0 if the price
- * has decayed less than the model.
+ * (T - s)) at the time t if nothing has happened. lambda = log-odds of p minus log-odds of the prior; below 0 if the
+ * price has decayed less than the model.
  *
  * @see Cox & Oakes (1984), "Analysis of Survival Data", section 2.2 (exponential distribution)
  */

@@ -134,7 +134,7 @@ const EVENT_DIMENSIONS: ReadonlySet<ScopeDimension> = new Set([
 ]);
 
 /**
- * Finds the scopes of a market's normalised text without dates. The event's title adds those that hold for all its
+ * Finds the scopes of a market's normalised text without dates. The event's title adds the scopes that apply to all its
  * markets.
  *
  * @param stems  stems of the text without dates and quantities

@@ -12,7 +12,6 @@ import { NEGATION_PATTERN, NUMBER_OF_WORD, QUESTION_PHRASES } from "./lexicon.ts
 export type NumberReading = readonly { readonly value: number; readonly unit: string }[];
 
 export interface TextFacts {
-  /** The normalised text. */
   readonly text: string;
   /** Months from 1 to 12. */
   readonly months: ReadonlySet<number>;

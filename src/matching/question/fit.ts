@@ -156,8 +156,8 @@ function countUnaskedFacts(own: TextFacts, asked: TextFacts): number {
 }
 
 /**
- * Counts the facts of the question that a text has. If the text has no month, year or day, that of the market's closing
- * or expected resolution date is used. If both have the same deadline in different words, all its dates count.
+ * Counts the facts of the question that a text has. A month, year or day that the text lacks is taken from the market's
+ * closing or expected resolution date. If both have the same deadline in different words, all its dates count.
  */
 function countMatchedFacts(
   { facts }: QuestionReading,

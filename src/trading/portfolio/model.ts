@@ -19,7 +19,7 @@ export type LogicalConstraint =
 export interface UncertainMarket {
   /** Probability of YES, in [0, 1]. */
   readonly probability: number;
-  /** If constraints must be dropped, those of the least important market are dropped first. */
+  /** Importance. If constraints must be dropped, constraints of the least important market are dropped first. */
   readonly importance: number;
 }
 

@@ -57,9 +57,9 @@ interface StoredSizes {
 }
 
 /**
- * Watches trades and collects those that are large in USD: single trades, and the trades of one taker on one side of a
- * market within a minute. The sizes of a market's trades of the last week are read from the store at its first large
- * trade, and then kept up to date with its live trades. A trade is part of at most one alert.
+ * Collects trades that are large in USD: single trades, and the trades of one taker on one side of a market within a
+ * minute. The sizes of a market's trades of the last week are read from the store at its first large trade, and then
+ * kept up to date with its live trades. A trade is part of at most one alert.
  */
 export class WhaleDetector {
   readonly #limits: WhaleLimits;
@@ -97,7 +97,6 @@ export class WhaleDetector {
     return this.#recent.groupCount;
   }
 
-  /** Number of queued candidates. */
   get candidateCount(): number {
     return this.#candidates.size;
   }

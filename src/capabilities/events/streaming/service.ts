@@ -191,7 +191,9 @@ export function createStreaming(options: StreamingOptions) {
       ticks.start();
     },
 
-    /** Ends all streams and rejects new ones. Connections that do not accept the last bytes are closed after 2 s. */
+    /**
+     * Ends all streams and rejects new ones. Closes connections that have not accepted the last bytes after 2 seconds.
+     */
     endStreams(): void {
       isEnding = true;
       for (const client of clients.all())

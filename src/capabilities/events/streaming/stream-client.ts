@@ -14,13 +14,11 @@ const UNSENT_MS_MAX = 20_000;
 /** Maximum duration of a stream without an API key. The caller pays once per connection, so the connection must end. */
 const KEYLESS_MS_MAX = HOUR_MS;
 
-/** A request for a stream. */
 export interface StreamRequest {
   /** Id for the limit per key: the id of the API key, or of a caller without a key. */
   readonly caller: string;
   /** The key to check again while the stream is open; null for callers without an API key. */
   readonly key: { readonly keyId: string; readonly plan: Plan } | null;
-  /** Address of the client. */
   readonly address: string;
   readonly filter: StreamFilter;
   /** Id of the last received event; Infinity if above 2^53. If null, the stream begins with the next event. */

@@ -37,7 +37,6 @@ export class LogPosition {
     return event;
   }
 
-  /** Whether this is the last started event. */
   isLast(event: StartedEvent): boolean {
     return this.#unsettled.at(-1) === event;
   }

@@ -14,7 +14,6 @@ import type { Delivery, DeliveryMessage, FailureStreak } from "./model.ts";
 const JITTER = 0.1;
 const GONE = 410;
 
-/** The result of an attempt. */
 export interface AttemptOutcome {
   readonly delivery: Delivery;
   readonly streak: FailureStreak;

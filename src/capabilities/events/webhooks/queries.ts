@@ -50,7 +50,6 @@ export async function deleteWebhook(transaction: Transaction, customerId: string
   return rows.length > 0;
 }
 
-/** Deletes all webhooks of a customer. */
 export async function deleteWebhooksOf(transaction: Transaction, customerId: string): Promise<void> {
   const rows = await transaction.query<{ webhookId: string }>(
     `delete from webhooks where customer_id = $1 returning webhook_id as "webhookId"`,

@@ -35,7 +35,7 @@ export interface TopOfBook {
 
 /** Comparison of the prices of a pair. */
 export interface PairSpread {
-  /** YES prices of `a` and `b`; for the relation `inverse` 1 minus that of `b`. */
+  /** YES prices of `a` and `b`; for the relation `inverse`, the second is 1 minus the YES price of `b`. */
   readonly yesPrices: readonly [number, number];
   readonly spread: number;
   /** The sides to buy of `a` and `b`: the more profitable of the two combinations. */

@@ -40,7 +40,7 @@ export interface MarketQuotes {
   readonly depth: "order_book" | "top_of_book";
   /** When the venue last confirmed the quotes, Unix milliseconds. */
   readonly at: number;
-  /** Reason why a live scan could not read the order book; the quotes are then those of the board. */
+  /** Reason why a live scan could not read the order book. The quotes are then taken from the board. */
   readonly refreshFailure: RefreshFailure | null;
 }
 

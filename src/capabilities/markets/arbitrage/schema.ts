@@ -219,7 +219,7 @@ function listSchema(trading: readonly string[]) {
     },
     { [SCHEMA_NAME]: "ArbitrageOpportunity" },
   );
-  // The names of the venues are configuration, so their type is that of the function that creates the body.
+  // Venue names are configuration, so the static type comes from the functions that create the body.
   return Type.Unsafe<ReturnType<typeof presentCrossVenueList> | ReturnType<typeof presentSetList>>(
     Type.Object(
       {

@@ -133,7 +133,7 @@ function findScoreMax({ pair, a, b, spread: { netSpread, sides } }: ComparedPair
     bidAskSpread,
     ageShare: Math.max(0, now - Math.min(a.updatedAt, b.updatedAt)) / QUOTE_AGE_MS_MAX,
   });
-  // A score of 0 is exact. Candidates without a profit are sorted by net spread, so the first ones are the best.
+  // A score of 0 is exact. Candidates without a profit are sorted by net spread, so the first are the best.
   return score === 0 ? 0 : score + ROUNDING_ERROR_MAX;
 }
 

@@ -36,7 +36,7 @@ export interface SideTotal {
   readonly usd: number;
   /** Sum of USD / price. */
   readonly contracts: number;
-  /** Sum of USD × price; the price is that of this side. */
+  /** Sum of USD × price of this side. */
   readonly usdTimesPrice: number;
   /** Sum of USD × age in milliseconds. */
   readonly usdTimesAgeMs: number;

@@ -32,7 +32,7 @@ export interface PairTable {
   /** In units of 0.0001. */
   readonly coefficients: Int16Array<ArrayBuffer>;
   readonly dataPoints: Uint16Array<ArrayBuffer>;
-  /** 1 if the coefficient is that of a match. */
+  /** 1 if the coefficient comes from a match. */
   readonly isLogical: Uint8Array<ArrayBuffer>;
   /** 0 for none. */
   readonly horizons: Uint8Array<ArrayBuffer>;
@@ -46,7 +46,6 @@ export interface CorrelationReport {
   /** Length of a grid step in milliseconds. */
   readonly stepMs: number;
   readonly pairs: PairTable;
-  /** The pairs with a warning. */
   readonly warned: PairTable;
   /** For each cluster, the indexes of its markets. */
   readonly clusters: readonly (readonly number[])[];

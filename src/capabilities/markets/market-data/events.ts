@@ -9,7 +9,6 @@ import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 /** Maximum number of events in `also_on`: one event may match several smaller events of another venue. */
 const EVENT_LINKS_MAX = 20;
 
-/** A market that has a price. */
 type PricedMarket = BoardMarket & { readonly yesPrice: number };
 
 /** An event with its priced markets and their totals. */
@@ -65,7 +64,6 @@ export function eventStatus(group: EventGroup): EventStatus {
   return group.markets.every((market) => market.listing.status === "finalized") ? "settled" : "closed";
 }
 
-/** Creates the EventSummary object of the API. */
 export function presentEventSummary(group: EventGroup) {
   const { listing, slug } = group.event;
   return {

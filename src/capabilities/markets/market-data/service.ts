@@ -29,7 +29,7 @@ export interface MarketsDependencies extends Pick<MarketDependencies, "board" | 
     readOrLast(market: BoardMarket): Promise<{ readonly book: OrderBook | null; readonly isStale: boolean }>;
   };
   readonly trades: { read(market: BoardMarket, after: TradePosition | null, limit: number): Promise<TradePage> };
-  /** Returns the venue-specific data of a market that clients may know. */
+  /** Returns the venue-specific data of a market that is public. */
   readonly detailsOf: (listing: MarketListing) => ListingDetails | null;
   /** The same markets and events at other venues. */
   readonly matches: Pick<Matching, "alsoOnOf" | "eventPairsOf">;

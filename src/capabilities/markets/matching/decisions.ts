@@ -24,7 +24,6 @@ export type MatchDecisions = ReturnType<typeof createMatchDecisions>;
 export function createMatchDecisions(options: {
   readonly database: Database;
   readonly clock: Pick<Clock, "now">;
-  /** Ids of the configured venues. */
   readonly venues: readonly VenueId[];
   /** Called after a change is stored. */
   readonly onChanged: () => void;

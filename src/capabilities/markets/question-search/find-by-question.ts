@@ -40,7 +40,7 @@ interface Candidate extends QuestionMatch {
 
 /**
  * Finds the open market that answers a question in free text. All words, months, years, numbers, directions and
- * negations of the text must be in the market. Markets that are matched as identical ask one question: the one with the
+ * negations of the text must be in the market. Of several markets that are matched as identical, the market with the
  * largest 24-hour volume is used.
  *
  * @param except  a market that is excluded from the search

@@ -46,7 +46,7 @@ export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
       .map(({ market }) => market);
 
   /**
-   * Returns liquid markets that are related to the given ones: matched markets of other venues, markets of the same
+   * Returns liquid markets that are related to the given markets: matched markets of other venues, markets of the same
    * event, and markets with similar texts. The given markets are left out.
    *
    * @param markets  the most important market first. Related markets are taken from each market in turn

@@ -6,7 +6,6 @@ import type { SignalRequest } from "../signals/index.ts";
 
 export const POSITIONS_MAX = 25;
 
-/** A position in a request. */
 export interface RequestedPosition extends MarketId {
   readonly side: Side;
   /** Cost in USD, above 0. */

@@ -66,7 +66,9 @@ function presentHedge(
 const usd = (amount: number): string => `$${amount.toFixed(2)}`;
 const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
 
-/** Returns the position whose payoff has the largest correlation with that of the trade; null if none is known. */
+/**
+ * Returns the position whose payoff is most correlated with the payoff of the trade; null if no correlation is known.
+ */
 function findStrongest(correlations: readonly (number | null)[]) {
   let best: { readonly index: number; readonly correlation: number } | null = null;
   for (const [index, correlation] of correlations.entries())

@@ -13,14 +13,12 @@ export const CLOSED_TRADES_MAX = 100;
 /** Maximum number of stored daily prices that are read for one portfolio. Reading one takes up to 50 µs. */
 export const MARKET_DAYS_MAX = 5_000;
 
-/** An order for a paper trade. */
 export interface PaperOrder extends MarketId {
   readonly side: Side;
   /** USD to spend, without the fee. The contracts are rounded down, so a trade can cost less. */
   readonly sizeUsd: number;
 }
 
-/** An executed paper trade. */
 export interface PaperTrade extends PaperOrder {
   readonly tradeId: string;
   readonly title: string;

@@ -70,8 +70,7 @@ function fillOrder(market: BoardMarket, book: OrderBook | null, order: PaperOrde
   const { takerFee } = market.listing;
   if (book === null) throw notExecutable("The market has no order book");
   if (takerFee === null) throw notExecutable("The taker fee of this market is unknown");
-  // The timestamp of a tracked order book is that of its last change, but the market's quote may have been confirmed
-  // later.
+  // A tracked order book has the timestamp of its last change, but the market's quote may have been confirmed later.
   if (now - Math.max(book.receivedAt, market.updatedAt) > PRICE_AGE_MS_MAX)
     throw notExecutable("The price of this market is more than an hour old");
   if (isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null))

@@ -85,7 +85,6 @@ export function selectSettlements(
   );
 }
 
-/** Selects the titles of stored markets. */
 export function selectTitles(
   database: Pick<Database, "query">,
   markets: readonly MarketId[],
@@ -98,7 +97,6 @@ export function selectTitles(
   );
 }
 
-/** Deletes the paper trades of a deleted customer. */
 async function deletePaperTrades(transaction: Transaction, customerId: string): Promise<void> {
   await transaction.query("delete from paper_trades where customer_id = $1", [customerId]);
 }

@@ -49,7 +49,6 @@ export type SignalPreparation =
   | { readonly kind: "ready"; readonly prepared: PreparedSignal }
   | { readonly kind: "running"; readonly run: RunningAnalysis };
 
-/** A signal for one market. */
 export interface MarketSignal extends PreparedSignal {
   readonly signal: Signal;
   /** Bankroll in USD for which the signal was sized. */

@@ -230,7 +230,6 @@ export function selectTradePage(transaction: Transaction, after: TradePosition, 
   );
 }
 
-/** Selects all marks of markets. */
 export async function selectMarks(transaction: Transaction, markets: readonly MarketId[]): Promise<DailyMark[]> {
   return transaction.query<DailyMark & Record<string, unknown>>(
     `select venue, market_id as "marketId", yes_price as "yesPrice",

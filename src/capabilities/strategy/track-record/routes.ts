@@ -8,7 +8,6 @@ import { presentDays, presentPerformance } from "./present.ts";
 import { PerformanceHistorySchema, PerformanceSchema, performanceQuery } from "./schema.ts";
 
 interface PerformanceRoutesOptions {
-  /** The performance of the shadow book. */
   readonly shadow: { read(): Promise<TimedPerformanceReport> };
   /** Computes the performance of the trades that a customer reported. */
   readonly livePerformance: (customerId: string) => Promise<PerformanceReport>;

@@ -59,7 +59,6 @@ export function selectResolvedMarkets(
   );
 }
 
-/** Totals of the requested trades. */
 export interface RequestedTotals extends Omit<ResolvedTotals, "markets"> {
   readonly totalTrades: number;
   /** Profit of all requested trades in USD. Open trades are valued at their last mark. */

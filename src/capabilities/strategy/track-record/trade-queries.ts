@@ -9,7 +9,6 @@ import type { StoredTrade } from "./model.ts";
 import { dateText, marketColumns } from "./sql.ts";
 import type { TradeOutcome } from "./total-queries.ts";
 
-/** Columns of `StoredTrade`. */
 export const TRADE_COLUMNS = `trade_id::text as "tradeId", venue, market_id as "marketId", side, contracts, price,
   fee_usd as "feeUsd", edge, ${toMillisSql("entered_at")} as at, ${toMillisSql("settled_at")} as "settledAt",
   payout_usd as "payoutUsd", pnl_usd as "pnlUsd"`;
