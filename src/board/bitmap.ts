@@ -1,9 +1,6 @@
 import { copyInto, countBits } from "../lib/numbers.ts";
 
-/**
- * Maximum number of rows stored as a list. For larger sets, bits need no more memory than a list and are faster to
- * combine.
- */
+/** Maximum number of rows stored as a list. Larger sets are smaller and faster as bits. */
 const SPARSE_ROWS_MAX = 2_048;
 const INITIAL_WORD_COUNT = 256;
 const EMPTY_BITS = new Uint32Array(0);

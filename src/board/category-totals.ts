@@ -1,9 +1,7 @@
 import { CATEGORIES, type Category } from "../domain/category.ts";
 import type { CategorySummary } from "./model.ts";
 
-/**
- * Maximum volume of a market. A larger volume is implausible and counts as unknown, because it would make sums inexact.
- */
+/** Maximum volume of a market. A larger volume counts as unknown, because it would make sums inexact. */
 const VOLUME_USD_MAX = 1e11;
 
 interface Totals {

@@ -23,7 +23,7 @@ export interface BoardMarket {
   readonly activity: Activity;
   readonly yesPrice: number | null;
   /**
-   * When the quote was last confirmed, Unix milliseconds: venue time for a streamed quote, our time for a polled quote.
+   * Last confirmation of the quote, Unix milliseconds: venue time for a streamed quote, our time for a polled quote.
    */
   readonly updatedAt: number;
   readonly priceDayAgo: number | null;
@@ -79,10 +79,7 @@ export interface CategorySummary {
   readonly volume24hUsd: number | null;
 }
 
-/**
- * Whether a filter selects a venue's category. The filter is one of our categories or a category of a venue, in lower
- * case.
- */
+/** Whether a filter selects a venue's category. The filter is our or a venue's category, in lower case. */
 export function isInCategory(venueCategory: string | null, filter: string): boolean {
   return venueCategory?.toLowerCase() === filter || categoryOf(venueCategory)?.toLowerCase() === filter;
 }

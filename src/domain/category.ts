@@ -16,10 +16,7 @@ export const CATEGORIES = [
 
 export type Category = (typeof CATEGORIES)[number];
 
-/**
- * Venues' names for each category, in lower case. One table is enough, because a name has the same meaning at every
- * venue.
- */
+/** Venues' names for each category, in lower case. A name has the same meaning at every venue. */
 const NAMES: Readonly<Record<Category, readonly string[]>> = {
   Politics: ["politics", "elections", "us politics", "us elections", "trump", "us-current-affairs"],
   Economics: ["economics", "economy", "inflation", "fed", "fed rates", "macro"],

@@ -35,9 +35,7 @@ export type FeeShares = readonly (readonly [price: number, share: number])[];
 export interface FeeRounding {
   /** The fee at each price is rounded up to a multiple of this. */
   readonly feeStep: number;
-  /**
-   * The resulting change of the trader's balance is then rounded to a multiple of this, to the trader's disadvantage.
-   */
+  /** The change of the trader's balance is then rounded to a multiple of this, to the trader's disadvantage. */
   readonly balanceStep: number;
 }
 

@@ -24,9 +24,7 @@ export function uniformGrid(step: number | null): readonly PriceRange[] | null {
   return step !== null && toMicros(step) >= 1 && step < 1 ? [{ from: 0, to: 1, step }] : null;
 }
 
-/**
- * Whether each range has a positive step and size, lies in [0, 1], and starts where the range before it ends or later.
- */
+/** Whether each range has a positive step and size, lies in [0, 1], and does not overlap the previous range. */
 export function isPriceGrid(ranges: readonly PriceRange[]): boolean {
   let end = 0;
   for (const { from, to, step } of ranges) {

@@ -18,10 +18,7 @@ export interface Allowance {
   readonly rateLimits: Readonly<Record<RateClass, number>>;
 }
 
-/**
- * The limits of each plan. Enterprise limits are set per customer; the limits here apply to customers without custom
- * limits.
- */
+/** The limits of each plan. Enterprise limits are set per customer; these are their defaults. */
 export const PLAN_ALLOWANCES: Readonly<Record<Plan, Allowance>> = {
   free: {
     quotas: { LISTING: 100, INSIGHT: 10, STRATEGY: 0, DEEP: 0 },

@@ -33,10 +33,7 @@ export const NEXT_EVENT_AFTER_MS = 250;
 export const SLOW_ATTEMPT_MS = 1_000;
 /** Maximum age of a node's copy of a webhook's state. After this time, no node uses the state before a change. */
 export const OWNERSHIP_CHECK_MS = 50;
-/**
- * Maximum number of events sent after an event whose attempt has not ended. Their results are kept in memory until it
- * ends.
- */
+/** Maximum number of events sent after an event whose attempt has not ended. Their results stay in memory. */
 export const EVENTS_IN_FLIGHT_MAX = 1_000;
 /** Maximum number of unwritten results. First attempts wait at this number. */
 export const UNWRITTEN_RESULTS_MAX = 2_000;
@@ -104,8 +101,5 @@ export const RATE_BUCKETS_MAX = 65_536;
  */
 export const WAITING_REQUESTS_PER_HOST_MAX = 256;
 export const WAITING_REQUESTS_PER_CUSTOMER_MAX = 4;
-/**
- * Maximum number of consecutive tokens for a customer that used less than its share before, for example for a burst of
- * events.
- */
+/** Maximum number of consecutive tokens for a customer that used less than its share, as for a burst of events. */
 export const CUSTOMER_TOKEN_CREDIT = 50;

@@ -110,9 +110,7 @@ export function describeAnalysis(
   };
 }
 
-/**
- * Difference from the price that is consistent with the event's other markets (`siblingGaps`); 0 without other markets.
- */
+/** Difference from the price that is consistent with the event's other markets (`siblingGaps`), or 0. */
 function siblingGapOf({ event, marketId }: MarketView): number {
   if (event === null) return 0;
   const { isExclusive, isExhaustive, ladder } = event;

@@ -35,10 +35,7 @@ export interface QuotePoint {
   readonly indicativePrice: number | null;
 }
 
-/**
- * Kind of a price. money: a real-money market. play_money: a play-money market. forecast: a crowd forecast without
- * trading.
- */
+/** money: a real-money market. play_money: a play-money market. forecast: a crowd forecast without trading. */
 export type PriceKind = "money" | "play_money" | "forecast";
 
 /** A market at another venue with the same or the opposite question. */
@@ -211,9 +208,7 @@ export interface FactorReading {
   readonly confidence: number;
 }
 
-/**
- * Parameters of the engine, from `coefficients.json`. `npm run fit` changes only the parameters for which it has data.
- */
+/** Parameters of the engine, from `coefficients.json`. `npm run fit` changes those for which it has data. */
 export interface EngineCoefficients {
   readonly version: number;
   /** Share of the way from the mid to the microprice, in [0, 1]. */

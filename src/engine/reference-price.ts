@@ -12,9 +12,7 @@ import type { EngineCoefficients, MarketView, Prior, QuotePoint } from "./model.
 const OPEN_RANGE_MAX = 0.1;
 /** Assumed spread of a market without a two-sided book. */
 export const UNKNOWN_SPREAD = 0.1;
-/**
- * A spread of this width, or a quote of this age, lowers the confidence by half. Larger values have no further effect.
- */
+/** A spread of this width, or a quote of this age, lowers the confidence by half. Larger values add nothing. */
 const WIDE_SPREAD = 0.2;
 const OLD_QUOTE_MS = 24 * HOUR_MS;
 
@@ -84,8 +82,7 @@ export function logOddsError(probability: number, spread: number | null): number
 }
 
 /**
- * Returns the share by which a thin market lowers the confidence: 0.5 without liquidity and volume, 0 from $1,000,000
- * of either.
+ * Returns a thin market's reduction of the confidence: 0.5 without liquidity and volume, 0 from $1,000,000 of either.
  */
 function thinLoss(activity: MarketView["activity"]): number {
   const usd = Math.max(0, activity?.liquidityUsd ?? 0, activity?.volume24hUsd ?? 0);

@@ -4,9 +4,7 @@ import { TopK } from "../lib/top-k.ts";
 
 /** Maximum number of postings read for one query. The rarest terms are read first. */
 const POSTINGS_READ_MAX = 20_000;
-/**
- * Maximum number of postings of a term at a venue. A term with more is read only if it is the rarest term of the query.
- */
+/** Maximum number of postings of a term at a venue. A term with more is read only if it is the rarest one. */
 const POSTING_LENGTH_MAX = 8_000;
 
 interface Term {

@@ -48,10 +48,7 @@ const RELATED_PROBABILITY_MIN = 0.7;
 
 export interface MatchDecision {
   readonly relation: MatchRelation | null;
-  /**
-   * Probability that the relation is right, for hand-picked pairs, in [0, 1]. `VETOED_PROBABILITY` if the relation is
-   * null.
-   */
+  /** Probability of the relation for hand-picked pairs, in [0, 1]. `VETOED_PROBABILITY` if the relation is null. */
   readonly probability: number;
   readonly vetoes: readonly Veto[];
 }
@@ -67,10 +64,7 @@ export function logisticScore(model: LogisticModel, features: Readonly<Record<st
 /** Threshold relations with which two markets can match. */
 const MATCHING_QUANTITIES: ReadonlySet<QuantityRelation> = new Set(["same", "none", "opposite"]);
 
-/**
- * Returns the vetoes of two markets. With the vetoes `threshold`, `deadline` and `polarity`, the markets can still be
- * related.
- */
+/** Returns the vetoes of two markets. Despite `threshold`, `deadline` or `polarity`, they can be related. */
 export function findMarketVetoes(comparison: MarketComparison): Veto[] {
   const vetoes: Veto[] = [...comparison.vetoedScopes];
   if (comparison.hasOtherSubject) vetoes.push("outcome");

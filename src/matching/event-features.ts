@@ -65,10 +65,7 @@ function withoutSides({ stems, fixture }: EventFingerprint): readonly string[] {
   return stems.filter((stem) => !sides.has(stem));
 }
 
-/**
- * Share of the outcomes in the smaller sample that are also in the larger sample; null if an event has no named
- * outcomes.
- */
+/** Share of the smaller sample's outcomes that are in the larger sample; null without named outcomes. */
 function outcomeOverlap(a: EventFingerprint, b: EventFingerprint, weightOf: WordWeights): number | null {
   const [few, many] = a.outcomes.length <= b.outcomes.length ? [a.outcomes, b.outcomes] : [b.outcomes, a.outcomes];
   if (few.length === 0) return null;

@@ -41,10 +41,7 @@ export interface MarketComparison {
 }
 
 interface Coverage {
-  /**
-   * Share of the stems' weight that has a counterpart, in [0, 1]. A similar stem counts in proportion to its
-   * similarity.
-   */
+  /** Share of the stems' weight that has a counterpart, in [0, 1]. A similar stem counts by its similarity. */
   readonly share: number;
   /** Weight without a counterpart. A similar stem counts as 1 minus its similarity. */
   readonly unmatched: number;

@@ -1,9 +1,6 @@
 import type { Fingerprint } from "./fingerprint.ts";
 
-/**
- * Maximum number of entries. The interner is cleared at this number, so that values of removed markets do not stay in
- * memory.
- */
+/** Maximum number of entries. The interner is then cleared, to free the values of removed markets. */
 const ENTRIES_MAX = 400_000;
 
 /** Returns the first value that was stored for a key, so that fingerprints share equal parts. */

@@ -44,10 +44,7 @@ interface IndexedMarket {
   pairKeys: readonly string[];
 }
 
-/**
- * A possible match with a market of another venue. `relation` is the relation from the market with this link to
- * `other`.
- */
+/** A possible match with a market of another venue. `relation` is from the market with this link to `other`. */
 interface Link {
   readonly other: IndexedMarket;
   readonly relation: MatchRelation;
@@ -304,10 +301,7 @@ export class MatchIndex {
       if (holder !== undefined) holder.pairKeys = holder.pairKeys.filter((known) => known !== key);
   }
 
-  /**
-   * Returns the pairs that a market should have: at most one per venue, and only if the pair is the best choice of both
-   * markets.
-   */
+  /** Returns the pairs that a market should have: per venue, the pair that is the best choice of both markets. */
   #choosePairs(market: IndexedMarket): Choice[] {
     const choices = this.#pinnedChoices(market);
     const pinnedVenues = new Set(choices.map(({ other }) => other.venue));

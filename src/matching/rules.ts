@@ -204,10 +204,7 @@ export function compareRules(a: RulesFacts | null, b: RulesFacts | null): RulesC
   return { vetoes, notes };
 }
 
-/**
- * Returns the stations of both rules if they differ, else empty lists. Codes and names are not compared with each
- * other.
- */
+/** Returns the stations of both rules if they differ, else empty lists. Codes are not compared with names. */
 function findOtherStations(a: RulesFacts, b: RulesFacts): readonly [readonly string[], readonly string[]] {
   if (areDisjoint(a.stations, b.stations)) return [a.stations, b.stations];
   const isSame = (name: string, other: string) => name.includes(other) || other.includes(name);

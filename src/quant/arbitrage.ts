@@ -170,9 +170,7 @@ export interface ArbitrageFigures {
   readonly matchConfidence: number;
   /** Widest bid-ask spread among the legs' markets, at least 0; null if a market has only a bid or only an ask. */
   readonly bidAskSpread: number | null;
-  /**
-   * Age of the oldest quote divided by the maximum age, at least 0. At 1 or more, the execution part of the score is 0.
-   */
+  /** Age of the oldest quote divided by the maximum age, at least 0. From 1 on, the execution part is 0. */
   readonly ageShare: number;
 }
 

@@ -27,10 +27,7 @@ export interface SpreadPeriod {
 export interface SpreadStatistics {
   /** Time-weighted mean over the period; null if no spread is known. */
   readonly mean: number | null;
-  /**
-   * Percentile of the current spread: the share of the time with a smaller spread, plus half of the time with an equal
-   * spread.
-   */
+  /** Percentile of the current spread: time with a smaller spread, plus half of the time with an equal spread. */
   readonly percentile: number | null;
   readonly trend: SpreadTrend | null;
 }

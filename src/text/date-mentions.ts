@@ -24,10 +24,7 @@ interface DateParts {
   readonly lastDay?: number;
   /** The time inside an ISO date. */
   readonly time?: ClockTime;
-  /**
-   * Meaning without a preposition. end: the last day of the year ("EOY", "year-end"). within: the whole year ("this
-   * year").
-   */
+  /** Meaning without a preposition. end: last day of a year ("EOY"). within: the whole year ("this year"). */
   readonly implies?: "end" | "within";
 }
 

@@ -19,9 +19,7 @@ export type DateRelation = "by" | "before" | "on" | "within" | "covered" | "star
 
 /** A date in a text. The span covers the date without its preposition. */
 export interface TextDate extends TextSpan {
-  /**
-   * Start of the date's preposition, which a time or weekday may separate from the date; `start` without a preposition.
-   */
+  /** Start of the date's preposition, with a time or weekday in between; `start` without a preposition. */
   readonly leadStart: number;
   /** The preposition in lower case, such as "by"; empty if there is none. */
   readonly preposition: string;
@@ -139,10 +137,7 @@ function lastDayOf({ first, unit, lastDay }: DateMention, year: number): CivilDa
   return lastDayOfMonth(year, first.month + MONTH_COUNTS[unit] - 1);
 }
 
-/**
- * Infers the year by the rule of `YearReference`. Null if no nearby year has this day, or if the year is outside 1901
- * to 9998.
- */
+/** Infers the year by the rule of `YearReference`. Null if no nearby year from 1901 to 9998 has this day. */
 function inferYear(mention: DateMention, reference: YearReference): number | null {
   const day = Math.floor(("closeAt" in reference ? reference.closeAt : reference.listedAt) / DAY_MS);
   const { year } = partsOf(day);
@@ -219,10 +214,7 @@ export function findTextDates(
   return dates;
 }
 
-/**
- * Whether earlier dates of the sentence can take the year of this date. False if the year is part of a name
- * ("Eurovision 2026").
- */
+/** Whether earlier dates can take the year of this date. False for a year in a name ("Eurovision 2026"). */
 const isDated = (text: string, mention: DateMention): boolean =>
   mention.unit !== "season" && (mention.unit !== "year" || parseLead(text, mention, null).relation !== "none");
 

@@ -31,9 +31,7 @@ interface BookReplay {
 
 /** Inputs for the value of a trade at one time. */
 export interface Valuation {
-  /**
-   * YES price of the latest mark after the entry. Null if there is none; the trade is then valued at its entry price.
-   */
+  /** YES price of the latest mark after the entry. Null if there is none: the entry price is used. */
   readonly yesPrice: number | null;
   /** The latest settlement, which replaces the mark; null while the trade is open. */
   readonly settlement: Pick<Settlement, "value"> | null;
@@ -56,9 +54,7 @@ export function startOfUtcDate(date: string): number {
   return at;
 }
 
-/**
- * Returns the payout of a trade in USD, rounded to 1e-6. A settlement without a value refunds the cost, fee included.
- */
+/** Returns the payout of a trade in USD, rounded to 1e-6. Without a value, the cost is refunded, fee included. */
 export function payoutOf(trade: Trade, settlement: Pick<Settlement, "value">): number {
   return toUsd(valueMicros(trade, { yesPrice: null, settlement }));
 }

@@ -19,10 +19,7 @@ export interface LotExit {
   readonly kind: "closed" | "settled" | "corrected";
   /** Number of contracts, above 0. For a correction: the contracts that an earlier settlement ended. */
   readonly contracts: number;
-  /**
-   * USD received, minus the fee of the closing trade. For a correction: the change of the payout, which can be
-   * negative.
-   */
+  /** USD received, minus the fee of the closing trade. For a correction: the change of the payout. */
   readonly proceedsUsd: number;
   /** Proceeds minus the cost and the fee of these contracts, in USD. For a correction: the proceeds. */
   readonly pnlUsd: number;

@@ -125,9 +125,7 @@ export interface TradeCandidate {
   readonly minOrderContracts: number;
 }
 
-/**
- * Reasons why a size is limited: the contracts offered up to the target price, or the maximum share of the bankroll.
- */
+/** Limits of a size: the contracts offered up to the target price, or the maximum share of the bankroll. */
 export const SIZE_CAPS = ["depth", "max_position"] as const;
 export type SizeCap = (typeof SIZE_CAPS)[number];
 
@@ -151,9 +149,7 @@ export interface Signal {
   readonly targetPrice: number | null;
   /** Share of the bankroll, in [0, 1]; 0 without a trade. */
   readonly sizePct: number;
-  /**
-   * Reason why the share is below the applied Kelly fraction; null if the share is not below it, and without a trade.
-   */
+  /** Reason why the share is below the applied Kelly fraction; null if it is not, or without a trade. */
   readonly cappedBy: SizeCap | null;
   /** The order for the share, rounded down to the contract step; null without a trade. */
   readonly fill: Fill | null;

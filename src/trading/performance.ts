@@ -37,9 +37,7 @@ export function summarisePerformance(
   };
 }
 
-/**
- * Returns the largest decline of the cumulative sum from its earlier maximum, 0 or negative. The maximum starts at 0.
- */
+/** Returns the largest decline of the cumulative sum from its earlier maximum (at least 0), 0 or negative. */
 function maxDrawdown(profits: readonly number[]): number {
   let cumulative = 0;
   let maximum = 0;

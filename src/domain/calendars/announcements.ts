@@ -5,10 +5,7 @@ import { type PublishedTable, publishedDates } from "./published-dates.ts";
 
 interface AnnouncementOptions {
   readonly name: string;
-  /**
-   * Label of every announcement, or a function that returns the label of the announcement with this index in the year,
-   * from 0.
-   */
+  /** Label of every announcement, or a function of the year and of the index in the year, from 0. */
   readonly label: string | ((year: number, index: number) => string);
   readonly table: PublishedTable;
   /** Returns the dates of a year that is not in the table. */

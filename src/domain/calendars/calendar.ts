@@ -45,9 +45,7 @@ export const wholeDays = (first: CivilDate, last: CivilDate, zone: TimeZone): Pi
   endAt: zonedInstant(last + 1, 0, zone) - 1,
 });
 
-/**
- * Cached occurrences by calendar and year. At most 211 years per calendar, because `assertYear` rejects other years.
- */
+/** Cached occurrences by calendar and year. At most 211 years per calendar (`assertYear`). */
 const knownYears = new WeakMap<Calendar, Map<number, readonly Occurrence[]>>();
 
 /** Caches the occurrences of a year, because converting local times is slow. */

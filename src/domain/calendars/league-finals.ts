@@ -12,9 +12,7 @@ import { zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { assertYear, type Calendar, wholeDays } from "./calendar.ts";
 import { publishedDates } from "./published-dates.ts";
 
-/**
- * The second Sunday of February since 2022; the first from 2004 to 2021. This rule gives every date from 2005 to 2028.
- */
+/** The second Sunday of February since 2022; the first from 2004 to 2021. The rule gives every date of 2005 to 2028. */
 export function superBowlDate(year: number): CivilDate {
   return nthOfMonth(year, 2, SUNDAY, year >= 2022 ? 2 : 1);
 }

@@ -6,9 +6,7 @@ export function federalElectionDate(year: number): CivilDate {
   return nthOfMonth(year, 11, MONDAY, 1) + 1;
 }
 
-/**
- * Elections of the House, the Senate and the President, in even years. The occurrence is election day in New York time.
- */
+/** Elections of the House, the Senate and the President, in even years. The occurrence is the day in New York. */
 export const US_FEDERAL_ELECTION: Calendar = {
   name: "US federal election",
   occurrencesOf(year) {

@@ -2,10 +2,7 @@ import { DAY_MS } from "../../lib/durations.ts";
 import { formatNumber, formatPercent } from "../format.ts";
 import type { Factor } from "../model.ts";
 
-/**
- * Time until the market closes at which the factor has full confidence. With less time, the confidence is
- * proportionally lower.
- */
+/** Time until the market closes for full confidence. With less time, the confidence is proportionally lower. */
 const FULL_CONFIDENCE_MS = 7 * DAY_MS;
 
 /**

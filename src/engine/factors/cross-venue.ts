@@ -8,9 +8,7 @@ import { logOddsError, UNKNOWN_SPREAD } from "../reference-price.ts";
 /** At this age or spread, the price of a peer has weight 0. */
 const AGE_MS_MAX = 24 * HOUR_MS;
 const SPREAD_MAX = 0.2;
-/**
- * Size weight of a real-money market without known liquidity and volume, and of every price that is not in real money.
- */
+/** Size weight of a real-money market without known liquidity and volume; size weight of play money and forecasts. */
 const MONEY_WEIGHT_MIN = 0.1;
 const OTHER_WEIGHT = 0.05;
 const EVIDENCE_MAX = 5;

@@ -125,15 +125,11 @@ export interface PeriodComparison {
   readonly relation: PeriodRelation;
   /** Last day of A minus last day of B; null unless both name a deadline. */
   readonly daysApart: number | null;
-  /**
-   * Whether both are deadlines without a first day, so that meeting the earlier deadline implies meeting the later one.
-   */
+  /** Whether both are deadlines without a first day, so that the earlier deadline implies the later one. */
   readonly areOpenStarts: boolean;
 }
 
-/**
- * Maximum difference of two equal deadlines, in days: "by September 1" and "before September 1" often mean the same.
- */
+/** Maximum difference of equal deadlines, in days: "by" and "before September 1" often mean the same. */
 const DEADLINE_TOLERANCE_DAYS = 1;
 /**
  * Minimum length of a range whose first day is ignored, in days: "in 2026" usually means "by the end of 2026", because

@@ -38,10 +38,7 @@ export function findDistrictStates(normalised: string): readonly string[] {
   });
 }
 
-/**
- * Returns the places in a sequence of stems, each as its stems joined by a space. Of overlapping names, the longest is
- * returned.
- */
+/** Returns the places in a sequence of stems, as stems joined by a space. The longest of overlapping names is used. */
 export function findPlaces(stems: readonly string[]): readonly string[] {
   const places = new Set<string>();
   for (let index = 0; index < stems.length; index++) {

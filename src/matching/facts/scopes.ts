@@ -23,9 +23,7 @@ export type Scopes = ReadonlyMap<ScopeDimension, ReadonlySet<string>>;
 
 type Rule = readonly [dimension: ScopeDimension, value: string | null, pattern: RegExp];
 
-/**
- * Dimension, value and pattern on normalised text. If the value is null, the first group of the pattern is the value.
- */
+/** Dimension, value and pattern on normalised text. If the value is null, it is the pattern's first group. */
 const RULES: readonly Rule[] = [
   ["office", "senate", /\bsenat(?:e|ors?)\b/],
   ["office", "house", /\bhouse\b(?! of cards)/],

@@ -8,9 +8,7 @@ const DAY_MINUTES = 1_440;
 const WINTER_DAY: CivilDate = 20_454;
 
 export interface TimeOfDay {
-  /**
-   * Minutes after 00:00 UTC of the stated day, from -540 to 2040. Without a time zone: minutes after local midnight.
-   */
+  /** Minutes after 00:00 UTC of the stated day, from -540 to 2040. Without a zone: after local midnight. */
   readonly minutes: number;
   readonly hasZone: boolean;
 }

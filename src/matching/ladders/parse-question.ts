@@ -7,9 +7,7 @@ import { suffixScale } from "../facts/quantities.ts";
 const DAY_MINUTES = 1_440;
 const NUMBER =
   /(?<![\w.,:-])-?(\d+)(\.\d+)?(?![\w.,:-]*\d)(k|mn|m|bn|b|tn|t| ?thousand| ?million| ?billion| ?trillion)?(?![\w])/g;
-/**
- * Words that may reverse the order of a ladder: "fail to reach at least 3" is narrower than "fail to reach at least 4".
- */
+/** Words that may reverse the order: "fail to reach at least 3" is narrower than "fail to reach at least 4". */
 const REVERSAL =
   /\b(?:not|no|never|neither|nor|without|unless|except|until|till?|if|given|fail(?:s|ed|ing|ure)?|avoid(?:s|ed|ing)?|miss(?:es|ed|ing)?|stay(?:s|ed|ing)?|remain(?:s|ed|ing)?|keep(?:s|ing)?|survive(?:s|d)?|still|continue[sd]?|last(?:s|ed)?)\b|n't\b/;
 const ABOVE =
@@ -36,10 +34,7 @@ const DAYS_BEFORE_CLOSE_MAX = 45;
 const DAYS_AFTER_CLOSE_MAX = 7;
 
 const TEXT_LENGTH_MAX = 1_000;
-/**
- * Matches quantities that look like a year, such as "above 2050" and "$2000". A leading zero prevents parsing them as
- * years.
- */
+/** Matches quantities that look like a year, such as "above 2050" and "$2000". A leading zero makes them numbers. */
 const QUANTITY_LIKE_YEAR =
   /((?:\b(?:above|over|below|under|than|least|most|exceeds?|reach|hits?|dips? to|drops? to|falls? to) |[<>≤≥]=? ?)[$€£]?|[$€£] ?)(?=20\d{2}(?!\d))/g;
 

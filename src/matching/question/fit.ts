@@ -223,9 +223,7 @@ function compareDeadlines(question: string, market: string, endAt: number | null
   return daysApart !== null && Math.abs(daysApart) > DEADLINE_DAYS_MAX ? "conflict" : "unknown";
 }
 
-/**
- * Whether the question and the market can have the same subject: "Lakers beat Celtics" is not "Celtics beat Lakers".
- */
+/** Whether question and market can have the same subject: "Lakers beat Celtics" is not "Celtics beat Lakers". */
 function fitsSubject(
   asked: readonly string[],
   { title, outcomeLabel, eventTitle }: AnsweringMarket,

@@ -15,10 +15,7 @@ const FIT_TOLERANCE = 1e-12;
 export interface ConstraintComponent {
   /** The most important variable first: the representative. */
   readonly variables: readonly number[];
-  /**
-   * Feasible values of the variables, in the order of `variables`. Assignments in which the representative is true come
-   * first.
-   */
+  /** Feasible values in the order of `variables`. Assignments with a true representative come first. */
   readonly assignments: readonly (readonly boolean[])[];
   /** Probabilities of the assignments; they sum to 1. */
   readonly probabilities: readonly number[];

@@ -70,10 +70,7 @@ export function bestHedge(
   return reduction > 0 ? { stake, reduction } : { stake: 0, reduction: 0 };
 }
 
-/**
- * Returns the tail loss if each outcome of `paid` gains `gain` and each of `unpaid` loses `stake`. Both are sorted by
- * loss.
- */
+/** Returns the tail loss if each outcome of `paid` gains `gain` and each of `unpaid` loses `stake`, both by loss. */
 function mergedExpectedShortfall(
   { losses, weights }: LossDistribution,
   paid: Int32Array,

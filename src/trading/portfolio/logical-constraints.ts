@@ -84,10 +84,7 @@ export function collapseConstraints(
 export const negateLiteral = ({ variable, value }: Literal): Literal => ({ variable, value: !value });
 export const isSameLiteral = (a: Literal, b: Literal): boolean => a.variable === b.variable && a.value === b.value;
 
-/**
- * Converts an exhaustive constraint of two markets that are also exclusive: exactly one resolves YES, so they are
- * opposite.
- */
+/** Converts an exhaustive constraint of two exclusive markets: exactly one resolves YES, so they are opposite. */
 function asOpposite(constraint: LogicalConstraint, constraints: readonly LogicalConstraint[]): LogicalConstraint {
   if (constraint.kind !== "exhaustive" || constraint.markets.length !== 2) return constraint;
   const [a = 0, b = 0] = constraint.markets;

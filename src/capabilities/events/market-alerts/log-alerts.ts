@@ -187,9 +187,7 @@ function shiftKey({ listing: { venue, marketId } }: BoardMarket, hour: number, n
   return `price_shift/${hour}/${number}/${venue}/${marketId}`;
 }
 
-/**
- * Returns the keys of all possible price shifts of a market in the clock hour of `at`, the previous and the next hour.
- */
+/** Returns the keys of all possible price shifts of a market in the clock hours before, at and after `at`. */
 function recentShiftKeys(market: BoardMarket, at: number): string[] {
   const hour = Math.floor(at / HOUR_MS);
   return [hour - 1, hour, hour + 1].flatMap((each) =>

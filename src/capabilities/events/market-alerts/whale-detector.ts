@@ -6,10 +6,7 @@ import { HOUR_MS } from "../../../lib/durations.ts";
 import { largestBurst, TradeSizeHistogram, type WhaleLimits } from "../../../quant/alerts/whale.ts";
 import { CANDIDATES_MAX } from "./model.ts";
 
-/**
- * Maximum number of markets whose trade sizes are in memory, about 5 kB each. The least recently used market is removed
- * first.
- */
+/** Maximum number of markets whose trade sizes are in memory, about 5 kB each. The least recently used is removed. */
 const SIZED_MARKETS_MAX = 1_000;
 /** Maximum age of trade sizes in memory. They are then read again, to remove trades older than a week. */
 const SIZES_AGE_MS_MAX = 6 * HOUR_MS;
@@ -379,10 +376,7 @@ export class LiveVolume {
     deleteOldest(this.#markets, VOLUMES_MAX);
   }
 
-  /**
-   * Returns the last published volume plus the later trades minus `usd`, at least the published volume; null if
-   * unknown.
-   */
+  /** Returns the published volume plus later trades minus `usd`, at least the published volume; null if unknown. */
   before(market: BoardMarket, usd: number): number | null {
     const { volume24hUsd } = market.activity;
     if (volume24hUsd === null) return null;

@@ -25,7 +25,7 @@ const RETRY_DELAY_MS = 1_000;
 /** Time after which a stopping server closes connections that have not accepted their last bytes. */
 const END_MS_MAX = 2_000;
 /**
- * Range of the random reconnection time that a stopping server requests, so that clients do not reconnect all at once.
+ * Range of the random reconnection time that a stopping server requests, so that clients reconnect at different times.
  */
 const RETRY_MS_MIN = 1_000;
 const RETRY_MS_RANGE = 4_000;
@@ -61,10 +61,7 @@ export function createStreaming(options: StreamingOptions) {
   const clients = new OpenClients(HEARTBEAT_TICKS);
   /** Whether the first read of the log has ended. Clients that connect earlier wait for its end. */
   let isReady = false;
-  /**
-   * Newest event id at the start of the first read; null before. A client that connects during the read starts after
-   * this id.
-   */
+  /** Newest event id at the start of the first read, from which early clients start; null before. */
   let firstId: number | null = null;
   let isEnding = false;
   let tick = 0;
@@ -191,9 +188,7 @@ export function createStreaming(options: StreamingOptions) {
       ticks.start();
     },
 
-    /**
-     * Ends all streams and rejects new ones. Closes connections that have not accepted the last bytes after 2 seconds.
-     */
+    /** Ends all streams and rejects new streams. Closes connections with unsent bytes after 2 seconds. */
     endStreams(): void {
       isEnding = true;
       for (const client of clients.all())

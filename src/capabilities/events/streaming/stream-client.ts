@@ -5,10 +5,7 @@ import type { StreamFilter } from "./frame.ts";
 
 /** Maximum number of unsent bytes; a client with more is disconnected. */
 const UNSENT_BYTES_MAX = 64 * 1024;
-/**
- * A client is disconnected if its oldest unsent byte is older than this and the client has acknowledged nothing for
- * this time.
- */
+/** A client is disconnected if its oldest unsent byte is older than this and nothing was acknowledged for this time. */
 const UNSENT_MS_MAX = 20_000;
 
 /** Maximum duration of a stream without an API key. The caller pays once per connection, so the connection must end. */
@@ -76,9 +73,7 @@ export class StreamClient {
     return writableLength <= UNSENT_BYTES_MAX;
   }
 
-  /**
-   * Whether the oldest unsent byte is too old and the client acknowledges nothing. @param now  monotonic milliseconds
-   */
+  /** Whether the oldest unsent byte is too old and nothing was acknowledged. @param now  monotonic milliseconds */
   isStalled(now: number): boolean {
     const { writableLength } = this.#socket;
     if (writableLength === 0 || this.#unsent === null) this.#unsent = null;
@@ -87,10 +82,7 @@ export class StreamClient {
     return this.#unsent !== null && now - Math.max(this.#unsent.at, this.#acknowledgedAt()) > UNSENT_MS_MAX;
   }
 
-  /**
-   * Whether the stream of a caller without an API key has lasted for its maximum duration. @param now  monotonic
-   * milliseconds
-   */
+  /** Whether a stream without an API key has reached its maximum duration. @param now  monotonic milliseconds */
   isOverdue(now: number): boolean {
     return this.request.key === null && now - this.#startedAt >= KEYLESS_MS_MAX;
   }

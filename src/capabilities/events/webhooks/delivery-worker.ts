@@ -31,9 +31,7 @@ import type { ResultWriter } from "./result-writer.ts";
 import { openSecrets, type SigningSecrets, signDelivery } from "./signature.ts";
 
 const RETRIES_PER_READ = 50;
-/**
- * Minimum time between sending all due retries and the next read. Retries that become due meanwhile are read together.
- */
+/** Minimum time between sending all due retries and the next read. Retries due meanwhile are read together. */
 const RETRIES_PAUSE_MS = 200;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
@@ -301,10 +299,7 @@ export class DeliveryWorker {
     return this.#latency.isSlow ? "slow" : "healthy";
   }
 
-  /**
-   * Sends a message in a slot. An attempt to a healthy receiver that runs for a second moves to a late slot if one is
-   * free.
-   */
+  /** Sends a message in a slot. After a second, an attempt to a healthy receiver moves to a free late slot. */
   async #sendInSlot(message: DeliveryMessage, setSent: (isSent: boolean) => void): Promise<AttemptResult> {
     const { clock, slots } = this.#ports;
     const { customerId } = this.#target;

@@ -57,10 +57,7 @@ export interface WebhookFigures {
   readonly attempts: { readonly delivered: number; readonly failed: number; readonly postponed: number };
   /** Webhooks that this process delivers. */
   readonly webhooks: number;
-  /**
-   * Number of deliveries of these webhooks that wait for a retry, counted at most a minute ago; null before the first
-   * count.
-   */
+  /** Number of deliveries that wait for a retry, counted at most a minute ago; null before the first count. */
   readonly waiting: number | null;
 }
 
@@ -75,9 +72,7 @@ export class Dispatcher {
   readonly #follower: PeriodicJob;
   readonly #renewal: PeriodicJob;
   readonly #jobs: readonly PeriodicJob[];
-  /**
-   * Webhooks whose secret cannot be decrypted. Every renewal claims them again, but only the first failure is logged.
-   */
+  /** Webhooks whose secret cannot be decrypted. Every renewal claims them, but only the first failure is logged. */
   readonly #unreadable = new Set<string>();
   #waiting: number | null = null;
   #unsubscribe: () => void = () => {};

@@ -8,9 +8,7 @@ import type { Random } from "../../../ports/random.ts";
 import type { WebhookAnswer } from "../../../ports/webhook-out.ts";
 import type { Delivery, DeliveryMessage, FailureStreak } from "./model.ts";
 
-/**
- * Maximum random extension of a delay, as a share, so that deliveries that failed together are not retried together.
- */
+/** Maximum random extension of a delay, as a share. It spreads the retries of deliveries that failed together. */
 const JITTER = 0.1;
 const GONE = 410;
 
@@ -18,20 +16,14 @@ export interface AttemptOutcome {
   readonly delivery: Delivery;
   readonly streak: FailureStreak;
   readonly disables: boolean;
-  /**
-   * End of the pause requested by the receiver, Unix milliseconds, at most an hour in the future; null without a
-   * request.
-   */
+  /** End of the pause requested by the receiver, Unix milliseconds, at most an hour away; null without a request. */
   readonly pausedUntil: number | null;
 }
 
 export const isDelivered = (answer: WebhookAnswer): boolean =>
   answer.kind === "answered" && answer.status >= 200 && answer.status < 300;
 
-/**
- * Returns the state of the delivery and of its webhook after an attempt. `startedAt` and `endedAt` are Unix
- * milliseconds.
- */
+/** Returns the states of delivery and webhook after an attempt. `startedAt` and `endedAt` are Unix milliseconds. */
 export function classifyAttempt(
   message: DeliveryMessage,
   answer: WebhookAnswer,

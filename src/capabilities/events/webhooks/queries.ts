@@ -140,9 +140,7 @@ export async function reserveTest(
   return last === undefined ? null : { waitMs: last.at + intervalMs - now };
 }
 
-/**
- * Cancels the retries of all webhooks, and skips all events up to `throughId`. Returns the number of canceled retries.
- */
+/** Cancels the retries of all webhooks, and skips all events up to `throughId`. Returns the number of retries. */
 export async function cancelWaitingDeliveries(transaction: Transaction, throughId: number): Promise<number> {
   await transaction.query("update webhooks set position = $1, holder = null where position < $1", [throughId]);
   const [row] = await transaction.query<{ count: number }>(

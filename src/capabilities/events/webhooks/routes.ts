@@ -26,10 +26,7 @@ export interface WebhookRoutesOptions {
   readonly publicUrl: string | null;
 }
 
-/**
- * The routes below /v1/webhooks. Customers whose plan no longer includes webhooks can still read and delete their
- * webhooks.
- */
+/** The routes below /v1/webhooks. Without webhooks in the plan, a customer can still read and delete them. */
 export function webhookRoutes(app: FastifyInstance, { service, publicUrl }: WebhookRoutesOptions): void {
   const options = { access: "key", tag: "Streaming" } as const;
   const missing = ["webhook_not_found", "store_unavailable"] as const;

@@ -218,10 +218,7 @@ function widestSpread(legs: readonly OpportunityLeg[]): number | null {
   return spreads.length < legs.length ? null : Math.max(...spreads);
 }
 
-/**
- * Days until the last leg settles, from the expected resolution time or else the closing time; null if a time is
- * unknown.
- */
+/** Days until the last leg settles, by expected resolution time or else closing time; null if unknown. */
 function daysUntilSettlement(legs: readonly OpportunityLeg[], now: number): number | null {
   const times = legs.flatMap(({ quotes: { market } }) => validResolutionTime(market.listing, now) ?? []);
   return times.length < legs.length ? null : Math.max(0, (Math.max(...times) - now) / DAY_MS);

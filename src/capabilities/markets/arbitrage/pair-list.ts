@@ -134,10 +134,7 @@ export class ComparedPairList implements MarketObserver, PairObserver {
 
 const keyOf = ({ a, b }: { readonly a: string; readonly b: string }): string => `${a}\n${b}`;
 
-/**
- * Whether two states of a market have the same prices, from which the spread is computed. Sizes and times are not
- * compared.
- */
+/** Whether two states of a market have the same prices for the spread. Sizes and times are not compared. */
 export function hasSamePrices(a: BoardMarket, b: BoardMarket): boolean {
   return (
     a.quote.bid === b.quote.bid && a.quote.ask === b.quote.ask && a.yesPrice === b.yesPrice && a.listing === b.listing

@@ -128,9 +128,7 @@ export function selectReportsOf(
   );
 }
 
-/**
- * Prefix of the ids of deleted agents; no customer id has it. The index `trade_reports_of_deleted` uses this prefix.
- */
+/** Prefix of the ids of deleted agents; no customer id has it. The index `trade_reports_of_deleted` uses it. */
 const DELETED_AGENT_PREFIX = "deleted-";
 
 /**

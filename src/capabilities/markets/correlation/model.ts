@@ -11,9 +11,7 @@ export const CLUSTER_CORRELATION_MIN = 0.5;
 /** Minimum correlation of a pair for a concentration warning. */
 export const WARNING_CORRELATION_MIN = 0.7;
 
-/**
- * Two markets with the same or opposite questions. Their correlation follows from the match and not from price moves.
- */
+/** Two markets with the same or opposite questions. Their correlation follows from the match. */
 export interface MatchedPair {
   readonly a: number;
   readonly b: number;
@@ -21,9 +19,7 @@ export interface MatchedPair {
   readonly correlation: number;
 }
 
-/**
- * Horizons at which moves are compared, in grid steps. A step is 15 minutes for the period of 48 hours, else an hour.
- */
+/** Horizons at which moves are compared, in grid steps. A step is 15 minutes for 48 hours, else an hour. */
 export const CORRELATION_HORIZONS: Readonly<Record<CorrelationPeriod, readonly number[]>> = {
   "48h": [1, 4, 16, 32],
   "7d": [1, 4, 8, 24],

@@ -22,10 +22,7 @@ export interface ReportedPair {
   readonly horizon: number | null;
 }
 
-/**
- * Pairs as typed arrays, with 10 bytes per pair instead of about 140 in JSON. The arrays can be transferred between
- * threads.
- */
+/** Pairs as transferable arrays, with 10 bytes per pair instead of about 140 in JSON. */
 export interface PairTable {
   readonly a: Uint16Array<ArrayBuffer>;
   readonly b: Uint16Array<ArrayBuffer>;

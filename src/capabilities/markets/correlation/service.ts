@@ -171,9 +171,7 @@ async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGen
   }
 }
 
-/**
- * Returns the pairs of markets with the same or opposite questions, from the confidence at which matches are published.
- */
+/** Returns the published matches: pairs of markets with the same or opposite questions. */
 function findMatches(markets: readonly BoardMarket[], pairsOf: MarketDependencies["pairsOf"]): MatchedPair[] {
   const indexes = new Map(markets.map(({ listing }, index) => [marketIdOf(listing), index]));
   return markets.flatMap(({ listing }, own) =>

@@ -119,9 +119,7 @@ function readPrices(book: OrderBook | null): Pick<ExecutionFigures, "bid" | "ask
   return { bid, ask, spread: spreadOf(bid, ask) };
 }
 
-/**
- * Returns ask minus bid on the price grid, so that equal spreads are equal numbers; null without both or if crossed.
- */
+/** Returns the spread on the price grid, so that equal spreads are equal; null without both sides or if crossed. */
 function spreadOf(bid: number | null, ask: number | null): number | null {
   if (bid === null || ask === null || isCrossed(bid, ask)) return null;
   return fromMicros(toMicros(ask) - toMicros(bid));

@@ -18,10 +18,7 @@ function omitUnknown<T extends Record<string, unknown>>(fields: T): Partial<T> {
 export interface MarketLookups extends Pick<MarketDependencies, "estimateOf"> {
   /** Returns the ids that are required for an order at the venue, by public name. */
   readonly venueIdsOf: (listing: MarketListing) => Readonly<Record<string, string>>;
-  /**
-   * Returns the URLs of the same market at other venues; null if there are none. Returns the same object until the URLs
-   * change.
-   */
+  /** Returns the URLs of the market at other venues, as the same object until they change; null if there are none. */
   readonly alsoOnOf: (market: BoardMarket) => AlsoOn | null;
 }
 

@@ -60,9 +60,7 @@ const createSourceFilter = (trading: readonly string[]) => ({
 
 const EVENT_PLATFORM_LENGTH_MAX = 20;
 
-/**
- * The venue filter of GET /v1/events; a pattern, as in the published specification. An empty value means all venues.
- */
+/** Venue filter of GET /v1/events; a pattern, as in the specification. An empty value means all venues. */
 function createEventSourceFilter(trading: readonly string[]) {
   const maxLength = Math.max(EVENT_PLATFORM_LENGTH_MAX, ...trading.map(({ length }) => length));
   const filter = (description: string) =>

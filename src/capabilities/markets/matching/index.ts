@@ -1,7 +1,4 @@
-/**
- * Finds markets and events that several venues list. Observes the board, matches on a thread, and stores operators'
- * decisions.
- */
+/** Finds markets and events that several venues list, and stores operators' decisions. */
 export {
   createMatchDecisions,
   DECISIONS_MAX,

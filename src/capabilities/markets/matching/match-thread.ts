@@ -2,10 +2,7 @@ import { MatchIndex, type MatchUpdate } from "../../../matching/index.ts";
 import type { StateThreadModule } from "../../../ports/state-thread.ts";
 import type { MatchRequest } from "./model.ts";
 
-/**
- * Runs on its own thread: holds the index of all markets, applies changes to it, and returns the resulting changes of
- * pairs.
- */
+/** Runs on its own thread: applies changes to the index of all markets, and returns the changes of pairs. */
 export const createHandler: StateThreadModule<MatchRequest, MatchUpdate>["createHandler"] = () => {
   const index = new MatchIndex();
   return ({ removed, markets, rules, overrides, limit }) => {

@@ -175,10 +175,7 @@ export class Matcher {
     return rules;
   }
 
-  /**
-   * Called when the thread has matched the whole board. Removes pairs of earlier threads that this thread has not
-   * found.
-   */
+  /** Called when the thread has matched the whole board. Removes pairs that this thread has not found. */
   async #complete(): Promise<void> {
     const { clock, onChange, log } = this.#options;
     await this.pairs.removeOutdated(

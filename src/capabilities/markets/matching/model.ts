@@ -39,8 +39,7 @@ export interface MatchingReport {
   /** Number of threads that ended and were replaced since the start. */
   readonly restarts: number;
   /**
-   * True from the failure of a thread until its successor has matched the whole board. Meanwhile, the earlier pairs are
-   * served.
+   * True from the failure of a thread until its successor has matched the whole board. Earlier pairs are still served.
    */
   readonly isFailing: boolean;
 }

@@ -21,8 +21,7 @@ export function eventNodeOf(listing: Pick<MarketListing, "venue" | "eventId">): 
 }
 
 /**
- * Assigns nodes to questions: the connected components of the links (union-find). The order of the links does not
- * matter.
+ * Assigns nodes to questions: the connected components of the links (union-find). The order of links does not matter.
  */
 export class QuestionIndex {
   readonly #parents = new Map<string, string>();

@@ -46,9 +46,7 @@ export async function insertEventLink(transaction: Transaction, { venue, marketI
 const selectPage = (table: string) => `(select venue, market_id as "marketId" from ${table}
   where (venue, market_id) > ($1::text, $2::text) group by venue, market_id order by venue, market_id limit $3::int8)`;
 
-/**
- * Selects one page of the markets that were analysed or traded by customers. The page begins after the market `after`.
- */
+/** Selects one page of the markets that were analysed or traded by customers. The page begins after `after`. */
 export function selectObservedMarkets(database: Database, after: MarketId, limit: number): Promise<MarketId[]> {
   return database.query<MarketId & Record<string, unknown>>(
     `${["latest_analyses", "trade_report_counts"].map(selectPage).join(" union ")}

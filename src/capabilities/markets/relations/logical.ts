@@ -90,9 +90,7 @@ function findPairDependence(
   }
 }
 
-/**
- * Returns the logical relation of two markets of the same event, or of a ladder across events; null if none is known.
- */
+/** Returns the logical relation of two markets of an event, or of a ladder across events; null if none is known. */
 function findEventDependence(
   question: BoardMarket,
   hypothesis: BoardMarket,

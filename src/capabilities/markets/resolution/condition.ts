@@ -56,18 +56,14 @@ export function findCondition(text: string, sentences: readonly TextSpan[]): Res
   return null;
 }
 
-/**
- * Matches remarks inside a condition: "(…)", ", that is not …,", "including but not limited to …", "whether or not".
- */
+/** Remarks inside a condition: "(…)", ", that is not …,", "including but not limited to …", "whether or not". */
 const REMARKS =
   /\([^()]{0,300}\)|, (?:that|which|who|where|not including|excluding|other than|regardless)[^,]{0,200}(?=,|$)|\b(?:including,?|but) (?:but )?not limited to\b|\bwhether or not\b|\b(?:or|and) not\b[^,]{0,40}(?=,|$)/gi;
 const REPORTED_NEGATION =
   /\b(?:announc|confirm|declar|stat|report|say|said|rul|agree|pledg|promis)\w*\b.{0,60}\b(?:not|never|no|\w+n['’]t)\b/i;
 const NEGATION =
   /\b(?:do|does|did|is|are|was|were|be|been|has|have|had|will|would|can|could|shall)(?:\s\w+)? not\b|\b\w+n['’]t\b|\bcannot\b|\bnever\b|\bnot (?:be|have|happen|occur|resign|leave|\w+ed)\b|\bno (?!longer\b|later\b|less\b|more\b|fewer\b|earlier\b|one else\b|matter\b|confidence\b|\d)\w+|\b(?:nothing|nobody|none of)\b/i;
-/**
- * Words for a continuing state. "closes" and "keeps" are excluded: "the index closes above …" describes an observation.
- */
+/** Words for a continuing state. Without "closes" and "keeps": "the index closes above …" is an observation. */
 const CONTINUATION =
   /\b(?:remains?|remaining|avoids?|stays?|still|survives?|retains?|persists?|continues? to|continues? (?:as|in)|keeps? (?:his|her|their|its|the)|(?:lasts?|holds?) (?:until|through|past|beyond))\b/i;
 

@@ -123,10 +123,7 @@ const PATTERNS: readonly SchedulePattern[] = [
   },
 ];
 
-/**
- * Number of characters of the rules that are searched. Later parts often mention other statistics and events as
- * examples.
- */
+/** Number of searched characters of the rules. Later parts often mention other statistics as examples. */
 const LEAD_LENGTH = 400;
 
 /**

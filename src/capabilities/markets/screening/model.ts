@@ -16,9 +16,7 @@ export const SCREEN_ACTIONS = ["analyze", "watch", "skip"] as const;
 export type ScreenTrend = (typeof SCREEN_TRENDS)[number];
 export type ScreenAction = (typeof SCREEN_ACTIONS)[number];
 
-/**
- * Thresholds of a screen. A threshold of null selects every market. A market whose figure is unknown fails a threshold.
- */
+/** Thresholds of a screen. Null selects every market. A market whose figure is unknown fails a threshold. */
 export interface ScreenThresholds {
   /** USD. */
   readonly minVolume24h: number | null;

@@ -32,10 +32,7 @@ interface ScreenedEstimate extends MarketEstimate {
 
 export type ScreeningService = ReturnType<typeof createScreeningService>;
 
-/**
- * Screens the active markets of the board. Create it before the board is filled, because it observes every change of
- * the board.
- */
+/** Screens the active markets of the board. Create it before the board is filled, because it observes the board. */
 export function createScreeningService({ board, clock, findLastHour, estimateOf }: ScreeningDependencies) {
   const columns = new ScoreColumns();
   board.observe(columns);

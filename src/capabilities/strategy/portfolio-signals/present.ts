@@ -66,9 +66,7 @@ function presentHedge(
 const usd = (amount: number): string => `$${amount.toFixed(2)}`;
 const percent = (share: number): string => `${(100 * share).toFixed(2)}%`;
 
-/**
- * Returns the position whose payoff is most correlated with the payoff of the trade; null if no correlation is known.
- */
+/** Returns the position whose payoff is most correlated with the payoff of the trade; null if unknown. */
 function findStrongest(correlations: readonly (number | null)[]) {
   let best: { readonly index: number; readonly correlation: number } | null = null;
   for (const [index, correlation] of correlations.entries())

@@ -28,10 +28,7 @@ export interface PerformanceReport {
   readonly days: readonly DayTotals[];
   /** Number of markets with resolved trades; omitted if unknown. */
   readonly markets?: number;
-  /**
-   * Number of independent questions with resolved trades; markets with the same question count once. Omitted if
-   * unknown.
-   */
+  /** Number of independent questions with resolved trades; markets of a question count once. Omitted if unknown. */
   readonly questions?: number;
   /** The same figures without requested trades; omitted if the trades have no such distinction. */
   readonly scheduled?: ScheduledReport;

@@ -43,10 +43,7 @@ export async function selectResolvedTotals(database: Pick<Database, "query"> | T
   return toTotals(row);
 }
 
-/**
- * Selects the markets of the resolved trades. `isScheduled`: whether the market has a resolved trade that no caller
- * requested.
- */
+/** Selects the markets of the resolved trades. `isScheduled`: whether the market has one without a request. */
 export function selectResolvedMarkets(
   database: Pick<Database, "query">,
 ): Promise<(MarketId & { readonly isScheduled: boolean })[]> {

@@ -144,10 +144,7 @@ export function selectFollowed(database: Database, markets: readonly MarketId[])
   );
 }
 
-/**
- * Selects one page of the markets in a table, after a market. From `shadow_trades`, selects only markets with open
- * trades.
- */
+/** Selects one page of the markets in a table, after a market. From `shadow_trades`, only markets with open trades. */
 export function selectMarketsOf(
   database: Database,
   table: (typeof FOLLOWED_TABLES)[number],
