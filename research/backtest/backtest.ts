@@ -33,9 +33,7 @@ async function backtest(options: BacktestOptions): Promise<void> {
   process.stdout.write(`${toMarkdown(sections, "##")}\n\n${JSON.stringify(summariseResult(result, options))}\n`);
 }
 
-/**
- * Applies all facts of the source to the replay. Returns the limitations of the source, as sentences for the report.
- */
+/** Applies all facts of the source to the replay. Returns the limitations of the source as sentences. */
 async function readFacts(replay: Replay, options: BacktestOptions): Promise<readonly string[]> {
   const { kind, location } = options.source;
   if (kind === "recording") return readRecordedFacts(location, (fact) => replay.apply(fact));

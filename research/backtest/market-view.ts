@@ -6,10 +6,7 @@ import { venueOf } from "../engine/venues.ts";
 import type { PeerFinder } from "./peer-finder.ts";
 import type { ReplayedMarkets } from "./replayed-markets.ts";
 
-/**
- * Maximum numbers of event legs and of peers in a view, as in the service (`market-views.ts` of the capability
- * `analyses`).
- */
+/** Maximum numbers of event legs and of peers in a view, as in the service (`analyses/market-views.ts`). */
 const LEGS_MAX = 200;
 const PEERS_MAX = 10;
 

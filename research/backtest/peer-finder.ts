@@ -20,9 +20,7 @@ export interface Peer {
   readonly confidence: number;
 }
 
-/**
- * Matches the active markets of a board with the service's matching model. Operators' decisions on pairs are ignored.
- */
+/** Matches the active markets of a board with the service's matching model. Operators' decisions are ignored. */
 export class PeerFinder implements MarketObserver {
   readonly #board: MarketBoard;
   readonly #index = new MatchIndex();

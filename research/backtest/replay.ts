@@ -55,10 +55,7 @@ export interface MarketEstimates {
   readonly venue: VenueId;
   readonly marketId: string;
   readonly count: number;
-  /**
-   * Sum and sum of squares of the engine's probabilities (`ours`), and of the market prices at the same times
-   * (`price`).
-   */
+  /** Sum and sum of squares of the engine's probabilities (`ours`), and of market prices at these times (`price`). */
   readonly ours: { readonly sum: number; readonly squares: number };
   readonly price: { readonly sum: number; readonly squares: number };
 }
@@ -242,9 +239,7 @@ export class Replay {
     });
   }
 
-  /**
-   * Returns the order book if it is at most an hour old. Otherwise returns the quote as a book of one level per side.
-   */
+  /** Returns the order book if it is at most an hour old. Otherwise returns the quote as a one-level book. */
   #findOffers(market: BoardMarket, at: number): SignalInput["book"] {
     const book = this.#known.findBook(market);
     if (book !== null && at - book.receivedAt <= HOUR_MS) return { ...book, at: book.receivedAt };

@@ -107,9 +107,7 @@ export class ReplayedMarkets {
     return prices;
   }
 
-  /**
-   * Adds a trade. A venue may report partial fills of a trade under one id; the report with the largest size is kept.
-   */
+  /** Adds a trade. A venue may report partial fills of a trade under one id; the largest report is kept. */
   #addTrade(market: BoardMarket, trade: Trade): void {
     const trades = this.#trades.get(market.row) ?? new Map<string, Trade>();
     this.#trades.set(market.row, trades);

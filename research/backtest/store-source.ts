@@ -190,9 +190,7 @@ function parseOutcome(text: string | null): Outcome | null {
   }
 }
 
-/**
- * Adds the settlement of a market that settled while the service was not running, at the time reported by the venue.
- */
+/** Adds the settlement of a market that settled while the service was not running, at the venue's time. */
 function withSettlement(changes: readonly StatusChange[], listing: MarketListing): readonly StatusChange[] {
   const { status, outcome, resolvedAt } = listing;
   if (status !== "finalized" || outcome === null || resolvedAt === null) return changes;

@@ -62,9 +62,7 @@ function renderSection({ title, text, header, rows }: ReportSection): string {
 <tbody>${rows.map((row) => `<tr>${cells("td", row)}</tr>`).join("\n")}</tbody></table></div>`;
 }
 
-/**
- * Plots the share of YES outcomes against the mean probability in ten bins. The circle size shows the number of rows.
- */
+/** Plots the share of YES outcomes against the mean probability in ten bins. Circle sizes show the number of rows. */
 function reliabilityDiagram(model: BrierDecomposition, market: BrierDecomposition): string {
   const x = (probability: number) => MARGIN + probability * (SIZE - 2 * MARGIN);
   const y = (share: number) => SIZE - x(share);

@@ -1,7 +1,4 @@
-/**
- * Reads the data files for fitting and scoring the engine: resolved questions, recorded quotes and recorded order
- * books.
- */
+/** Reads the data files for fitting and scoring the engine: resolved questions, recorded quotes and order books. */
 import Type, { type Static } from "typebox";
 import Value from "typebox/value";
 import { isObject } from "../../src/lib/is-object.ts";

@@ -20,10 +20,7 @@ export interface QuestionHistory {
   readonly resolvedAt: number;
   readonly prices: readonly PricePoint[];
   readonly openAt: number | null;
-  /**
-   * Closing time in Unix milliseconds; null if unknown or after the last resolution in the file
-   * (`toQuestionHistories`).
-   */
+  /** Closing time in Unix milliseconds; null if unknown or after the last resolution in the file. */
   readonly closeAt: number | null;
   /** All questions of the same venue and event, including this one; only this one without an event. */
   readonly event: readonly QuestionHistory[];

@@ -14,9 +14,7 @@ const BID_ASK_FIELD_NAMES: readonly (readonly [bid: string, ask: string])[] = [
   ["bids", "asks"],
   ["sell", "buy"],
 ];
-/**
- * Names of the fields with the YES bids and the NO bids. The book is crossed if the best bids add up to more than 1.
- */
+/** Names of the fields with the YES bids and the NO bids. The book is crossed if the best bids sum to more than 1. */
 const YES_NO_FIELD_NAMES = ["yes_dollars", "no_dollars"] as const;
 const PRICE_FIELD_PATTERN =
   /^(yes_bid_dollars|yes_ask_dollars|no_bid_dollars|no_ask_dollars|yes_price_dollars|no_price_dollars|price_dollars|last_price_dollars|close_dollars|mean_dollars|bestBid|bestAsk|best_bid|best_ask|lastTradePrice|last_trade_price|outcomePrices|price|p|prices|yesPrice|noPrice|prob|probability|probBefore|probAfter|yes_dollars|no_dollars)$/;

@@ -3,9 +3,7 @@ import type { WebSocket } from "ws";
 import { canDistort, distort } from "./distort.ts";
 import type { VenueFaults } from "./venue-faults.ts";
 
-/**
- * Number of messages per random draw of `socket_drop` and `socket_frozen`. The first message of a connection is one.
- */
+/** Number of messages per random draw of `socket_drop` and `socket_frozen`. The first message is one. */
 const MESSAGES_PER_CONNECTION_DRAW = 20;
 const INVALID_JSON = '\u0000{"type":';
 /** Matches the prefix of a Socket.IO event packet: type and namespace, before the JSON. */

@@ -3,9 +3,7 @@ import type { FastifyRequest } from "fastify";
 /** Maximum number of clients whose requests are counted. The least recently used client is evicted. */
 const CLIENTS_MAX = 10_000;
 
-/**
- * Identifies a client for rate limits by IP address, as at the venues, and by User-Agent, as test clients share one.
- */
+/** Identifies a client for rate limits by IP address, as at the venues, and by User-Agent, as tests share one. */
 export const anonymousClientOf = ({ headers, ip }: FastifyRequest): string => `${headers["user-agent"] ?? ""} at ${ip}`;
 
 /** Returns a function that returns the state of a client, and creates it if necessary. */

@@ -18,9 +18,7 @@ export function serveWebSockets<Client>(
     readonly connect: (socket: WebSocket) => Client;
     readonly receive: (client: Client, text: string, socket: WebSocket) => void;
     readonly disconnect?: (client: Client) => void;
-    /**
-     * Called when the first client connects. Returns a function that is called when the last client has disconnected.
-     */
+    /** Called when the first client connects. Returns a function to call when the last client has left. */
     readonly start: () => () => void;
   },
 ): ReadonlyMap<WebSocket, Client> {

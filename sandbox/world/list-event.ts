@@ -42,9 +42,7 @@ export function groundTruthOf(market: ListedMarket): GroundTruth {
 }
 
 export interface EventListing {
-  /**
-   * Number of the listed event. A trap that shares the process of the original event has a number of its own.
-   */
+  /** Number of the listed event. A trap that shares the process of the original event has a number of its own. */
   readonly number: number;
   readonly definition: EventDefinition;
   readonly process: OutcomeProcess;

@@ -8,9 +8,7 @@ function mixBits(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/**
- * Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). A common prefix is thus hashed only once.
- */
+/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). So a common prefix is hashed once. */
 export function extendHash(hash: number, key: number): number {
   const mixed = mixBits(hash ^ mixBits((key | 0) + 0x7f4a7c15));
   return key > 0xffffffff || key < 0 ? mixBits(mixed ^ Math.floor(key / 0x100000000)) : mixed;

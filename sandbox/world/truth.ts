@@ -133,9 +133,7 @@ export function trueProbability(
   return getBeliefs(process, share, bisections)[criterion.index] ?? 0;
 }
 
-/**
- * The rates of two exponential times add up, and each time is the first with a probability proportional to its rate.
- */
+/** The rates of two exponential times add up, and each is the first with a probability proportional to its rate. */
 function hazardProbability(process: OutcomeProcess, perDay: number, criterion: PositiveCriterion, at: number): number {
   if (!("deadline" in criterion)) throw new Error("a hazard model requires criteria with a deadline");
   const { kind, deadline } = criterion;
@@ -192,9 +190,7 @@ function pathsOf(process: OutcomeProcess, count: number): BrownianPaths {
   return paths;
 }
 
-/**
- * Applies Bayes' rule for a constant drift with Brownian noise: log-odds change by strength times the observed path.
- */
+/** Applies Bayes' rule for a constant drift with Brownian noise: log-odds change by strength times observed path. */
 function computePosterior(
   process: OutcomeProcess,
   model: Extract<OutcomeModel, { kind: "categorical" }>,

@@ -17,9 +17,7 @@ const LAST_BOOK_MS_MAX = 5 * 60_000;
 
 export interface BookReaderOptions {
   readonly venues: ReadonlyMap<VenueId, { readonly adapter: Pick<VenueAdapter, "getBook"> }>;
-  /**
-   * Returns the order book tracked by the venue's stream on this node; null if the stream has no current order book.
-   */
+  /** Returns the order book tracked by the venue's stream on this node; null if it has no current order book. */
   readonly trackedBookOf: (venue: VenueId, marketId: string) => OrderBook | null;
   readonly requests: VenueRequestQueue;
   readonly clock: Clock;

@@ -29,9 +29,7 @@ export interface ClusterOptions extends IngestContext {
   readonly node: NodeSettings;
   readonly readers: VenueReaders;
   readonly database: Database;
-  /**
-   * Delivers other nodes' announcements of changes, which wake the follower. Without a bus, the follower only polls.
-   */
+  /** Delivers other nodes' announcements of changes, which wake the follower. Without a bus, it only polls. */
   readonly bus?: Bus;
   /** Writes all queued rows to the store. */
   readonly flush: () => Promise<void>;

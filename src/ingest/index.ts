@@ -242,9 +242,7 @@ export function createIngest(options: IngestOptions): Ingest {
   };
 }
 
-/**
- * Creates the readers that send requests to the venues on behalf of clients: order books, trades and unknown markets.
- */
+/** Creates the readers that send requests to the venues for clients: order books, trades and unknown markets. */
 function createOnDemandReads({
   venues,
   board,

@@ -5,9 +5,7 @@ import { deleteOldest } from "../lib/delete-oldest.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 
-/**
- * Maximum age of a reported trade. Older trades were read late, for example because the market was not polled before.
- */
+/** Maximum age of a reported trade. Older ones were read late, for example of a market that was not polled before. */
 const TRADE_AGE_MS_MAX = HOUR_MS;
 /** Maximum number of reported trades in memory, to detect repetitions. Venues repeat a trade within minutes. */
 const REPORTED_TRADES_MAX = 50_000;

@@ -12,9 +12,7 @@ const QUEUED_MARKETS_MAX = 50_000;
 const SCHEDULED_AHEAD_MS = 6 * HOUR_MS;
 /** Maximum time after the opening time during which a market that has not opened is read at short intervals. */
 const OPENING_LATE_MS_MAX = 60_000;
-/**
- * Minimum interval between reads of a market that awaits its result. The interval grows with the time since the close.
- */
+/** Minimum interval between reads of a market awaiting its result. The interval grows with time since the close. */
 const AWAITING_RESULT_MS_MIN = 15_000;
 const AWAITING_RESULT_MS_MAX = HOUR_MS;
 

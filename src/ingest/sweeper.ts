@@ -6,9 +6,7 @@ import type { RefreshQueue } from "./refresh-queue.ts";
 
 /** Minimum number of markets in a complete sweep, relative to the previous sweep. */
 const SWEEP_SHARE_MIN = 0.5;
-/**
- * Minimum number of markets in the previous sweep for `SWEEP_SHARE_MIN` to apply. Smaller listings may shrink by half.
- */
+/** Minimum number of markets in the previous sweep for `SWEEP_SHARE_MIN` to apply. Smaller ones may shrink by half. */
 const SWEEP_ROWS_MIN = 20;
 /**
  * Number of consecutive complete sweeps without a market after which the market is read individually. A market can be

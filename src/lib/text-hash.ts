@@ -9,7 +9,5 @@ function fnv1a(text: string, offset: number): number {
   return hash >>> 0;
 }
 
-/**
- * Returns a 64-bit hash of a text: two 32-bit FNV-1a hashes. It is not cryptographic: collisions can be constructed.
- */
+/** Returns a 64-bit hash of a text: two 32-bit FNV-1a hashes. Not cryptographic: collisions can be constructed. */
 export const hashText = (text: string): string => `${fnv1a(text, FNV_OFFSET)}-${fnv1a(text, OTHER_OFFSET)}`;

@@ -1,6 +1,4 @@
-/**
- * Maximum number of concurrent connections to one host. Further requests wait; the wait counts towards their timeouts.
- */
+/** Maximum number of concurrent connections to one host. Others wait; this counts towards their timeouts. */
 export const CONNECTIONS_PER_HOST_MAX = 16;
 
 /**

@@ -27,10 +27,7 @@ export interface JobQueue {
   enqueue(transaction: Transaction, job: { readonly data: object; readonly priority: number }): Promise<void>;
   /** Wakes the workers of all nodes. */
   announce(): void;
-  /**
-   * Calls `wake` when jobs may be waiting. A call can be lost, so workers also poll. Returns a function that
-   * unsubscribes.
-   */
+  /** Calls `wake` when jobs may be waiting. Calls can be lost, so workers also poll. Returns the unsubscription. */
   onAnnounced(wake: () => void): () => void;
   /** Fetches the first waiting jobs, at most `countMax`. The returned list is in no particular order. */
   fetch(countMax: number): Promise<readonly Job[]>;

@@ -18,14 +18,9 @@ export interface WebhookRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes that are signed, as UTF-8 text. */
   readonly body: string;
-  /**
-   * Maximum time from the start of the request, including the DNS lookup, to the last byte of the response that is
-   * read.
-   */
+  /** Maximum time from the start of the request, including the DNS lookup, to the last byte read of the response. */
   readonly deadlineMs: number;
-  /**
-   * A connection is reused only for requests of the same customer. Without an id, each request has its own connection.
-   */
+  /** A connection is reused only for requests of the same customer. Without an id, each request gets its own. */
   readonly customerId?: string;
   /** `healthy` by default. */
   readonly health?: ReceiverHealth;

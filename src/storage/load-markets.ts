@@ -55,9 +55,7 @@ type EventKey = { readonly venue: string; readonly event_id: string };
 
 export type StoredMarketRow = StoredQuoteRow & { readonly key: number; readonly snapshot: string };
 
-/**
- * Returns the stored market, with its row of `quotes` if that is newer. Empty if this version cannot read the market.
- */
+/** Returns the stored market, with its row of `quotes` if that is newer. Empty if this version cannot read it. */
 export function toStoredMarket(row: StoredMarketRow): StoredMarket[] {
   const snapshot = parseSnapshot(row.snapshot);
   return snapshot === null ? [] : [{ key: row.key, snapshot: { ...snapshot, ...toStoredQuote(row) } }];

@@ -23,9 +23,7 @@ export const DEFAULT_RETENTION: RetentionDays = {
   settledMarketDays: null,
 };
 
-/**
- * Maximum retention of ticks in a store of limited size. It has hourly partitions, and each roll-up query opens all.
- */
+/** Maximum retention of ticks in a store of limited size. Each roll-up query opens all its hourly partitions. */
 const LIMITED_TICK_DAYS_MAX = 2;
 /** Retention of settled markets in a store of limited size. The board shows settled markets for 30 days. */
 const LIMITED_SETTLED_MARKET_DAYS = 31;

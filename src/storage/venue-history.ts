@@ -14,9 +14,7 @@ const ROWS_PER_STATEMENT_MAX = 500;
 const setPriceSql = (table: string, column: string) =>
   `${column} = case when ${table}.source = 'venue' or ${table}.yes_close is null then excluded.${column} else ${table}.${column} end`;
 
-/**
- * Returns SQL that inserts bars. In an existing bar made from ticks, only missing prices and a missing volume are set.
- */
+/** Returns SQL that inserts bars. In an existing bar made from ticks, only missing prices and volumes are set. */
 const insertVenueBarsSql = (table: "bars_5m" | "bars_1h") => `
 insert into ${table} (market_key, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close, volume_usd, source)
 select $1::int4, to_timestamp(start_ms / 1000), yes, yes, yes, yes, bid, ask, volume, 'venue'

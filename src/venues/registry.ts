@@ -1,7 +1,4 @@
-/**
- * The list of all venue adapters. `PARALLAX_VENUES` assigns a public id to each venue, which the rest of the service
- * uses.
- */
+/** All venue adapters. `PARALLAX_VENUES` assigns a public id to each venue, used by the rest of the service. */
 import type { VenueId } from "../domain/market.ts";
 import type { SocketIoOut } from "../ports/socket-io-out.ts";
 import type { VenueAdapter } from "../ports/venue.ts";
@@ -25,10 +22,7 @@ interface AdapterEntry {
   readonly liveUrls: Urls;
   /** True if the venue trades in play money. It may then only be configured as a reference venue. */
   readonly playMoney: boolean;
-  /**
-   * Kinds of membership at the venue, which have different fees. The first one is the default of
-   * `PARALLAX_<VENUE>_MEMBER`.
-   */
+  /** Kinds of membership, which have different fees. The first one is the default of `PARALLAX_<VENUE>_MEMBER`. */
   readonly members?: readonly string[];
   /** Imports the adapter on demand, because most commands do not need it. */
   readonly load: () => Promise<

@@ -113,9 +113,7 @@ function compareByTime(
   return compareWithPrices(splitByTime(rows).flatMap(({ train, test }) => estimateSamples(test, fit(train))));
 }
 
-/**
- * Scores each contest with coefficients fitted to the other contests, because prices within a contest are correlated.
- */
+/** Scores each contest with coefficients fitted to the other contests, because prices of a contest are correlated. */
 function scoreQuotes(file: EngineFile, cases: readonly LaterPriceCase[], coefficients: EngineCoefficients): Evaluation {
   const events = new Set(cases.map(({ event }) => event));
   const fits = new Map(

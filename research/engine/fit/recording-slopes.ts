@@ -4,9 +4,7 @@ import { clusteredStandardError } from "../../../src/quant/clustered-ratio.ts";
 import type { LaterPriceCase } from "../later-price.ts";
 import { priorAndExposures } from "./exposures.ts";
 
-/**
- * Assumed standard deviation of the venue pairs' shares around their mean. It cannot be estimated from one recording.
- */
+/** Assumed standard deviation of the venue pairs' shares around their mean. One recording cannot estimate it. */
 const PAIR_DEVIATION = 0.1;
 const SHARE_MAX = 0.6;
 const Z_95 = 1.96;
@@ -61,9 +59,7 @@ export function micropricePoints(
   });
 }
 
-/**
- * Points with x = first-order change of the probability by the unweighted factor, and y = price change within `hours`.
- */
+/** Points with x = first-order change of the probability by the unweighted factor, y = price change within `hours`. */
 export function factorPoints(
   cases: Iterable<LaterPriceCase>,
   hours: number,

@@ -8,9 +8,7 @@ import { type FitRow, fitWeights } from "./train.ts";
 /** Deterministic quasi-random numbers in [0, 1): fractional parts of multiples of an irrational number. */
 const spread = (index: number, factor: number): number => (index * factor) % 1;
 
-/**
- * Rows with outcomes drawn from a prior of 0.5 and the factor `calibration` with this weight. `momentum` has no effect.
- */
+/** Rows with outcomes from a prior of 0.5 and the factor `calibration` with this weight. `momentum` has none. */
 function createRows(weight: number | ((index: number) => number)): FitRow[] {
   return Array.from({ length: 2_000 }, (_, index) => {
     const calibration = 4 * spread(index, Math.SQRT2) - 2;

@@ -70,9 +70,7 @@ export function presentCandle({ endAt, bid, ask, price, previous, volume }: Cand
   };
 }
 
-/**
- * Presents a candle of the historical tier. Field names have no unit suffixes; price fields are null without trades.
- */
+/** Presents a historical candle. Field names have no unit suffixes; price fields are null without trades. */
 export function presentHistoricalCandle({ endAt, bid, ask, price, previous, volume }: Candle): Record<string, unknown> {
   return {
     end_period_ts: Math.floor(endAt / 1_000),

@@ -31,9 +31,7 @@ export function presentEvent(event: ListedEvent): Record<string, unknown> {
   };
 }
 
-/**
- * Presents recorded fees as overrides of the event, because a recording has fees per market but the venue per series.
- */
+/** Presents recorded fees as overrides of the event, because recordings have fees per market, the venue per series. */
 function presentFeeOverrides(event: ListedEvent): Record<string, unknown> {
   const fee = event.markets.find(({ recorded }) => recorded?.takerFee)?.recorded?.takerFee;
   if (fee === undefined || fee === null) return {};

@@ -25,9 +25,7 @@ export interface Bet extends BetFields {
   readonly createdTime: number;
 }
 
-/**
- * Markets whose probabilities depend on each other: all mutually exclusive answers of a contract, or a single market.
- */
+/** Markets whose probabilities depend on each other: all exclusive answers of a contract, or a single market. */
 export interface LinkedMarkets {
   readonly contract: Contract;
   readonly markets: readonly ListedMarket[];

@@ -174,9 +174,7 @@ export function presentGammaEvent(world: World, event: ListedEvent, now: number)
   };
 }
 
-/**
- * Presents the "Other" market of an augmented event, which covers all outcomes that are not listed. It is not tradable.
- */
+/** Presents the "Other" market of an augmented event, which covers all outcomes that are not listed. Not tradable. */
 function presentOtherMarket(event: ListedEvent, isClosed: boolean) {
   return {
     id: otherMarketId(event),

@@ -55,9 +55,7 @@ export function polymarketConditionId(market: ListedMarket): string {
 /** Returns the condition id in the 32-byte format of the Data API. */
 export const dataConditionId = (market: ListedMarket): string => polymarketConditionId(market).padEnd(66, "0");
 
-/**
- * Returns whether the market uses protocol V2. Its condition id then has 31 bytes, and its outcomes have position ids.
- */
+/** Returns whether the market uses protocol V2. Its condition id then has 31 bytes, its outcomes position ids. */
 export const isProtocolV2 = (market: ListedMarket): boolean => polymarketConditionId(market).length === 64;
 
 /** Returns the decimal ids of the YES token and the NO token. */

@@ -3,9 +3,7 @@ import { VenueError } from "../errors.ts";
 import type { Now } from "../exchange.ts";
 import { anonymousClientOf, createClientStates } from "../rate-limits.ts";
 
-/**
- * Maximum requests per ten seconds. A request counts towards the limits of its host and of all matching path patterns.
- */
+/** Maximum requests per ten seconds. A request counts for its host and all matching path patterns. */
 export interface RequestLimits {
   readonly host: number;
   readonly paths: readonly (readonly [pattern: RegExp, limit: number])[];

@@ -70,9 +70,7 @@ export interface OracleState {
   readonly status: "posed" | "proposed" | "disputed" | "reproposed" | "resolved";
 }
 
-/**
- * Derives the oracle's state. A dispute lasts for half of the time to settlement; then the result is proposed again.
- */
+/** Derives the oracle's state. A dispute lasts half of the time to settlement; then the result is proposed again. */
 function deriveOracleState(
   market: ListedMarket,
   { phase, since }: Lifecycle,

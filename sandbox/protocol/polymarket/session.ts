@@ -112,9 +112,7 @@ export class Session {
 
   #subscribe(assets: readonly string[]): void {
     const { world, catalogue, now, socket } = this.#options;
-    /**
-     * Markets with new tokens. Both tokens share `sentBook`, so the book of an already subscribed token is sent again.
-     */
+    /** Markets with new tokens. Both tokens share `sentBook`, so the book of a subscribed token is sent again. */
     const changed = new Map<Subscription, MarketState>();
     for (const asset of assets) {
       const found = catalogue.findMarketByToken(asset);

@@ -11,9 +11,7 @@ import {
 import { formatDecimal, outcomeNamesOf, toOppositePrice } from "./market-state.ts";
 
 const MICROS = 1_000_000;
-/**
- * Number of trades per trade that is returned as two equal rows, because the venue's transactions may have such rows.
- */
+/** Number of trades per trade that is returned as two equal rows, because the venue sends such rows. */
 const SPLIT_TRADE_INTERVAL = 32;
 /** Number of trades per trade that fills at two price levels. */
 const TWO_LEVEL_INTERVAL = 3;

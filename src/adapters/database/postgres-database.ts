@@ -11,9 +11,7 @@ import { createStatementQueue } from "./statement-queue.ts";
 const CONNECTIONS_MAX = 10;
 /** Maximum number of connections of one caller, so that connections remain for other callers. */
 const CONNECTIONS_PER_CALLER_MAX = 8;
-/**
- * Maximum number of statements and transactions waiting for a connection. Further ones fail with `store_unavailable`.
- */
+/** Maximum number of statements and transactions waiting for a connection. Others fail with `store_unavailable`. */
 const WAITING_CALLERS_MAX = 1_024;
 /** Maximum wait for a connection, including the time to establish it. */
 const CONNECT_MS_MAX = 5_000;
@@ -34,10 +32,7 @@ const BEGIN = {
   // One message, so that the timeouts cost no round trip.
   request: `start transaction; set local statement_timeout = ${REQUEST_STATEMENT_MS_MAX}; set local lock_timeout = ${REQUEST_LOCK_MS_MAX}`,
 } as const satisfies Record<StatementPriority, string>;
-/**
- * Maximum time after which the server ends a statement whose connection was closed, for example by a client-side
- * timeout.
- */
+/** Maximum time until the server ends a statement whose connection was closed, for example by a client's timeout. */
 const CONNECTION_CHECK_MS = 1_000;
 const SCHEMA_NAME_PATTERN = /^[a-z_][a-z0-9_]{0,62}$/;
 

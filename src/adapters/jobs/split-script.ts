@@ -1,6 +1,4 @@
-/**
- * Matches a semicolon, and the parts of SQL in which a semicolon does not end a statement: quoted text and comments.
- */
+/** Matches a semicolon, and the parts of SQL in which it does not end a statement: quoted text and comments. */
 const TOKEN_PATTERN = /'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 
 /** Splits a script into its non-empty statements. Strings with backslash escapes are not supported. */

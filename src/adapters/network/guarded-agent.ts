@@ -26,9 +26,7 @@ export type Dial = (addresses: readonly string[], port: number) => net.Socket;
 export interface GuardPorts {
   readonly resolveHost: ResolveHost;
   readonly dial: Dial;
-  /**
-   * Allows requests to `localhost` and loopback addresses. Other names that resolve to loopback are always rejected.
-   */
+  /** Allows requests to `localhost` and loopback addresses. Other names for loopback are always rejected. */
   readonly allowsLoopback: boolean;
   /** Certificates to trust instead of the built-in ones, as PEM. */
   readonly ca?: string;
@@ -81,9 +79,7 @@ export const dialTcp: Dial = (addresses, port) =>
 
 /** Options of a request that are read by the agent. */
 export interface GuardedRequestOptions {
-  /**
-   * Aborts the DNS lookup, the connection and the TLS handshake. Node does not pass the option `signal` to the agent.
-   */
+  /** Aborts the DNS lookup, the connection and the TLS handshake. The agent does not get the option `signal`. */
   readonly connectSignal: AbortSignal;
   /** Requests with the same value share connections. */
   readonly sharedBy: string | undefined;

@@ -2,9 +2,7 @@ import type { Clock } from "../../ports/clock.ts";
 
 /** Processing time after which the queue yields to the event loop. */
 const SLICE_MS_MAX = 1;
-/**
- * Maximum number of queued messages. A full queue is drained without yielding, which bounds memory and slows the peer.
- */
+/** Maximum number of queued messages. A full queue is drained without yielding, which bounds the memory. */
 const QUEUED_MESSAGES_MAX = 10_000;
 
 /**

@@ -3,10 +3,7 @@ import { Decoder, isPacketValid, type Packet, PacketType } from "socket.io-parse
 import { isNestedDeeper, JSON_DEPTH_MAX, JsonBoundError } from "../../lib/json/json-depth.ts";
 import { endLimited } from "./response-limits.ts";
 
-/**
- * Maximum number of events before the connection to the namespace is accepted. The library keeps these events in
- * memory.
- */
+/** Maximum number of events before the connection to the namespace is accepted. The library keeps them in memory. */
 export const EARLY_EVENTS_MAX = 100;
 
 /**

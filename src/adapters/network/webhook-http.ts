@@ -42,10 +42,7 @@ const USER_AGENT = "parallax/1.0";
 export interface WebhookHttpOptions {
   /** Allows http and https to loopback addresses. Only for a sandbox that no other machine can reach. */
   readonly allowsLoopback: boolean;
-  /**
-   * Maximum requests per second to one host name, for all customers together. The limit of an address is four times
-   * that.
-   */
+  /** Maximum requests per second to one host name, for all customers. The limit of an address is four times that. */
   readonly hostRate: number;
   /** Resolves host names; injected by tests. */
   readonly resolveHost?: ResolveHost;

@@ -4,10 +4,7 @@ import { isLoopbackHost } from "../../lib/loopback.ts";
 import type { CheckWebhookUrl } from "../../ports/webhook-out.ts";
 import { isPublicAddress } from "./guarded-address.ts";
 
-/**
- * Characters that URL parsers remove or replace. They are rejected, because the stored URL would differ from the
- * submitted one.
- */
+/** Characters that URL parsers remove or replace, so that the stored URL would differ from the submitted one. */
 const REWRITTEN_CHARACTERS = /[\s\p{Cc}\\]/u;
 /** Allowed ports. In a parsed https URL, port 443 is an empty string. */
 const PORTS = ["", "8443"];

@@ -98,9 +98,7 @@ function endOfDeclaration(html: string, start: number): number | null {
   return end < 0 ? html.length : end + closer.length;
 }
 
-/**
- * Returns the index after a tag. A `>` inside a quoted attribute does not end the tag, up to the maximum tag length.
- */
+/** Returns the index after a tag. A `>` inside a quoted attribute does not end the tag, up to the maximum length. */
 function endOfTag(html: string, start: number): number {
   let quote = "";
   const limit = Math.min(html.length, start + TAG_CHARACTERS_MAX);

@@ -11,9 +11,7 @@ import type { VenueRequestQueue } from "./venue-request-queue.ts";
 const LOOK_UP_MS_MAX = 6_000;
 /** Time for which a market is not requested again after the venue reported that it does not exist. */
 export const UNKNOWN_MARKET_MS = 10 * 60_000;
-/**
- * Maximum number of unknown markets in the memory of this process. The store has the unknown markets of all processes.
- */
+/** Maximum number of unknown markets in the memory of this process. The store has those of all processes. */
 export const UNKNOWN_MARKETS_MAX = 10_000;
 /** Time until a claim expires, for example because its process crashed. Longer than any look-up. */
 const CLAIM_MS = 10_000;

@@ -9,9 +9,7 @@ import { isUnsentRequestError, type VenueRequestQueue } from "./venue-request-qu
 
 /** Minimum time between two requests for a market's newest trades, whether they succeed or fail. */
 const READ_EVERY_MS = 2_000;
-/**
- * Maximum age of a cached response that is used for later pages. Past trades do not change, so this only limits memory.
- */
+/** Maximum age of a cached response that is used for later pages. It only limits memory: past trades do not change. */
 const ANSWER_AGE_MS_MAX = 10 * 60_000;
 /**
  * Numbers of newest trades that a request may ask for. The first request uses the smallest number above the page size;

@@ -8,9 +8,7 @@ import type { Clock } from "../../ports/clock.ts";
 
 /** Maximum number of concurrent requests per venue, so that clients do not use up the rate limit that ingest needs. */
 const RUNNING_PER_VENUE_MAX = 4;
-/**
- * Maximum number of concurrent requests per caller and venue. Below `RUNNING_PER_VENUE_MAX`, so that others can send.
- */
+/** Maximum number of concurrent requests per caller and venue. Below `RUNNING_PER_VENUE_MAX`, so others can send. */
 const RUNNING_PER_CALLER_MAX = 3;
 const WAITING_PER_CALLER_MAX = 100;
 const WAITING_PER_VENUE_MAX = 1_000;
@@ -234,9 +232,7 @@ export class VenueRequestQueue {
     throw signal.reason;
   }
 
-  /**
-   * Ignores requests that were not sent. An invalid response is not a failure, because it may concern one market only.
-   */
+  /** Ignores requests that were not sent. An invalid response is not a failure, as it may concern one market only. */
   #recordOutcome(breaker: CircuitBreaker, error: unknown): void {
     const failure = error instanceof VenueError ? error.failure : null;
     if (failure === "timeout" || failure === "network" || failure === "circuit_open")

@@ -42,9 +42,7 @@ const lastBarBeforeSql = (table: string, lengthMs: number) => `
      and start_at <= to_timestamp(($2::float8 - ${lengthMs}) / 1000)
    order by start_at desc limit 1)`;
 
-/**
- * Selects, for each market of $1, the last price before $2 and the closing prices of the bars that end in ($2, $3].
- */
+/** Selects, for each market of $1, the last price before $2 and the closing prices of the bars that end in ($2, $3]. */
 const selectSamplesSql = (table: string, lengthMs: number) => `
 select wanted.position::int4 as position, bars.samples
 from unnest($1::int4[]) with ordinality as wanted (key, position) cross join lateral (

@@ -31,9 +31,7 @@ select size * (case when taker_side = 'no' then 1000000 - yes_price else yes_pri
 where market_key = $1 and executed_at >= to_timestamp($2::float8 / 1000) and executed_at < to_timestamp($3::float8 / 1000)
 order by executed_at desc limit $4`;
 
-/**
- * Returns the amounts in USD of the stored trades of a market in [fromMs, toMs), newest first, at most `limit`.
- */
+/** Returns the amounts in USD of the stored trades of a market in [fromMs, toMs), newest first, at most `limit`. */
 export async function readTradeAmounts(
   database: Pick<Database, "query">,
   marketKey: number,

@@ -8,9 +8,7 @@ import { isMarket, isMarketResponse, isMarketsPage, isTicker } from "./wire.ts";
 
 const MARKETS_PER_PAGE = 1_000;
 const PAGES_MAX = 1_000;
-/**
- * Maximum number of pages per read of the changes. About 74,000 markets settle per day, so a page covers some minutes.
- */
+/** Maximum number of pages per read of the changes. About 74,000 markets settle per day, so a page covers minutes. */
 const CHANGES_PAGES_MAX = 100;
 const TICKERS_PER_REQUEST = 100;
 /**

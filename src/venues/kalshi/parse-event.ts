@@ -29,9 +29,7 @@ export interface ParsedEvent {
   readonly feeMultiplier: number | null;
 }
 
-/**
- * Returns the URL of an event's page. Only the tickers identify the event; the slug between them is for readability.
- */
+/** Returns the URL of an event's page. Only the tickers identify the event; the slug is for readability. */
 function urlOf(event: EventWire): string {
   const slug = event.title
     .toLowerCase()

@@ -64,9 +64,7 @@ function parseOutcome(row: MarketWire, status: MarketStatus, countDrop: DropCoun
   return null;
 }
 
-/**
- * Returns null for a market without price ranges, or with an invalid one. The name of the price structure is not read.
- */
+/** Returns null for a market without price ranges, or with an invalid one. The price structure's name is not read. */
 function parsePriceRanges(rows: readonly unknown[] | null | undefined, countDrop: DropCounter) {
   if (rows === null || rows === undefined || rows.length === 0) return null;
   const ranges = rows.flatMap((row) => {

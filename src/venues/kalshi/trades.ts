@@ -7,9 +7,7 @@ import { isCutoff, isTrade, isTradesPage } from "./wire.ts";
 
 const TRADES_PER_PAGE = 1_000;
 const PAGES_MAX = 50;
-/**
- * Time for which the cutoff between the live and the historical tier is cached. Kalshi changes it in steps of hours.
- */
+/** Time for which the cutoff between the live and the historical tier is cached. Kalshi changes it by hours. */
 const CUTOFF_CACHE_MS = 10 * 60_000;
 
 /**

@@ -5,9 +5,7 @@ import { parsePrice } from "../shared/parse-values.ts";
 
 /** Raw sizes and amounts are integers with six implied decimals. */
 const RAW_UNIT = 1e6;
-/**
- * Maximum number that is a time in seconds; larger numbers are milliseconds. 1e11 s is the year 5138, 1e11 ms is 1973.
- */
+/** Maximum number that is a time in seconds; larger ones are milliseconds. 1e11 s is the year 5138, 1e11 ms is 1973. */
 const SECONDS_MAX = 1e11;
 const MILLISECONDS_MAX = 1e14;
 /** Minimum and maximum price, which the venue sends as the bid and ask of a market without orders. */

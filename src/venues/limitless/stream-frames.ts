@@ -101,9 +101,7 @@ export interface FollowedMarket {
   readonly marketId: string;
   /** Venue time of the newest frame delivered, Unix milliseconds; 0 before the first. */
   eventAt: number;
-  /**
-   * Order book of the newest frame, received at monotonic milliseconds `receivedAt`; null if the frame was unusable.
-   */
+  /** Order book of the newest frame, received at monotonic `receivedAt`; null if the frame was unusable. */
   book: { readonly levels: OrderBook; readonly receivedAt: number } | null;
 }
 

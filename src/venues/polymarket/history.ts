@@ -9,9 +9,7 @@ import { isHistoryReply } from "./wire.ts";
 /** Length of the windows in which a range is read. The venue rejects longer windows with short intervals. */
 const WINDOW_MS = 14 * DAY_MS;
 const WINDOWS_MAX = 60;
-/**
- * Maximum rounding of times by `parseHistory`. Points that are outside a range by at most this time may belong to it.
- */
+/** Maximum rounding of times by `parseHistory`. Points outside a range by at most this may belong to it. */
 const ROUNDING_MS_MAX = MINUTE_MS / 2;
 
 /** Returns the displayed prices of the YES token, oldest first, at intervals of whole minutes (`fidelity`). */

@@ -21,9 +21,7 @@ export class LocalBook {
   readonly #asks = new Map<number, BookLevel>();
   #isComplete = false;
 
-  /**
-   * True if the order book is complete. False before the first snapshot, after `discard`, and after too many levels.
-   */
+  /** True if the order book is complete. False before the first snapshot, after `discard`, and with too many levels. */
   get isComplete(): boolean {
     return this.#isComplete;
   }

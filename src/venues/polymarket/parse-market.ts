@@ -31,9 +31,7 @@ export interface RelatedData {
   readonly event: GammaEvent | null;
   /** True if the event has only this market, so that the event's amounts are those of the market. */
   readonly isSole: boolean;
-  /**
-   * Row of the oracle's feed; null if there is none, or if the feed was not read because the market looks unresolved.
-   */
+  /** Row of the oracle's feed; null if there is none, or if not read because the market looks unresolved. */
   readonly resolution: ParsedResolution | null;
 }
 

@@ -23,9 +23,7 @@ const TOKENS_PER_CONNECTION = 300;
 const TOKENS_PER_MARKET = 2;
 const MARKETS_PER_CONNECTION = TOKENS_PER_CONNECTION / TOKENS_PER_MARKET;
 export const STREAM_MARKETS_MAX = 1_500;
-/**
- * Maximum number of ids of new markets that are kept. Every connection announces each new market; it is reported once.
- */
+/** Maximum number of ids of new markets that are kept. All connections announce a new market; it is reported once. */
 const LISTED_IDS_MAX = 2_000;
 
 /** Opens the market stream over as many connections as the followed markets need. */

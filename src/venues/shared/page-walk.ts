@@ -12,9 +12,7 @@ export interface PageWalkOptions<Page extends { readonly rows: readonly unknown[
   readonly totalOf?: (page: Page) => number | null;
   /** True if pages overlap by design. Rows repeated from an earlier page are then not counted. */
   readonly pagesOverlap?: boolean;
-  /**
-   * True to request the next page while the caller processes the current page. Only for callers that read all pages.
-   */
+  /** True to request the next page while the caller processes the current page. Only if the caller reads all pages. */
   readonly prefetch?: boolean;
   readonly pagesMax: number;
   readonly countDrop: DropCounter;

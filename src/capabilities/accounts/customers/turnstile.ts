@@ -55,9 +55,7 @@ interface Verdict {
   readonly action?: unknown;
 }
 
-/**
- * Verifies tokens with Cloudflare Turnstile's siteverify API. Each token is accepted once, even in concurrent requests.
- */
+/** Verifies tokens with Cloudflare Turnstile's siteverify API. Each token is accepted once, even in concurrent requests. */
 export function createTurnstile(
   options: Pick<AreaPorts, "clock" | "random" | "log"> & {
     readonly http: HttpOut;
@@ -145,10 +143,7 @@ function parseVerdict(text: string): Verdict | null {
   }
 }
 
-/**
- * Stores the hashes of the tokens used on this node in the last ten minutes. Beyond `USED_TOKENS_MAX` the oldest is
- * evicted.
- */
+/** Stores the hashes of the tokens used on this node in the last ten minutes. Beyond `USED_TOKENS_MAX` the oldest is evicted. */
 function createUsedTokens(clock: Clock, random: Random) {
   const tokens = new Map<string, { readonly at: number; readonly idempotencyKey: string; isUsed: boolean }>();
   const hashToken = (token: string) => hash("sha256", token, "base64url");

@@ -8,9 +8,7 @@ import { findKeyOwners, type KeyDigest, type KeyOwner } from "./queries.ts";
 export const KEYS_TOPIC = "keys";
 /** Maximum age of a cached result, which is also the longest time a revoked key can remain valid. */
 const ENTRY_MS_MAX = 1_000;
-/**
- * Age at which a result is refreshed in the background, so that requests with a busy key never wait for the database.
- */
+/** Age at which a result is refreshed in the background, so that requests with a busy key never wait for the database. */
 const REFRESH_FROM_MS = 500;
 const KEY_ENTRIES_MAX = 10_000;
 
