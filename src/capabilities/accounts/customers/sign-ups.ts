@@ -165,8 +165,7 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
     },
     /**
      * Sends the verification e-mail of a pending sign-up again, with a new link that replaces the previous one. The
-     * result does not reveal whether there is a pending sign-up, or whether the e-mail was suppressed by the rate
-     * limit.
+     * result does not reveal whether there is a pending sign-up, or whether the e-mail was suppressed by the rate limit.
      *
      * @param address  the caller's IP address
      * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
