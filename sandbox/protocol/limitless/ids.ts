@@ -92,10 +92,6 @@ export function transactionHashOf(tradeId: string): string {
   return `0x${hash("sha256", `limitless:tx:${tradeId}`, "hex")}`;
 }
 
-export function numericMarketIdOf(market: ListedMarket): number {
-  return 390_000 + 2 * market.index;
-}
-
 export function numericGroupIdOf(event: ListedEvent): number {
   return 390_001 + 2 * event.index;
 }
