@@ -6,10 +6,10 @@ import { PlantError, type PlantedWorld } from "./world/plants.ts";
 import { RESOLUTION_STEPS } from "./world/resolution-plants.ts";
 import { LEFT_OUT_ROWS } from "./world/set-plants.ts";
 import {
+  type FeedWithManualChanges,
   type ListedEvent,
   type ListedMarket,
   SANDBOX_VENUES,
-  type TouchableFeed,
   type WorldOutcome,
 } from "./world/types.ts";
 
@@ -27,7 +27,7 @@ interface PlantBody {
 
 export interface Plants {
   readonly world: PlantedWorld;
-  readonly feed: TouchableFeed;
+  readonly feed: FeedWithManualChanges;
 }
 
 /**
@@ -36,7 +36,7 @@ export interface Plants {
  * - `POST /plants/{venue}/trade`: `market_id`, `side`, `usd`, `taker` (number of a trader)
  * - `POST /plants/polymarket/resolution`: `market_id`, `step` (`ResolutionStep`), `outcome` (yes, no, void; default
  * yes)
- * - `POST /plants/polymarket/set`: `left_out` (`LeftOutRow` or null). The asks of an exclusive event then sum to less
+ * - `POST /plants/polymarket/set`: `left_out` (`NotTradableReason` or null). The asks of an exclusive event then sum to less
  * than 1.
  */
 export function installPlantRoutes(app: FastifyInstance, plants: Plants, now: Now): void {

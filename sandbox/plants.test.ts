@@ -4,7 +4,7 @@ import { HOUR_MS } from "../src/lib/durations.ts";
 import { testSandbox } from "../test/support/venues/sandbox.ts";
 import { createWorld } from "./world/index.ts";
 import { createPlantedWorld, PlantError } from "./world/plants.ts";
-import type { LeftOutRow } from "./world/types.ts";
+import type { NotTradableReason } from "./world/types.ts";
 
 const GENESIS = Date.UTC(2026, 10, 21);
 const AT = GENESIS + HOUR_MS;
@@ -83,7 +83,7 @@ test("a planted set costs less than 1 after fees, and its omitted outcome has no
 
 test("a set is incomplete if its omitted outcome is closed without a result, and complete if it is settled NO", () => {
   const { world, planted } = openSets();
-  const phaseOf = (row: LeftOutRow) => {
+  const phaseOf = (row: NotTradableReason) => {
     const { complete, leftOut } = planted.plantSet(world.events("polymarket", AT), AT, row);
     return [complete, leftOut && planted.lifecycle(leftOut.market, AT).phase];
   };

@@ -1,5 +1,5 @@
 import { PriorityQueue } from "./priority-queue.ts";
-import type { FeedEvent, ListedMarket, Phase, SandboxVenue, TouchableFeed, World } from "./types.ts";
+import type { FeedEvent, FeedWithManualChanges, ListedMarket, Phase, SandboxVenue, World } from "./types.ts";
 import { SANDBOX_VENUES } from "./types.ts";
 
 const LISTING_CHECK_INTERVAL_MS = 1_000;
@@ -37,7 +37,7 @@ interface VenueState {
 export function createFeed(
   world: World,
   { now, intervalMs }: { now: () => number; intervalMs: number },
-): TouchableFeed {
+): FeedWithManualChanges {
   const venues = new Map<SandboxVenue, VenueState>(SANDBOX_VENUES.map((venue) => [venue, createVenueState()]));
   let publishedUntil = now();
   let listingCheckedAt = Number.NEGATIVE_INFINITY;

@@ -3,10 +3,10 @@ import { ResolutionPlants } from "./resolution-plants.ts";
 import { type PlantedSet, SetPlants } from "./set-plants.ts";
 import type {
   BookState,
-  LeftOutRow,
   Level,
   ListedEvent,
   ListedMarket,
+  NotTradableReason,
   ResolutionStep,
   World,
   WorldOutcome,
@@ -49,7 +49,7 @@ export interface PlantedWorld extends World {
    * @param events  candidates; the first suitable event is used
    * @param row  how the venue lists the most likely outcome, which then cannot be bought; null if all can be bought
    */
-  plantSet(events: readonly ListedEvent[], at: number, row: LeftOutRow | null): PlantedSet;
+  plantSet(events: readonly ListedEvent[], at: number, row: NotTradableReason | null): PlantedSet;
 }
 
 /** Creates a world that is equal to the given world until a plant is added. */

@@ -1,5 +1,5 @@
 import { HOUR_MS } from "../../src/lib/durations.ts";
-import type { LeftOutRow, Lifecycle, ListedEvent, ListedMarket, World } from "./types.ts";
+import type { Lifecycle, ListedEvent, ListedMarket, NotTradableReason, World } from "./types.ts";
 
 /** Sum of the asks of a planted set. Even with the venue's highest taker fee, below 0.06, the set costs less than 1. */
 const ASKS_SUM = 0.8;
@@ -7,7 +7,13 @@ const OUTCOMES_MIN = 3;
 /** Minimum time until the end of trading, so that the set stays tradable. */
 const OPEN_MS_MIN = 2 * HOUR_MS;
 
-export const LEFT_OUT_ROWS: readonly LeftOutRow[] = ["unreadable", "placeholder", "other", "closed", "settled_no"];
+export const LEFT_OUT_ROWS: readonly NotTradableReason[] = [
+  "unreadable",
+  "placeholder",
+  "other",
+  "closed",
+  "settled_no",
+];
 
 /** A set of exclusive outcomes whose asks sum to less than 1. */
 export interface PlantedSet {
@@ -17,12 +23,12 @@ export interface PlantedSet {
   /** The outcomes that can be bought, with their new best asks. */
   readonly outcomes: readonly { readonly market: ListedMarket; readonly ask: number }[];
   /** The outcome that cannot be bought; null if all can be bought. */
-  readonly leftOut: { readonly market: ListedMarket; readonly row: LeftOutRow } | null;
+  readonly leftOut: { readonly market: ListedMarket; readonly row: NotTradableReason } | null;
 }
 
 /** The events with planted sets, and the rows of their omitted outcomes. */
 export class SetPlants {
-  readonly #rows = new Map<number, { readonly at: number; readonly row: LeftOutRow }>();
+  readonly #rows = new Map<number, { readonly at: number; readonly row: NotTradableReason }>();
   readonly #events = new Set<number>();
 
   /**
@@ -43,7 +49,7 @@ export class SetPlants {
   }
 
   /** Makes the most likely outcome unavailable (`row`), or none if `row` is null, and scales the asks of the others. */
-  add(world: World, event: ListedEvent, at: number, row: LeftOutRow | null): PlantedSet {
+  add(world: World, event: ListedEvent, at: number, row: NotTradableReason | null): PlantedSet {
     const quoted = event.markets
       .map((market) => ({ market, ask: world.book(market, at).asks[0]?.price ?? 1 }))
       .sort((a, b) => b.ask - a.ask);
@@ -60,7 +66,7 @@ export class SetPlants {
     return { event, complete: row === "settled_no", outcomes, leftOut: { market, row } };
   }
 
-  find({ index }: ListedMarket, at: number): LeftOutRow | null {
+  find({ index }: ListedMarket, at: number): NotTradableReason | null {
     const planted = this.#rows.get(index);
     return planted === undefined || planted.at > at ? null : planted.row;
   }

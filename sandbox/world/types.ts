@@ -33,7 +33,7 @@ export interface ListedEvent {
   /** Canonical category: Economics, Politics, Sports, Crypto, Weather, Culture, Tech. */
   readonly category: string;
   readonly tags: readonly string[];
-  /** True for a 15-minute round of a price. */
+  /** True for a 15-minute up-or-down market on an asset's price. */
   readonly isRound: boolean;
   /** Names of the YES and the NO side, if the event has one question between two parties. */
   readonly sides?: readonly [yes: string, no: string];
@@ -168,14 +168,14 @@ export interface PlantedResolution {
 }
 
 /**
- * Why an outcome of a planted set accepts no orders. Its order book is empty.
+ * Reason why an outcome of a test event accepts no orders. Its order book is empty.
  * - `unreadable`: the venue's row has no token ids
  * - `placeholder`: the outcome has no name yet
  * - `other`: the outcome covers all outcomes that are not listed
  * - `closed`: closed without a final result
  * - `settled_no`: settled NO
  */
-export type LeftOutRow = "unreadable" | "placeholder" | "other" | "closed" | "settled_no";
+export type NotTradableReason = "unreadable" | "placeholder" | "other" | "closed" | "settled_no";
 
 export interface Level {
   readonly price: number;
@@ -233,7 +233,7 @@ export interface PricePoint {
   readonly volumeContracts: number | null;
 }
 
-/** The replayed recording. Its times are Unix milliseconds in the recording; `pivotAt` is replayed at genesis. */
+/** The replayed recording. Times are those of the recording. The time `pivotAt` is replayed at the start of the world. */
 export interface ReplayedRecording {
   readonly source: string;
   readonly startedAt: number;
@@ -260,7 +260,7 @@ export interface MarketPair {
   readonly b: ListedMarket;
   /** Relation of `a` to `b` by their criteria. A venue may still void its market. */
   readonly relation: MarketRelation;
-  /** Kind of trap if one market imitates the other; otherwise null. */
+  /** Kind of similar wording if the outcomes differ despite it; null for other pairs. */
   readonly trap: string | null;
 }
 
@@ -287,14 +287,14 @@ export interface World {
   /** Points at every multiple of `intervalMs` in (from, to] at which the market was open. */
   priceHistory(market: ListedMarket, from: number, to: number, intervalMs: number): readonly PricePoint[];
   /**
-   * Returns the pairs of listed markets of different venues that have the same process and are not disjoint, and all
-   * pairs that are traps. Absent in a recording. Returns the same array until a listing changes.
+   * Returns the pairs of listed markets of different venues whose outcomes depend on the same value and can both be YES,
+   * and all pairs with similar wording and different outcomes. Absent in a recording. Returns the same array until a listing changes.
    */
   pairs?(at: number): readonly MarketPair[];
-  /** The planted step of a market's resolution, or null. Absent in a world without plants. */
+  /** The scripted step of a market's resolution, or null. Absent in a world without scripted resolutions. */
   plantedResolution?(market: ListedMarket, at: number): PlantedResolution | null;
-  /** The planted row of an outcome that cannot be bought, or null. Absent in a world without plants. */
-  plantedRow?(market: ListedMarket, at: number): LeftOutRow | null;
+  /** Why an outcome of a test event cannot be bought, or null. Absent in a world without test events. */
+  plantedRow?(market: ListedMarket, at: number): NotTradableReason | null;
   /** Time of the first book change or trade after `after`; Infinity once trading has ended. */
   nextChangeAt(market: ListedMarket, after: number): number;
   /** Time of the first phase change after `after`; Infinity once the market is finalized. */
@@ -339,7 +339,7 @@ export interface Feed {
   close(): void;
 }
 
-export interface TouchableFeed extends Feed {
+export interface FeedWithManualChanges extends Feed {
   /** Publishes a change of a followed market at `at` that `World.nextChangeAt` did not return. */
   touch(market: ListedMarket, at: number): void;
 }

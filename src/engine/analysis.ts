@@ -1,4 +1,4 @@
-import { describeChangesOfMind, describeEdge, describeFactors, summariseEstimate } from "./describe.ts";
+import { describeEdge, describeFactors, describeSensitivity, summariseEstimate } from "./describe.ts";
 import { type Estimate, type EstimateStep, estimate, type LogOddsChange } from "./estimate.ts";
 import { type EventLogic, siblingGaps } from "./event-logic.ts";
 import { executableEdges, type Recommendation, recommend } from "./executable-edge.ts";
@@ -102,7 +102,7 @@ export function describeAnalysis(
     ],
     factors: listFactors(result),
     scenarios: describeScenarios(view, result),
-    whatWouldChangeMind: describeChangesOfMind(result),
+    whatWouldChangeMind: describeSensitivity(result),
     edgeAssessment: describeEdge(result, edges),
     rawProbability: withoutCalibration(result),
     calibrationApplied: steps.some(({ name }) => name === "calibration"),

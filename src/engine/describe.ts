@@ -39,7 +39,7 @@ export function describeFactors({ steps }: Estimate): string[] {
 }
 
 /** Sentences with the estimate without each factor, and with the prices at which the analysis would no longer hold. */
-export function describeChangesOfMind({ steps, logOdds, interval }: Estimate): string[] {
+export function describeSensitivity({ steps, logOdds, interval }: Estimate): string[] {
   const withouts = byEffect(steps).map(({ name, change }) => {
     const probability = toProbability(logOdds - change);
     return `Without ${NAMES[name]}, the estimate would be ${formatPercent(probability)}%.`;

@@ -67,7 +67,7 @@ export function createCors(origins: readonly string[], routes: RouteTable) {
     /** Sets the cross-origin headers of a response to a request of an API route. */
     setHeaders(request: FastifyRequest, reply: FastifyReply): void {
       const permitsAll = isPublicRead(request.method, request.routeConfig.access);
-      // Fastify creates `routeOptions` on every access, so the usual request without configured origins ends here.
+      // Fastify creates `routeOptions` on every access, so it is not read in the usual case: no configured origins.
       if (!permitsAll && configuredOrigins.size === 0) return;
       if (!isApiPath(request.routeOptions.url ?? "")) return;
       const permitted = permit(reply, request.headers.origin, permitsAll);

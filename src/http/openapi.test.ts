@@ -126,7 +126,7 @@ test("each operation documents its errors, its parameter styles and its security
   assert.equal(components.securitySchemes.bearer.scheme, "bearer");
 });
 
-test("a route is either sold per request, with a price and a 402, or has neither", async () => {
+test("a route documents a price and a 402 only if it can be paid per request", async () => {
   const { app } = await testServer();
   const define = (operationId: string, metering: Metering) =>
     defineRoute(app, { ...KEY_ROUTE, metering, url: `/${operationId}`, operationId, handler: () => ({}) });

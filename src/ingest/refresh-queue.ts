@@ -86,7 +86,7 @@ export function createRefreshQueue({ venue, board, clock, health, signal, applyP
       applyPage(page);
       health.succeeded();
       const returned = new Set(page.markets.map(({ listing }) => listing.marketId));
-      // A market that the venue no longer has is read at the interval for markets that await their result.
+      // A market that the venue did not return is scheduled again.
       for (const { marketId } of listings) {
         const market = returned.has(marketId) ? null : board.find(venue.id, marketId);
         if (market !== null) schedule(market);

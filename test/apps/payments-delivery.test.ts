@@ -72,7 +72,7 @@ eachDatabase(
   },
 );
 
-test("503: a lost facilitator response without an RPC endpoint; the repeated payment returns the content for one transfer", async () => {
+test("503 if the facilitator's response is lost without an RPC endpoint; a repetition returns the content for one transfer", async () => {
   const shop = await startShop(await embeddedDatabase(), {
     hasRpc: false,
     deadlines: { verifyMs: 1_000, settleMs: 200 },

@@ -10,7 +10,7 @@ import { type FactorExposures, priorAndExposures } from "./exposures.ts";
 import { splitByGroup, splitByTime, type TrainTestSplit } from "./folds.ts";
 import { fitRidge, meanSquareOf, predictProbability, RIDGE_PENALTY, type RidgeExample } from "./ridge.ts";
 
-/** Maximum absolute weight. Lambda is a factor's full log-odds change, so a larger weight would extrapolate. */
+/** Maximum absolute weight. A weight of 1 applies a factor's full log-odds change; a larger weight would extrapolate. */
 const WEIGHT_MAX = 1;
 /** Maximum standard error of a weight. The standard deviation of a uniform distribution on [0, 1] is about 0.29. */
 const WEIGHT_ERROR_MAX = 0.3;

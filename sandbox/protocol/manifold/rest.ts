@@ -94,7 +94,7 @@ export function installRestRoutes(app: FastifyInstance, context: ExchangeContext
   });
 }
 
-/** Returns at most `limit` bets, newest first. Both redemption parameters restrict the rows. */
+/** Returns at most `limit` bets, newest first. The redemption parameters select which redemptions are included. */
 function findBets(
   { world, now }: ExchangeContext,
   contracts: Contracts,

@@ -2,9 +2,9 @@ import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import {
   type ActivityState,
   isListed,
-  type LeftOutRow,
   type ListedEvent,
   type ListedMarket,
+  type NotTradableReason,
   type World,
 } from "../../world/types.ts";
 import {
@@ -115,7 +115,7 @@ export function presentGammaMarket(
   };
 }
 
-function presentTokenIds(market: ListedMarket, row: LeftOutRow | null) {
+function presentTokenIds(market: ListedMarket, row: NotTradableReason | null) {
   const ids = row === "unreadable" ? null : polymarketTokenIds(market);
   return isProtocolV2(market)
     ? { version: "v2", clobTokenIds: null, positionIds: ids }

@@ -66,6 +66,7 @@ test("host names of pages are resolved by the DNS servers, not on the threads th
   handle = (_request, response) => void response.writeHead(200, { "content-type": "text/plain" }).end("a page");
   const page = await fetchPage(origin, signal, { ...LOCAL, resolveHost });
   assert.equal(page.body, "a page");
+  assert.equal(server.requests.at(-1)?.headers.connection, "close", "no later request can use the connection");
   // The default resolver sends no query for this name.
   await assert.rejects(fetchPage(`http://localhost:${port}/`, signal, { ports: anyPort }));
   assert.equal(lookup.mock.callCount(), 0);

@@ -83,6 +83,14 @@ function parseAddress(text: string, ports: readonly string[]): URL {
   return url;
 }
 
+const HEADERS = {
+  "user-agent": USER_AGENT,
+  accept: "text/html,text/plain;q=0.9",
+  "accept-encoding": "gzip, br",
+  // Each request has an agent of its own, so no later request could use the connection.
+  connection: "close",
+};
+
 const resolvePublicName = createDnsResolver();
 
 function request(url: URL, signal: AbortSignal, guard: GuardPorts): Promise<http.IncomingMessage> {
@@ -90,7 +98,7 @@ function request(url: URL, signal: AbortSignal, guard: GuardPorts): Promise<http
   const guarded: GuardedRequestOptions = { connectSignal: signal, sharedBy: undefined };
   const requestOptions = {
     agent: new GuardedAgent(isSecure ? "https:" : "http:", guard),
-    headers: { "user-agent": USER_AGENT, accept: "text/html,text/plain;q=0.9", "accept-encoding": "gzip, br" },
+    headers: HEADERS,
     signal,
     maxHeaderSize: HEADER_BYTES_MAX,
     ...guarded,

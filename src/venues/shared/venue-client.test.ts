@@ -325,7 +325,7 @@ test("rejects a call immediately if 1,000 calls of its kind wait, and still queu
   assert.ok(outcomes.every((outcome) => outcome.status === "rejected" && outcome.reason.failure === "rate_limited"));
 });
 
-test("a call that is aborted before it is sent fails with `rate_limited`, and with the rest of the venue's pause", async () => {
+test("a call that is aborted during the venue's pause fails with `rate_limited` and the remaining pause", async () => {
   const { clock, client, http } = setUp(() => ({ status: 429, headers: { "retry-after": "60" } }));
   const start = () => {
     const abort = new AbortController();

@@ -42,7 +42,7 @@ test("the reference library accepts any body, signed by any secret", () => {
   );
 });
 
-test("the replaced secret signs until its end; `x-webhook-signature` is always by the current one", () => {
+test("deliveries are also signed with the previous secret until it expires; `x-webhook-signature` uses only the current one", () => {
   const sign = (sentAt: number, current: string, previous: SigningSecrets["previous"] = null) =>
     signDelivery({ id: "evt_1", sentAt, body: "{}" }, { current, previous });
   const previous = { secret: "old", until: 2_000 };

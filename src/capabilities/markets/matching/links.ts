@@ -6,7 +6,7 @@ import { ALSO_ON_CONFIDENCE_MIN, type AlsoOn, partnerOf } from "./model.ts";
 
 /**
  * The `also_on` links of each market. A market keeps the same object until its links change, so that its JSON can be
- * cached. AlsoOnLinks are stored by board row for fast lookups, because a list request looks up a hundred.
+ * cached. Links are stored by board row for fast lookups, because a list request looks up a hundred.
  */
 export class AlsoOnLinks {
   readonly #board: MarketBoard;

@@ -14,7 +14,7 @@ const CANDIDATES_MAX = 10;
 /** Maximum number of returned alternatives. */
 const ALTERNATIVES_MAX = 3;
 const ALTERNATIVE_SCORE_MIN = 0.3;
-/** Scores are rounded to multiples of 1 divided by this, so that the margin itself is within the margin. */
+/** Scores are rounded to 1e-9, so that a difference of exactly the margin counts as within it despite rounding errors. */
 const SCORE_STEPS = 1e9;
 
 interface QuestionSearchDependencies extends Pick<MarketDependencies, "pairsOf"> {

@@ -7,7 +7,7 @@ import {
 import type { LogicalRelation } from "./logical.ts";
 
 /**
- * OutcomeDependence between the outcomes of two questions: the logical relation if known, else the correlation of their
+ * Dependence between the outcomes of two questions: the logical relation if known, else the correlation of their
  * price moves.
  */
 export interface OutcomeDependence {

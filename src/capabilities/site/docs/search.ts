@@ -10,7 +10,7 @@ const WEIGHTS = { title: 12, identifier: 8, anchor: 4, text: 1 } as const;
 export interface SearchResult {
   readonly title: string;
   readonly group: string;
-  /** With the anchor of the best matching heading. */
+  /** Path of the page, with the anchor of the first heading that contains all words, if there is one. */
   readonly url: string;
   readonly snippet: string;
 }

@@ -136,7 +136,7 @@ test("200: a question finds the market that answers it and names the next ones",
   assert.equal((await ask({ market_query: "Fed cut rates March", platform: "beta" })).statusCode, 404);
 });
 
-test("409: a question that fits several markets within 0.05 names them, and no analysis starts", async () => {
+test("409: if several markets' scores are within 0.05 of the best, the response lists them and no analysis starts", async () => {
   const { ask, addMarket, state } = await openSignalApi({}, null);
   addMarket("fed-june", { title: "Will the Fed cut rates in June?", venue: "beta" });
   const response = await ask({ market_query: "Fed cuts rates" });
@@ -170,7 +170,7 @@ test("200: markets that are matched as identical ask one question, and the most 
   }
 });
 
-test("200: an id without a platform is found if one venue has it, and as platform/market_id", async () => {
+test("200: a market is found by platform/market_id, and by its id alone if exactly one venue has it", async () => {
   const { ask } = await openSignalApi();
   for (const body of [{ market_id: "fed" }, { market_id: "alpha/fed" }])
     assert.equal((await ask(body)).statusCode, 200);
