@@ -58,16 +58,24 @@ interface ListedPair {
 
 const toMarket = (id: string) => ({ platform: id.slice(0, id.indexOf("/")), market_id: id.slice(id.indexOf("/") + 1) });
 
-/** Returns a pair of two trading venues that the API shows, as the operator sees it. */
-async function findLinkedPair(service: ServiceProcess, env: Readonly<Record<string, string>>): Promise<ListedPair> {
+/** Returns pairs of two trading venues that the API shows, as the operator sees them. No market is in two of them. */
+async function findLinkedPairs(
+  service: ServiceProcess,
+  env: Readonly<Record<string, string>>,
+  count: number,
+): Promise<readonly ListedPair[]> {
   const { pairs }: { pairs: readonly ListedPair[] } = await runMatches(env, "list", "--limit", "1000");
+  const found: ListedPair[] = [];
   for (const pair of pairs) {
     if (pair.relation !== "identical" || pair.confidence < 0.9) continue;
+    const ids = found.flatMap(({ market_a, market_b }) => [market_a, market_b]);
+    if (ids.includes(pair.market_a) || ids.includes(pair.market_b)) continue;
     const [a, b] = [toMarket(pair.market_a), toMarket(pair.market_b)];
     if ([a.platform, b.platform].includes(REFERENCE_VENUE)) continue;
-    if ((await alsoOn(service, a))?.[b.platform] !== undefined) return pair;
+    if ((await alsoOn(service, a))?.[b.platform] !== undefined) found.push(pair);
+    if (found.length === count) return found;
   }
-  throw new Error(`none of ${pairs.length} pairs is shown in also_on`);
+  throw new Error(`only ${found.length} of ${pairs.length} pairs are shown in also_on`);
 }
 
 describe("matching of the simulated venues", () => {
@@ -134,29 +142,35 @@ describe("matching of the simulated venues", () => {
     }
   });
 
-  test("an operator lists, forbids and pins a pair of the running service, and a decision survives a restart", async () => {
+  test("an operator lists, forbids and pins pairs of the running service, and the decisions survive a restart", async () => {
     const env = { PARALLAX_DATA_DIR: folder.path };
-    const { market_a: a, market_b: b, evidence } = await findLinkedPair(service, env);
-    assert.ok(evidence.length > 0);
-    const isLinked = async () => (await alsoOn(service, toMarket(a)))?.[toMarket(b).platform] !== undefined;
-    const becomes = (expected: boolean) =>
-      eventually(async () => ((await isLinked()) === expected ? true : null), `a link: ${expected}`);
+    const [forbidden, pinned] = (await findLinkedPairs(service, env, 2)) as [ListedPair, ListedPair];
+    assert.ok(forbidden.evidence.length > 0);
+    const isLinked = async ({ market_a: a, market_b: b }: ListedPair) =>
+      (await alsoOn(service, toMarket(a)))?.[toMarket(b).platform] !== undefined;
+    const becomes = (pair: ListedPair, expected: boolean) =>
+      eventually(async () => ((await isLinked(pair)) === expected ? true : null), `a link: ${expected}`);
 
-    await runMatches(env, "forbid", a, b, "--note", "another question");
-    await becomes(false);
+    await runMatches(env, "forbid", forbidden.market_a, forbidden.market_b, "--note", "another question");
+    await becomes(forbidden, false);
+    await runMatches(env, "forbid", pinned.market_a, pinned.market_b);
+    await becomes(pinned, false);
+    await runMatches(env, "pin", pinned.market_b, pinned.market_a);
+    await becomes(pinned, true);
+
     await service.end();
     await start();
-    assert.equal(await isLinked(), false, "the pair is still forbidden after a restart");
+    assert.equal(await isLinked(forbidden), false, "the pair is still forbidden after a restart");
+    assert.equal(await isLinked(pinned), true, "the pair is still pinned after a restart");
     const { decisions } = await runMatches(env, "list");
-    assert.deepEqual([decisions.length, decisions[0].note], [1, "another question"]);
-
-    await runMatches(env, "pin", b, a);
-    await becomes(true);
-    const pinned = (await runMatches(env, "list", "--market", a)).pairs.find(
+    assert.equal(decisions.length, 2);
+    assert.ok(decisions.some(({ note }: { note: string | null }) => note === "another question"));
+    const ofOperator = (await runMatches(env, "list", "--market", pinned.market_a)).pairs.find(
       ({ source }: { source: string }) => source === "operator",
     );
-    assert.equal(pinned.relation, "identical");
-    assert.equal((await runMatches(env, "clear", a, b)).cleared, true);
+    assert.equal(ofOperator.relation, "identical");
+    for (const { market_a: a, market_b: b } of [forbidden, pinned])
+      assert.equal((await runMatches(env, "clear", a, b)).cleared, true);
   });
 
   test("without a running service, an operator changes the decisions, and `list` shows no pairs", async () => {
@@ -208,7 +222,7 @@ describe("matching on nodes that share a PostgreSQL server", { skip: SERVER_URL 
     }, "the same links on both nodes");
 
     const operatorEnv = { DATABASE_URL: url.href, PARALLAX_DATA_DIR: folder.path };
-    const { market_a: a, market_b: b } = await findLinkedPair(second, operatorEnv);
+    const [{ market_a: a, market_b: b }] = (await findLinkedPairs(second, operatorEnv, 1)) as [ListedPair];
     await runMatches(operatorEnv, "forbid", a, b);
     for (const node of [first, second])
       await eventually(

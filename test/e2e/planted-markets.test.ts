@@ -1,18 +1,24 @@
 /**
- * Plants markets in the simulated Polymarket of one service, which has another name for the venue. Sets: exclusive outcomes
- * that cost less than 1 together. The service lists the complete one as arbitrage, and reports why the others are not complete.
- * Resolutions: a disputed market, one that trades while its result is proposed, one that trades after its end date, and an
- * annulled one, each from trading to its final result.
+ * Plants markets in the simulated Polymarket. Sets: exclusive outcomes that cost less than 1 together. The service lists the
+ * complete set as arbitrage, and reports why each other set is incomplete. Resolutions: a disputed market, one that trades while
+ * its result is proposed, one that trades after its end date, and an annulled one, each from trading to its final result,
+ * under both namings of the venue.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { DAY_MS } from "../../src/lib/durations.ts";
 import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 
-const VENUE = "venue_b";
+/** The name of the simulated Polymarket and the settings of a service that uses this name. */
+const NAMINGS = [
+  { venue: "polymarket", settings: {} },
+  {
+    venue: "venue_b",
+    settings: { PARALLAX_VENUES: "venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold" },
+  },
+] as const;
 /** The sandbox at real speed, so that no market changes by itself. */
-const ENVIRONMENT = {
-  PARALLAX_VENUES: "venue_a=kalshi,venue_b=polymarket,venue_c=limitless;venue_d=manifold",
+const SANDBOX = {
   PARALLAX_SANDBOX_SPEED: "1",
   PARALLAX_SANDBOX_MARKETS: "300",
   PARALLAX_SANDBOX_SEED: "7",
@@ -48,18 +54,18 @@ interface Opportunity {
   readonly legs: readonly { readonly market_id: string; readonly side: string }[];
 }
 
-const slugOf = ({ event_id: id }: PlantedSet) => `${VENUE}:${id}`;
+const slugOf = ({ event_id: id }: PlantedSet) => `polymarket:${id}`;
 const expectedOf = (kind: string): Expected => EXPECTED[kind] ?? assert.fail(kind);
 
 type Json = Awaited<ReturnType<ServiceProcess["get"]>>["json"];
 
-function openWalk(service: ServiceProcess) {
+function openWalk(service: ServiceProcess, venue: string) {
   const post = async (path: string, body: object) => {
     const headers = { authorization: `Bearer ${service.keys.enterprise}`, "content-type": "application/json" };
     const response = await fetch(`${service.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
     return { status: response.status, json: (await response.json()) as Json };
   };
-  const readMarket = async (id: string): Promise<Json> => (await service.get(`/v1/markets/${VENUE}/${id}`)).json;
+  const readMarket = async (id: string): Promise<Json> => (await service.get(`/v1/markets/${venue}/${id}`)).json;
   return {
     readMarket,
     async plant(id: string, step: string, outcome = "yes") {
@@ -76,8 +82,8 @@ function openWalk(service: ServiceProcess) {
       await eventually(isReached, `${id} to be ${status}`, STEP_MS_MAX);
       const market = await readMarket(id);
       assert.equal(market.outcome ?? null, outcome);
-      assert.equal((await service.get(`/v1/markets/${VENUE}/${id}/resolution`)).json.status, status);
-      const page = await service.get(`/markets/${VENUE}/${id}`);
+      assert.equal((await service.get(`/v1/markets/${venue}/${id}/resolution`)).json.status, status);
+      const page = await service.get(`/markets/${venue}/${id}`);
       assert.equal(/Settled: |Settled in part/.test(page.text), outcome !== null, `the page of ${id}`);
     },
     /** Checks that the market has quotes, and takes paper trades and signals. */
@@ -85,9 +91,9 @@ function openWalk(service: ServiceProcess) {
       const market = await readMarket(id);
       assert.equal(market.status, "active");
       assert.ok(market.bid !== undefined && market.ask !== undefined, "an open market has quotes");
-      const trade = await post("/v1/trades/shadow", { platform: VENUE, market_id: id, side: "yes", size_usd: 5 });
+      const trade = await post("/v1/trades/shadow", { platform: venue, market_id: id, side: "yes", size_usd: 5 });
       assert.equal(trade.status, 200, JSON.stringify(trade.json));
-      const { status, json: signal } = await post("/v1/signals?wait=true", { platform: VENUE, market_id: id });
+      const { status, json: signal } = await post("/v1/signals?wait=true", { platform: venue, market_id: id });
       assert.equal(status, 200, JSON.stringify(signal));
       assert.notEqual(signal.reason, "The market is not open for orders.");
       assert.ok(Date.parse(signal.expires_at) >= Date.parse(signal.generated_at) + 60_000);
@@ -97,7 +103,7 @@ function openWalk(service: ServiceProcess) {
      * worth what it pays.
      */
     async expectAdvice(id: string, expected: { readonly canSell: boolean; readonly payout?: number }) {
-      const position = { platform: VENUE, market_id: id, side: "yes", size_usd: 10, entry_price: 0.5 };
+      const position = { platform: venue, market_id: id, side: "yes", size_usd: 10, entry_price: 0.5 };
       const { status, json } = await post("/v1/signals/portfolio", { portfolio: [position] });
       assert.equal(status, 200, JSON.stringify(json));
       const [{ action, exit, unrealized_pnl_usd: pnl }] = json.positions;
@@ -105,9 +111,9 @@ function openWalk(service: ServiceProcess) {
       if (expected.payout !== undefined) assert.ok(Math.abs(pnl - (20 * expected.payout - 10)) < 1e-6, `${pnl} USD`);
     },
     async expectRefused(id: string) {
-      const trade = await post("/v1/trades/shadow", { platform: VENUE, market_id: id, side: "yes", size_usd: 5 });
+      const trade = await post("/v1/trades/shadow", { platform: venue, market_id: id, side: "yes", size_usd: 5 });
       assert.deepEqual([trade.status, trade.json.code], [409, "not_executable"]);
-      const { status, json: signal } = await post("/v1/signals", { platform: VENUE, market_id: id });
+      const { status, json: signal } = await post("/v1/signals", { platform: venue, market_id: id });
       assert.ok(status === 422 || signal.recommendation === "NO_TRADE", JSON.stringify(signal));
     },
   };
@@ -141,149 +147,160 @@ async function followResolutions({ url, keys }: ServiceProcess) {
   };
 }
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let service: ServiceProcess;
+const services: ServiceProcess[] = [];
+let folders: Awaited<ReturnType<typeof temporaryFolder>>[];
 before(async () => {
-  folder = await temporaryFolder();
-  service = await startServiceProcess({ dataDir: folder.path, env: ENVIRONMENT });
+  folders = await Promise.all(NAMINGS.map(temporaryFolder));
+  for (const [index, { settings }] of NAMINGS.entries())
+    services.push(await startServiceProcess({ dataDir: folders[index]?.path ?? "", env: { ...SANDBOX, ...settings } }));
 });
 after(async () => {
-  await service.end();
-  await folder.release();
+  for (const service of services) await service.end();
+  for (const folder of folders) await folder.release();
 });
+const serviceAt = (index: number): ServiceProcess => services[index] ?? assert.fail("the service has not started");
 
-// The service needs several sweeps for each step, so both tests run at the same time.
+async function checkPlantedSets(service: ServiceProcess): Promise<void> {
+  const readOpportunities = async () => {
+    const { status, json } = await service.get("/v1/arbitrage?kind=exclusive_set&min_spread=0&limit=200");
+    assert.equal(status, 200, JSON.stringify(json));
+    return json.opportunities as readonly Opportunity[];
+  };
+  const planted = new Map<string, PlantedSet>();
+  for (const [kind, { because }] of Object.entries(EXPECTED)) {
+    const response = await fetch(`${service.sandboxUrl}/plants/polymarket/set`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ left_out: kind === "none" ? null : kind }),
+    });
+    const set = (await response.json()) as PlantedSet;
+    assert.equal(response.status, 200, JSON.stringify(set));
+    assert.equal(set.complete, because === null);
+    planted.set(kind, set);
+  }
+
+  for (const [kind, set] of planted) {
+    const { leftOut } = expectedOf(kind);
+    const total = set.outcomes.length + (set.left_out === null ? 0 : 1);
+    const leftOutCount = Object.values(leftOut).reduce((sum, count) => sum + count, 0);
+    const expected = JSON.stringify({ total, read: total - leftOutCount, left_out: leftOut });
+    const isRead = async () => {
+      const { json } = await service.get(`/v1/events/${slugOf(set)}`);
+      return JSON.stringify(json.children) === expected ? true : null;
+    };
+    await eventually(isRead, `${kind}: the children ${expected}`, STEP_MS_MAX);
+  }
+
+  // NO of all outcomes needs no complete set, so only YES of all outcomes is checked.
+  const findSold = async () => {
+    const opportunities = (await readOpportunities()).filter(({ strategy }) => strategy === "buy_all_yes");
+    const sold = new Map(opportunities.map((opportunity) => [opportunity.event_slug, opportunity]));
+    for (const [kind, set] of planted) assert.ok(set.complete || !sold.has(slugOf(set)), `${kind} is incomplete`);
+    return sold;
+  };
+  const complete = planted.get("none") ?? assert.fail("a complete set");
+  const sold = await eventually(
+    async () => (await findSold()).get(slugOf(complete)) ?? null,
+    "the complete set",
+    STEP_MS_MAX,
+  );
+  assert.deepEqual(
+    sold.legs.map(({ market_id: id, side }) => `${side} ${id}`).sort(),
+    complete.outcomes.map(({ market_id: id }) => `yes ${id}`).sort(),
+  );
+
+  for (const [kind, set] of planted) {
+    const { status, json } = await service.get(`/v1/events/${slugOf(set)}/probability-map`);
+    assert.equal(status, 200, JSON.stringify(json));
+    const { because } = expectedOf(kind);
+    assert.deepEqual([kind, json.exhaustive, json.not_exhaustive_because], [kind, because === null, because]);
+  }
+}
+
+async function checkResolutions(service: ServiceProcess, venue: string): Promise<void> {
+  const { plant, expectStatus, expectOpen, expectRefused, expectAdvice, readMarket } = openWalk(service, venue);
+  const resolutions = await followResolutions(service);
+  const isSuitable = ({ yes_price: price, bid, ask, close_time: closeAt }: Json) =>
+    price > 0.15 &&
+    price < 0.85 &&
+    bid !== undefined &&
+    ask !== undefined &&
+    Date.parse(closeAt) > Date.now() + 3 * DAY_MS;
+  const list = (await service.get(`/v1/markets?source=${venue}&status=active&limit=100`)).json.filter(isSuitable);
+  const [disputed, proposed, overdue, annulled] = list.map((market: Json) => market.market_id);
+  assert.ok(annulled !== undefined, "four suitable markets");
+
+  await plant(disputed, "proposed", "yes");
+  await plant(proposed, "proposed_trading");
+  await plant(overdue, "past_end_date");
+  await plant(annulled, "disputed_trading");
+  await expectStatus(disputed, "determined");
+  const isPast = async () => (Date.parse((await readMarket(overdue)).close_time) < Date.now() ? true : null);
+  await eventually(isPast, "the end date in the past", STEP_MS_MAX);
+  await expectRefused(disputed);
+  await expectAdvice(disputed, { canSell: false });
+  for (const id of [proposed, overdue, annulled]) {
+    await expectOpen(id);
+    await expectAdvice(id, { canSell: true });
+  }
+  const resolution = (await service.get(`/v1/markets/${venue}/${overdue}/resolution`)).json;
+  assert.deepEqual(
+    [resolution.close_date, resolution.hours_to_expiration, resolution.time_urgency],
+    [null, null, null],
+  );
+
+  await plant(disputed, "closed_disputed", "yes");
+  await plant(proposed, "disputed");
+  await plant(overdue, "proposed");
+  await plant(annulled, "closed_disputed", "void");
+  for (const id of [proposed, overdue, annulled, disputed]) await expectStatus(id, "determined");
+  for (const id of [proposed, overdue, annulled]) {
+    await expectRefused(id);
+    await expectAdvice(id, { canSell: false });
+  }
+  for (const id of [disputed, proposed, overdue, annulled]) assert.deepEqual(resolutions.resultsOf(id), []);
+  const before = (await service.get("/v1/portfolio?mode=shadow")).json;
+  assert.deepEqual([before.position_count, before.resolved_count ?? 0], [3, 0], JSON.stringify(before));
+
+  await plant(disputed, "proposed_again", "no");
+  await plant(disputed, "final", "no");
+  await plant(proposed, "final", "yes");
+  await plant(overdue, "final", "yes");
+  await plant(annulled, "final", "void");
+  await expectStatus(disputed, "finalized", "no");
+  await expectStatus(proposed, "finalized", "yes");
+  await expectStatus(overdue, "finalized", "yes");
+  await expectStatus(annulled, "finalized", "partial");
+  const isSettled = async () =>
+    (await service.get("/v1/portfolio?mode=shadow")).json.position_count === 0 ? true : null;
+  await eventually(isSettled, "settled paper trades", STEP_MS_MAX);
+  const payouts = [
+    { id: disputed, outcome: "no", payout: 0 },
+    { id: proposed, outcome: "yes", payout: 1 },
+    { id: overdue, outcome: "yes", payout: 1 },
+    { id: annulled, outcome: "partial", payout: 0.5 },
+  ];
+  for (const { id, outcome, payout } of payouts) {
+    await expectAdvice(id, { canSell: false, payout });
+    const hasEvent = () => (resolutions.resultsOf(id).length > 0 ? true : null);
+    await eventually(hasEvent, `the event of ${id}`, STEP_MS_MAX);
+    assert.deepEqual(resolutions.resultsOf(id), [outcome], "one event for each result");
+  }
+  await resolutions.stop();
+}
+
+// Each step needs several sweeps of the service, so the tests run at the same time.
 describe("planted markets", { concurrency: true }, () => {
-  test("a complete set that costs less than 1 is listed as arbitrage, and each incomplete set has the reason why it is not", {
-    timeout: 600_000,
-  }, async () => {
-    const readOpportunities = async () => {
-      const { status, json } = await service.get("/v1/arbitrage?kind=exclusive_set&min_spread=0&limit=200");
-      assert.equal(status, 200, JSON.stringify(json));
-      return json.opportunities as readonly Opportunity[];
-    };
-    const planted = new Map<string, PlantedSet>();
-    for (const [kind, { because }] of Object.entries(EXPECTED)) {
-      const response = await fetch(`${service.sandboxUrl}/plants/polymarket/set`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ left_out: kind === "none" ? null : kind }),
-      });
-      const set = (await response.json()) as PlantedSet;
-      assert.equal(response.status, 200, JSON.stringify(set));
-      assert.equal(set.complete, because === null);
-      planted.set(kind, set);
-    }
+  test(
+    "a complete set that costs less than 1 is listed as arbitrage, and each incomplete set has the reason why it is not",
+    { timeout: 600_000 },
+    () => checkPlantedSets(serviceAt(0)),
+  );
 
-    for (const [kind, set] of planted) {
-      const { leftOut } = expectedOf(kind);
-      const total = set.outcomes.length + (set.left_out === null ? 0 : 1);
-      const leftOutCount = Object.values(leftOut).reduce((sum, count) => sum + count, 0);
-      const expected = JSON.stringify({ total, read: total - leftOutCount, left_out: leftOut });
-      const isRead = async () => {
-        const { json } = await service.get(`/v1/events/${slugOf(set)}`);
-        return JSON.stringify(json.children) === expected ? true : null;
-      };
-      await eventually(isRead, `${kind}: the children ${expected}`, STEP_MS_MAX);
-    }
-
-    // NO of all outcomes needs no complete set, so only YES of all outcomes is checked.
-    const findSold = async () => {
-      const opportunities = (await readOpportunities()).filter(({ strategy }) => strategy === "buy_all_yes");
-      const sold = new Map(opportunities.map((opportunity) => [opportunity.event_slug, opportunity]));
-      for (const [kind, set] of planted) assert.ok(set.complete || !sold.has(slugOf(set)), `${kind} is incomplete`);
-      return sold;
-    };
-    const complete = planted.get("none") ?? assert.fail("a complete set");
-    const sold = await eventually(
-      async () => (await findSold()).get(slugOf(complete)) ?? null,
-      "the complete set",
-      STEP_MS_MAX,
+  for (const [index, { venue }] of NAMINGS.entries())
+    test(
+      `a disputed, a proposed, an overdue and an annulled market settle only when final (${venue})`,
+      { timeout: 600_000 },
+      () => checkResolutions(serviceAt(index), venue),
     );
-    assert.deepEqual(
-      sold.legs.map(({ market_id: id, side }) => `${side} ${id}`).sort(),
-      complete.outcomes.map(({ market_id: id }) => `yes ${id}`).sort(),
-    );
-
-    for (const [kind, set] of planted) {
-      const { status, json } = await service.get(`/v1/events/${slugOf(set)}/probability-map`);
-      assert.equal(status, 200, JSON.stringify(json));
-      const { because } = expectedOf(kind);
-      assert.deepEqual([kind, json.exhaustive, json.not_exhaustive_because], [kind, because === null, because]);
-    }
-  });
-
-  test("a disputed, a proposed, an overdue and an annulled market settle only when final", {
-    timeout: 600_000,
-  }, async () => {
-    const { plant, expectStatus, expectOpen, expectRefused, expectAdvice, readMarket } = openWalk(service);
-    const resolutions = await followResolutions(service);
-    const isSuitable = ({ yes_price: price, bid, ask, close_time: closeAt }: Json) =>
-      price > 0.15 &&
-      price < 0.85 &&
-      bid !== undefined &&
-      ask !== undefined &&
-      Date.parse(closeAt) > Date.now() + 3 * DAY_MS;
-    const list = (await service.get(`/v1/markets?source=${VENUE}&status=active&limit=100`)).json.filter(isSuitable);
-    const [disputed, proposed, overdue, annulled] = list.map((market: Json) => market.market_id);
-    assert.ok(annulled !== undefined, "four suitable markets");
-
-    await plant(disputed, "proposed", "yes");
-    await plant(proposed, "proposed_trading");
-    await plant(overdue, "past_end_date");
-    await plant(annulled, "disputed_trading");
-    await expectStatus(disputed, "determined");
-    const isPast = async () => (Date.parse((await readMarket(overdue)).close_time) < Date.now() ? true : null);
-    await eventually(isPast, "the end date in the past", STEP_MS_MAX);
-    await expectRefused(disputed);
-    await expectAdvice(disputed, { canSell: false });
-    for (const id of [proposed, overdue, annulled]) {
-      await expectOpen(id);
-      await expectAdvice(id, { canSell: true });
-    }
-    const resolution = (await service.get(`/v1/markets/${VENUE}/${overdue}/resolution`)).json;
-    assert.deepEqual(
-      [resolution.close_date, resolution.hours_to_expiration, resolution.time_urgency],
-      [null, null, null],
-    );
-
-    await plant(disputed, "closed_disputed", "yes");
-    await plant(proposed, "disputed");
-    await plant(overdue, "proposed");
-    await plant(annulled, "closed_disputed", "void");
-    for (const id of [proposed, overdue, annulled, disputed]) await expectStatus(id, "determined");
-    for (const id of [proposed, overdue, annulled]) {
-      await expectRefused(id);
-      await expectAdvice(id, { canSell: false });
-    }
-    for (const id of [disputed, proposed, overdue, annulled]) assert.deepEqual(resolutions.resultsOf(id), []);
-    const before = (await service.get("/v1/portfolio?mode=shadow")).json;
-    assert.deepEqual([before.position_count, before.resolved_count ?? 0], [3, 0], JSON.stringify(before));
-
-    await plant(disputed, "proposed_again", "no");
-    await plant(disputed, "final", "no");
-    await plant(proposed, "final", "yes");
-    await plant(overdue, "final", "yes");
-    await plant(annulled, "final", "void");
-    await expectStatus(disputed, "finalized", "no");
-    await expectStatus(proposed, "finalized", "yes");
-    await expectStatus(overdue, "finalized", "yes");
-    await expectStatus(annulled, "finalized", "partial");
-    const isSettled = async () =>
-      (await service.get("/v1/portfolio?mode=shadow")).json.position_count === 0 ? true : null;
-    await eventually(isSettled, "settled paper trades", STEP_MS_MAX);
-    const payouts = [
-      { id: disputed, outcome: "no", payout: 0 },
-      { id: proposed, outcome: "yes", payout: 1 },
-      { id: overdue, outcome: "yes", payout: 1 },
-      { id: annulled, outcome: "partial", payout: 0.5 },
-    ];
-    for (const { id, outcome, payout } of payouts) {
-      await expectAdvice(id, { canSell: false, payout });
-      const hasEvent = () => (resolutions.resultsOf(id).length > 0 ? true : null);
-      await eventually(hasEvent, `the event of ${id}`, STEP_MS_MAX);
-      assert.deepEqual(resolutions.resultsOf(id), [outcome], "one event for each result");
-    }
-    await resolutions.stop();
-  });
 });

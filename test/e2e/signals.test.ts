@@ -11,9 +11,9 @@ import {
 } from "../support/service-process.ts";
 
 const BANKROLL_USD = 1000;
-const MARKETS = 16;
+const MARKETS = 24;
 /** The engine finds most edges at low prices, so most of the tested markets have a low price. */
-const LOW_PRICES = { from: 0.03, to: 0.08, markets: 12 };
+const LOW_PRICES = { from: 0.03, to: 0.08, markets: 18 };
 const CALLS_AT_ONCE = 4;
 /** Prices may move between two requests. An attempt during which a price moved is repeated. */
 const ATTEMPTS = 5;

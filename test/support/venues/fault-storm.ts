@@ -114,7 +114,11 @@ export interface WatchReport {
 }
 
 /** Requests lists, markets, history, events and health in a loop and checks every response. */
-export function watchResponses(service: ServiceProcess): { stop(): Promise<WatchReport> } {
+export function watchResponses(service: ServiceProcess): {
+  /** Number of responses with status 200 so far. */
+  successCount(): number;
+  stop(): Promise<WatchReport>;
+} {
   const responses: Record<number, number> = {};
   const violations: string[] = [];
   let isStopped = false;
@@ -158,6 +162,7 @@ export function watchResponses(service: ServiceProcess): { stop(): Promise<Watch
   // `stop` throws the error. Until then it must not end the process.
   watchers.catch(() => {});
   return {
+    successCount: () => responses[200] ?? 0,
     async stop() {
       isStopped = true;
       await watchers;
