@@ -183,7 +183,7 @@ async function compareFrozen({ service }: FaultStorm) {
   };
   const measureState = async (state: "frozen" | "healthy") => {
     await storm.setFaults(FROZEN_VENUE, state === "frozen" ? { frozen: 1, socket_frozen: 1 } : {});
-    // Pending requests to the venue finish or freeze before the measurement starts.
+    // By the start of the measurement, requests that were pending have ended or have been frozen by the fault.
     await sleep(1_500);
     return measure();
   };

@@ -17,7 +17,7 @@ export interface LogisticOptions {
 const ITERATIONS_MAX = 50;
 const STEP_MAX = 2;
 const CONVERGED = 1e-8;
-/** Minimum diagonal term added to the Hessian, so that it stays invertible without a penalty. */
+/** Minimum value added to the diagonal of the Hessian, so that the Hessian is invertible without a penalty. */
 const INTERCEPT_RIDGE = 1e-9;
 
 /**

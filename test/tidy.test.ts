@@ -198,7 +198,7 @@ interface DependencyReport {
   readonly modules: readonly { readonly source: string }[];
   readonly summary: {
     readonly violations: readonly { readonly rule: { readonly name: string }; readonly from: string }[];
-    /** Number of violations that fail the check. */
+    /** Number of violations with the severity `error`. The command fails if it is above 0. */
     readonly error: number;
   };
 }

@@ -120,7 +120,7 @@ describe("npm run backtest on a store", () => {
     assert.match(stdout, /no order books and no sizes of quotes/);
   });
 
-  test("with an assumed size, trades are made at stored quotes and settled at stored status changes", async () => {
+  test("with `--assumed-size`, signals trade at stored quotes, and trades settle at stored status changes", async () => {
     const { stdout } = await run(...PERIOD, "--store", folder, "--every", "1d", "--assumed-size", "5000");
     const summary = lastLine(stdout);
     assert.deepEqual([summary.trades, summary.traded_markets, summary.resolved], [2, 2, 1]);

@@ -22,7 +22,7 @@ export const ERROR_FORMAT: ErrorFormat = {
 /** Returns the first value of a query parameter, or null if the parameter is absent or empty. */
 export const queryText = (request: FastifyRequest, name: string) => parseTextParam(request.query as Query, name);
 
-/** Returns an integer query parameter, or `fallback` if absent. Throws VenueError 400 if it is out of range. */
+/** Returns an integer query parameter, or `fallback` if it is absent. Throws VenueError 400 if it is invalid or out of range. */
 export function queryInteger(
   request: FastifyRequest,
   name: string,

@@ -13,7 +13,7 @@ const META_KEY = "secret_key_id";
  * process. If the stored id is the id of the second key, it is replaced by the id of the first key.
  *
  * @param keyIds  ids of the keys of this process; secrets are encrypted with the first key
- * @param options.isKeyLost  replaces the stored id by the id of the first key in any case
+ * @param options.isKeyLost  true replaces the stored id by the id of the first key, whichever key the stored id has
  * @throws SecretKeyMismatchError if the store has the id of another key
  */
 export async function ensureSecretKeyId(

@@ -4,7 +4,7 @@ import type { Log } from "../../../ports/log.ts";
 import type { JournalEntry, QuotaJournal } from "../../../ports/quota-journal.ts";
 import type { GrantedBlock, QuotaAccount, QuotaStore, ReleasedUnits } from "./quota-store.ts";
 
-/** Duration of a block's lease. Each grant or report reserves the block for this node for this time. */
+/** Duration of the lease on a quota block. A grant starts the lease, and each usage report of this node renews it. */
 export const BLOCK_LEASE_MS = 30_000;
 /** Interval at which the lease of a block without newly spent units is renewed. */
 const LEASE_RENEWAL_MS = BLOCK_LEASE_MS / 3;

@@ -183,7 +183,8 @@ class Scenario {
     if (action.kind === "append") return this.#append(action.types);
     if (action.kind === "wait") return world.advance(action.ms);
     if (action.kind === "start") {
-      // A node that takes over a webhook does not apply its delay. The failed delivery still waits.
+      // The delay of a receiver's Retry-After is in the memory of one node, so a new node does not apply it. The delay of
+      // a retry is stored, so every node applies it.
       for (const receiver of this.#receivers.values()) receiver.mayIgnorePauses = true;
       if (alive.length < 3) world.startNode();
       return;

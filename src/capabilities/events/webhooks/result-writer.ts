@@ -94,7 +94,7 @@ export function createResultWriter({
     get isFailing(): boolean {
       return isFailing;
     },
-    /** Adds the result of an attempt. */
+    /** Queues the result of a delivery attempt and the resulting state of its webhook for the next batch. */
     add(delivery: DeliveryState, state: Omit<WebhookState, "webhookId" | "position">): void {
       const { webhookId } = delivery;
       batch.deliveries.set(`${webhookId} ${delivery.eventId}`, delivery);
