@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import Fastify from "fastify";
 import { HOUR_MS } from "../src/lib/durations.ts";
-import { createControl } from "./control.ts";
+import { createControlService } from "./control.ts";
 import { createFaults } from "./faults/venue-faults.ts";
 import { worldCandles } from "./world/candles.ts";
 import { createWorld } from "./world/index.ts";
@@ -21,7 +21,9 @@ function openControl() {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 20 });
   const app = Fastify();
   const feed = { subscribe: () => () => {}, close: () => {} };
-  createControl({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS, "sandbox.example").install(app);
+  createControlService({ world, feed, faults, now: () => NOW, enforceLimits: true }, URLS, "sandbox.example").install(
+    app,
+  );
   const request = async (method: "GET" | "PUT" | "POST" | "DELETE", url: string, payload?: object) => {
     const reply = await app.inject({ method, url, payload });
     return { status: reply.statusCode, json: reply.json() };

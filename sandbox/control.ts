@@ -26,7 +26,7 @@ const presentRecording = (recording: ReplayedRecording) => ({
  *
  * @param host  address on which the server listens; requests may use only this and loopback names as `Host`
  */
-export function createControl(
+export function createControlService(
   context: ExchangeContext & { readonly plants?: Plants },
   urls: ServiceUrls,
   host: string,
@@ -73,9 +73,9 @@ export function createControl(
 }
 
 /**
- * Returns why a request must be rejected because a web page of another site may have sent it; null if it is accepted. A
- * web page can send requests to loopback, with its own `Origin`. With DNS rebinding (an attacker's name that resolves
- * to loopback), it can also read the responses. `Host` is then that name.
+ * Returns why a request must be rejected because a web page of another site may have sent it; null if it is accepted.
+ * Such a page can send requests to loopback, in which `Origin` is the other site. With DNS rebinding (an attacker's
+ * host name that resolves to loopback), the page can also read the responses, and `Host` is that name.
  */
 function findForeignHeader({ host, origin }: IncomingHttpHeaders, configuredHost: string): string | null {
   const hostname = hostWithoutPort(host);

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { createControl } from "./control.ts";
+import { createControlService } from "./control.ts";
 import { parseFaultText } from "./faults/switches.ts";
 import { createFaults } from "./faults/venue-faults.ts";
 import { kalshiExchange } from "./protocol/kalshi/index.ts";
@@ -30,7 +30,7 @@ export interface SandboxOptions extends WorldOptions {
   /** The recording to replay; null for a simulated world. `speed` is the replay speed relative to the recording. */
   readonly recording?: {
     readonly file: string;
-    /** Fraction of the recording that precedes genesis, in [0, 1]. */
+    /** Share of the recording that lies before the start of the world (`genesis`), in [0, 1]. */
     readonly pastShare: number;
   } | null;
 }
@@ -42,7 +42,7 @@ export interface RunningSandbox {
 }
 
 /**
- * Starts the four venues over one simulated or replayed world, and the control server.
+ * Starts the four venues, which share one simulated or replayed world, and the control server.
  *
  * @throws RecordingError if the recording cannot be read
  * @throws FaultError if `faults` is invalid
@@ -68,10 +68,13 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     firstPort: firstPort === 0 ? 0 : firstPort + 1,
     faults: { byVenue: faults, now: options.now, wait },
   });
-  const control = await serveExchanges([createControl({ ...context, plants: { world, feed } }, exchanges.urls, host)], {
-    host,
-    firstPort,
-  });
+  const control = await serveExchanges(
+    [createControlService({ ...context, plants: { world, feed } }, exchanges.urls, host)],
+    {
+      host,
+      firstPort,
+    },
+  );
   return {
     urls: { ...exchanges.urls, ...control.urls },
     async close() {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import Fastify from "fastify";
 import { HOUR_MS } from "../src/lib/durations.ts";
-import { createControl } from "./control.ts";
+import { createControlService } from "./control.ts";
 import { createWorld } from "./world/index.ts";
 import type { World } from "./world/types.ts";
 
@@ -13,7 +13,9 @@ function openControl(change: (world: World) => World = (world) => world) {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 100 });
   const app = Fastify();
   const feed = { subscribe: () => () => {}, close: () => {} };
-  createControl({ world: change(world), feed, now: () => NOW, enforceLimits: true }, {}, "127.0.0.1").install(app);
+  createControlService({ world: change(world), feed, now: () => NOW, enforceLimits: true }, {}, "127.0.0.1").install(
+    app,
+  );
   const get = async (url: string) => {
     const reply = await app.inject(url);
     return { status: reply.statusCode, json: reply.json() };

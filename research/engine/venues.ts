@@ -1,4 +1,4 @@
-/** Kind and taker fee of venues, because data files do not contain them. */
+/** Price kind and taker fee of each venue. The data files do not contain them. */
 import type { TakerFee } from "../../src/domain/market.ts";
 import type { PriceKind } from "../../src/engine/index.ts";
 import venues from "./venues.json" with { type: "json" };

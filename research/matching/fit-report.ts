@@ -21,7 +21,7 @@ interface Fit {
   readonly weightOf: WordWeights;
   readonly coefficients: MatchingCoefficients;
   readonly crossValidated: readonly ScoredRow[];
-  /** Board candidates (`board-pairs.ts`) with cross-validated probabilities. */
+  /** Candidate pairs among listed questions (`board-pairs.ts`), with cross-validated probabilities. */
   readonly board: readonly ScoredRow[];
 }
 

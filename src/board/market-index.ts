@@ -28,8 +28,8 @@ type MarketSelection = Omit<MarketQuery, "text"> & Candidates;
 
 /**
  * Filters and sorts markets for lists. It updates one ordered index per sort key on every change and stores venue,
- * status and category of each row in typed arrays. A list walks the ordered index from the start of the page and
- * selects matching rows. If a search has only a few candidates, the candidates are filtered and sorted instead.
+ * status and category of each row in typed arrays. For a list, it visits the rows of the ordered index from the start
+ * of the page and selects matching rows. If a search has only a few candidates, they are filtered and sorted instead.
  */
 export class MarketIndex {
   readonly #orders: Readonly<Record<SortKey, OrderedIndex>>;
@@ -46,7 +46,7 @@ export class MarketIndex {
   readonly #ourCategoryOfRow: (Category | null)[] = [];
   readonly #categoryTotals = new CategoryTotals();
 
-  /** @param idOf  returns the id of a row, which orders rows of equal value and must not change while it is in use */
+  /** @param idOf  returns the id of a row. It sorts rows of equal value and must not change while the row is in use */
   constructor(idOf: (row: number) => string) {
     const createIndex = () => new OrderedIndex(idOf);
     this.#orders = {
@@ -99,7 +99,7 @@ export class MarketIndex {
     for (const key of SORT_KEYS) this.#orders[key].delete(row);
   }
 
-  /** Sorts all ordered indexes. Otherwise the first list of each sort key sorts its index. */
+  /** Sorts all ordered indexes. Without this call, an index is sorted when a list first uses it. */
   prepare(rowsById: readonly number[]): void {
     for (const key of SORT_KEYS) this.#orders[key].prepare(rowsById);
   }

@@ -1,6 +1,6 @@
 import type { DemoKeys } from "../capabilities/accounts/keys/index.ts";
 
-/** Renders the text that a process without the API prints. It has no pages to link to. */
+/** Renders the text that a process without the API prints. It contains no links, because the process has no pages. */
 export function renderRolesBanner(options: {
   readonly url: string;
   readonly data: "sandbox" | "live";

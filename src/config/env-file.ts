@@ -9,7 +9,7 @@ const ASSIGNMENT_PATTERN = /^\s*(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*=(|\S.*)$/;
 /** A quoted value with nothing but a comment after it. */
 const QUOTED_VALUE_PATTERN = /^(?:"[^"]*"|'[^']*'|`[^`]*`)\s*(?:#.*)?$/;
 const QUOTE_PATTERN = /^["'`]/;
-/** `parseEnv` ends an unquoted value at the first `#`, a shell only at one after a space. */
+/** `parseEnv` ends an unquoted value at the first `#`. A shell ends it only at a `#` that follows a space. */
 const UNQUOTED_HASH_PATTERN = /^[^#]*[^\s#]#/;
 
 /**

@@ -7,7 +7,7 @@ import type { HistoryStore } from "../storage/index.ts";
 const YIELD_EVERY_MARKETS = 1_000;
 /** How long a count is reused. The health endpoint is requested often, and counting scans the whole board. */
 const ACTIVE_COUNTS_AGE_MS_MAX = 500;
-/** Sets each market's price 24 hours ago from the stored history. */
+/** Sets `priceDayAgo` of each market, the price 24 hours before now, from the stored history. */
 export async function updateDayAgoPrices(board: MarketBoard, history: HistoryStore, clock: Clock): Promise<void> {
   const prices = await history.priceDayAgo(clock.now());
   let changed = 0;

@@ -8,7 +8,7 @@ export interface WebPage {
   readonly publishedAt: number | null;
 }
 
-export interface WebPages {
-  /** Rejects if the address is not public, the page is too large, not text, or the signal aborts. */
+export interface WebPageReader {
+  /** Rejects if the address is not public, if the page is too large or not text, or if the signal aborts. */
   read(url: string, signal: AbortSignal): Promise<WebPage>;
 }

@@ -31,7 +31,7 @@ function walk(uniform: () => number, steps = STEPS): number[] {
   return Array.from({ length: steps + 1 }, () => (level += 0.1 * normal(uniform)));
 }
 
-/** Quotes of a venue that is updated in a share of the steps and bounces between bid and ask. */
+/** Quotes that are updated in a share of the steps and are randomly at the bid or at the ask. */
 function quote(
   truth: readonly number[],
   uniform: () => number,
@@ -59,23 +59,23 @@ test("stale quotes and bid-ask bounce reduce the correlation of hourly moves, an
   assert.ok(estimates.reduce((sum, estimate) => sum + estimate, 0) / estimates.length >= 0.9, estimates.join(", "));
 });
 
-test("closed form: correlated random walks without noise keep the hourly moves, whose error is the smallest", () => {
+test("for random walks without noise, the horizon is one step and the correlation is within 0.1 of 0.5", () => {
   const uniform = createGenerator(5);
   const [common, x, y] = [walk(uniform), walk(uniform), walk(uniform)];
   const mix = (own: readonly number[]) => movesOf(own.map((level, index) => level + (common[index] ?? 0)));
   const [pair] = stableCorrelations([mix(x), mix(y)]);
   assert.equal(pair?.horizon, 1);
-  // Half of the variance of each is common.
+  // Half of the variance of each series comes from the common walk.
   assert.ok(Math.abs((pair?.correlation ?? 0) - 0.5) < 0.1);
 });
 
-test("of 780 pairs of independent markets, none gets a large coefficient from a long horizon", () => {
+test("of 780 pairs of independent markets, none gets a coefficient of 0.5 or more in absolute value", () => {
   const uniform = createGenerator(11);
   const pairs = stableCorrelations(Array.from({ length: 40 }, () => movesOf(walk(uniform, 168))));
   assert.ok(pairs.every(({ correlation }) => Math.abs(correlation ?? 0) < 0.5));
 });
 
-test("law: the coefficient is that of the moves over its horizon, which overlap by half", () => {
+test("the coefficient equals the correlation of half-overlapping moves over the returned horizon", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 31 - 2 }), (seed) => {
       const uniform = createGenerator(seed);

@@ -10,7 +10,7 @@ test("known value: 75% two days before the deadline falls to 50% in one day", ()
   assert.equal(deadlineTheta(0.75, 2), -25);
 });
 
-test("closed form: far from the deadline, theta is (1 - p) ln(1 - p) / T", () => {
+test("far from the deadline, theta approaches 100 (1 - p) ln(1 - p) / T", () => {
   for (const p of [0.1, 0.5, 0.9]) {
     const limit = (100 * (1 - p) * Math.log(1 - p)) / 100_000;
     assert.ok(Math.abs(deadlineTheta(p, 100_000) / limit - 1) < 1e-4);
@@ -33,7 +33,7 @@ test("the daily decays until the deadline add up to the whole probability", () =
   );
 });
 
-test("decay is never positive, and is faster the nearer the deadline is", () => {
+test("theta is never positive, and its size never decreases as the deadline approaches", () => {
   fc.assert(
     fc.property(probability, days, days, (p, a, b) => {
       const [near, far] = [deadlineTheta(p, Math.min(a, b)), deadlineTheta(p, Math.max(a, b))];

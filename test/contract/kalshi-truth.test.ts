@@ -1,4 +1,7 @@
-/** Compares the data that the Kalshi adapter reads from the sandbox, over real HTTP and WebSockets, with the world's state. */
+/**
+ * Compares the data that the Kalshi adapter reads from the sandbox with the state of the simulated world. The adapter
+ * uses real HTTP and WebSocket connections.
+ */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
 import { after, before, test } from "node:test";
@@ -92,7 +95,7 @@ const findListedMarkets = (phases: readonly Phase[]): ListedMarket[] =>
 const toListingKeys = (markets: readonly ListedMarket[]) =>
   markets.map((market) => ({ marketId: kalshiTicker(market), venueKeys: {} }));
 
-/** The venue's dollar amounts are half its contracts. */
+/** Kalshi's dollar amounts count each contract as $0.50, at any price. */
 const toUsd = (contracts: number): number => Math.round(contracts * 50) / 100;
 
 /** Asserts that the snapshot equals the current state of the world. */
@@ -145,7 +148,7 @@ function assertSnapshot(market: ListedMarket, { listing, quote, activity }: Mark
   assert.ok(listing.title.startsWith(market.event.title));
 }
 
-test("a sweep lists exactly the world's open markets with their quotes, volumes and events", async () => {
+test("`listOpenMarkets` lists exactly the active, paused and pending markets, with quotes and events", async () => {
   const expected = new Map(
     findListedMarkets(["active", "paused", "pending"]).map((market) => [kalshiTicker(market), market]),
   );

@@ -12,7 +12,7 @@ import { eventually, linesWithoutProgress, run, temporaryFolder } from "../suppo
 import { makeStore } from "../support/store-template.ts";
 
 const CTRL_C = "\x03";
-/** Not installed everywhere, and other systems have a different command of this name. */
+/** `script` is not installed everywhere, and outside util-linux a different command can have this name. */
 const HAS_SCRIPT = /util-linux/.test(spawnSync("script", ["--version"], { encoding: "utf8" }).stdout ?? "");
 const FEW_MARKETS = { PARALLAX_SANDBOX_MARKETS: "20" };
 
@@ -57,7 +57,7 @@ test("a store that a newer version has migrated is refused in one line with the 
   );
 });
 
-test("an invalid setting in the settings file is reported like one of the environment", async () => {
+test("an invalid setting and a malformed line in the settings file are each reported in one line", async () => {
   const file = join(folder.path, "settings");
   await writeFile(file, "PARALLAX_LOG_LEVEL=loud\n");
   assert.match(await readFailureLine({ PARALLAX_ENV_FILE: file }), /^Invalid setting PARALLAX_LOG_LEVEL=loud/);

@@ -15,7 +15,7 @@ export function createCatalogue(world: World, now: Now) {
   const marketsByTicker = new Map<string, ListedMarket>();
   const eventsByTicker = new Map<string, ListedEvent>();
   let builtAt = Number.NEGATIVE_INFINITY;
-  /** The world's list at the last refresh. The world returns the same array until its content changes. */
+  /** The world's events at the last refresh. The world returns the same array until its events change. */
   let indexedEvents: readonly ListedEvent[] | null = null;
 
   const refresh = () => {

@@ -18,7 +18,7 @@ function withRole(database: Database, role: string): Database {
 }
 
 onPostgres(
-  "a user who may not create schemas gets an error that names the fix, and uses a schema that exists",
+  "if the database user may not create schemas, the fix is logged once, and an existing schema is used",
   async (database) => {
     const role = `parallax_test_${process.pid}_${Date.now().toString(36)}`;
     const [row] = await database.query<{ schema: string }>("select current_schema() as schema");

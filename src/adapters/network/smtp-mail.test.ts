@@ -134,7 +134,10 @@ test("sends e-mails unencrypted only to loopback or with `ignoreTLS`", async () 
   );
 });
 
-/** Sends an e-mail to a server whose answer to the greeting has these bytes, without an end. */
+/**
+ * Sends an e-mail to a server that answers the client's first command with `reply`, at most `repetitionsMax` times, and
+ * then closes the connection without completing the reply. Returns the error.
+ */
 async function sendToServer(reply: string, repetitionsMax: number): Promise<unknown> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -162,11 +165,11 @@ async function sendToServer(reply: string, repetitionsMax: number): Promise<unkn
   return error;
 }
 
-test("a reply of a mail server over 64 KiB fails the e-mail, in lines or in one line", async () => {
+test("sending fails if a reply of the server exceeds 64 KiB, in several lines or in one", async () => {
   for (const reply of ["250-a line of a reply\r\n".repeat(4_000), "x".repeat(90_000)]) {
     const error = await sendToServer(reply, Number.POSITIVE_INFINITY);
     assert.ok(error instanceof MailError && error.retryable, String(error));
-    // At its end, the server closes the connection. The size is noticed before.
+    // This server closes the connection after one `reply`. The client detects the excess size before the close.
     const early = await sendToServer(reply, 1);
     assert.match(String(early), /EPROTOCOL/);
   }

@@ -2,8 +2,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { StateThreadModule } from "../../ports/state-thread.ts";
 import { lowerThreadPriority } from "./process-priority.ts";
 
-// State thread. It calls the function that `createHandler` of the module in `workerData` returns, one request at a
-// time.
+// Worker thread that keeps state between requests (`ports/state-thread.ts`). `workerData` is the URL of a module. The
+// function that the module's `createHandler` returns handles the requests, one at a time.
 
 const THREAD_NICENESS = 10;
 lowerThreadPriority(THREAD_NICENESS);

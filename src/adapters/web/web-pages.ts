@@ -1,4 +1,4 @@
-import type { WebPages } from "../../ports/web-page.ts";
+import type { WebPageReader } from "../../ports/web-page.ts";
 import type { ExtractedPage, ExtractTask } from "./extract-page.ts";
 import { type FetchPageOptions, fetchPage } from "./fetch-page.ts";
 
@@ -16,7 +16,7 @@ const TITLE_CHARACTERS = 200;
 const WAITING_MAX = 50;
 
 /** Reads public web pages: fetches within the limits of `fetchPage`, and extracts the main text, one page at a time. */
-export function createWebPages(extract: ExtractText, options?: FetchPageOptions): WebPages {
+export function createWebPages(extract: ExtractText, options?: FetchPageOptions): WebPageReader {
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
   const extractInTurn = (html: string, signal: AbortSignal): Promise<ExtractedPage | null> => {

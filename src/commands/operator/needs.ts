@@ -4,7 +4,10 @@ import { createInterface } from "node:readline/promises";
 import { StartupError } from "../startup-errors.ts";
 import type { CommandRequirements, CommandResult } from "./command.ts";
 
-/** Maximum size of a file that a command reads, in bytes. Its escaped text fits into a forwarded request. */
+/**
+ * Maximum size of a file that a command reads, in bytes. It is small enough that the request which forwards the command
+ * can contain the escaped text.
+ */
 const INPUT_BYTES_MAX = 2 * 1024 * 1024;
 const CONFIRMATION_REQUIRED: CommandResult = {
   code: 2,
@@ -51,7 +54,7 @@ async function readInputFile(path: string): Promise<string> {
 /** Asks on the terminal. Returns null if the operator confirmed, else the result of the command. */
 async function requestConfirmation(question: string, input: NodeJS.ReadStream): Promise<CommandResult | null> {
   if (!input.isTTY) return CONFIRMATION_REQUIRED;
-  // Standard output holds only the result.
+  // The question is written to standard error, so that standard output contains only the result.
   const terminal = createInterface({ input, output: process.stderr });
   const closed = once(terminal, "close").then(() => "");
   const answer = await Promise.race([terminal.question(`${question}\nType "yes" to confirm: `), closed]);

@@ -1,13 +1,13 @@
 import type { CivilDate } from "../../lib/dates/civil-date.ts";
 import { type TimeZone, zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { assertYear, type Calendar, type Certainty } from "./calendar.ts";
-import { type PublishedTable, publishedDates } from "./published-dates.ts";
+import { type PublishedTableName, publishedDates } from "./published-dates.ts";
 
 interface AnnouncementOptions {
   readonly name: string;
   /** Label of every announcement, or a function of the year and of the index in the year, from 0. */
   readonly label: string | ((year: number, index: number) => string);
-  readonly table: PublishedTable;
+  readonly table: PublishedTableName;
   /** Returns the dates of a year that is not in the table. */
   readonly compute: (year: number) => readonly CivilDate[];
   /** Certainty of the dates from `compute`; `expected` if omitted. */

@@ -2,8 +2,8 @@ import { type CivilDate, nthOfMonth, partsOf, SUNDAY } from "../../lib/dates/civ
 import { createAnnouncementCalendar } from "./announcements.ts";
 
 /**
- * The second Sunday of March. Within 14 days of the actual date in 2018 and 2022 to 2028; the pandemic moved the
- * ceremony of 2021.
+ * The second Sunday of March. Within 14 days of the actual date in 2018, 2019 and 2022 to 2028. The ceremony of 2020
+ * was four weeks earlier, and the pandemic moved the ceremony of 2021.
  */
 export const expectedOscarsDate = (year: number): CivilDate => nthOfMonth(year, 3, SUNDAY, 2);
 /** The first Sunday of February: exact for 2023 to 2027. */

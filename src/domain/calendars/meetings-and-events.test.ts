@@ -23,7 +23,7 @@ import {
   WORLD_SERIES,
   worldSeriesWindow,
 } from "./league-finals.ts";
-import { type PublishedTable, publishedDates } from "./published-dates.ts";
+import { type PublishedTableName, publishedDates } from "./published-dates.ts";
 import { federalElectionDate, US_FEDERAL_ELECTION } from "./us-elections.ts";
 
 const parse = (text: string): number => {
@@ -34,7 +34,11 @@ const isoTimes = (calendar: Calendar, year: number) =>
   calendar.occurrencesOf(year).map(({ at }) => new Date(at).toISOString().slice(0, 16));
 
 /** Returns the largest difference in days between a rule and the published dates of the years. */
-function largestError(table: PublishedTable, years: readonly number[], compute: (year: number) => readonly number[]) {
+function largestError(
+  table: PublishedTableName,
+  years: readonly number[],
+  compute: (year: number) => readonly number[],
+) {
   return Math.max(
     ...years.flatMap((year) => {
       const published = publishedDates(table, year) ?? [];

@@ -77,8 +77,8 @@ const JOBS_REPORT: PublishedYears = {
 };
 
 /**
- * Personal Income and Outlays (PCE). After the shutdown of 2025 the schedule was regular again in April 2026. Source:
- * BEA release schedule.
+ * Personal Income and Outlays (PCE). The shutdown of 2025 delayed the releases until April 2026. Source: BEA release
+ * schedule.
  */
 const PCE: PublishedYears = {
   2020: "1-31 2-28 3-27 4-30 5-29 6-26 7-31 8-28 10-1 10-30 11-25 12-23",
@@ -90,7 +90,10 @@ const PCE: PublishedYears = {
   2026: "1-22 2-20 3-13 4-9 4-30 5-28 6-25 7-30 8-26 9-30 10-29 11-25 12-23",
 };
 
-/** Gross Domestic Product: the third estimate of a quarter is in its last month. Source: BEA release schedule. */
+/**
+ * Gross Domestic Product. A quarter's third estimate normally appears in the last month of the next quarter. Source:
+ * BEA release schedule.
+ */
 const GDP: PublishedYears = {
   2020: "1-30 2-27 3-26 4-29 5-28 6-25 7-30 8-27 9-30 10-29 11-25 12-22",
   2021: "1-28 2-25 3-25 4-29 5-27 6-24 7-29 8-26 9-30 10-28 11-24 12-22",
@@ -135,10 +138,10 @@ const TABLES = {
   EMMYS,
   CHAMPIONS_LEAGUE,
 };
-export type PublishedTable = keyof typeof TABLES;
+export type PublishedTableName = keyof typeof TABLES;
 
 /** Returns the published dates of a year in order, or null if the table does not have the year. */
-export function publishedDates(table: PublishedTable, year: number): readonly CivilDate[] | null {
+export function publishedDates(table: PublishedTableName, year: number): readonly CivilDate[] | null {
   const dates = TABLES[table][year];
   return dates === undefined ? null : parseDates(year, dates);
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type CivilDate, civilDate, partsOf, weekdayOf } from "../../lib/dates/civil-date.ts";
 import { type Calendar, listOccurrences } from "./calendar.ts";
-import { type PublishedTable, publishedDates } from "./published-dates.ts";
+import { type PublishedTableName, publishedDates } from "./published-dates.ts";
 import {
   CPI,
   expectedCpiDate,
@@ -47,7 +47,7 @@ type Compute = (year: number, month: number) => CivilDate;
  *
  * @param first  month of the first date that is compared, 1 to 12
  */
-function largestError(table: PublishedTable, years: readonly number[], compute: Compute, first = 1) {
+function largestError(table: PublishedTableName, years: readonly number[], compute: Compute, first = 1) {
   const errors = years.flatMap((year) => {
     const published = (publishedDates(table, year) ?? []).slice(first - 13);
     assert.equal(published.length, 13 - first, `${table} ${year}`);

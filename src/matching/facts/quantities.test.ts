@@ -40,7 +40,7 @@ describe("findQuantities", () => {
   for (const [text, quantity] of forms)
     test(`reads "${text}" as ${quantity}`, () => assert.deepEqual(read(text), [quantity]));
 
-  test("a bare number has no quantity", () => {
+  test("a number without a comparator, currency, scale or unit is not read as a quantity", () => {
     for (const text of ["GTA 6", "a 3-2 win", "Formula 1", "top 10", "round of 16"])
       assert.deepEqual(read(text), [], text);
   });
@@ -55,7 +55,7 @@ describe("findQuantities", () => {
     assert.equal(findQuantities("will bitcoin reach $100k in june?").rest, "will bitcoin in june?");
   });
 
-  test("numbers are finite and ordered, for any text", () => {
+  test("`low` and `high` are finite and `low` is at most `high`, for any combination of words", () => {
     const word = fc.constantFrom(
       "above",
       "-",

@@ -35,7 +35,7 @@ describe("normaliseText", () => {
 });
 
 describe("stems", () => {
-  test("a word and its plural, its tense and its synonym have one stem", () => {
+  test("inflected forms and synonyms of a word have the same stem", () => {
     for (const words of [
       ["election", "elections"],
       ["party", "parties"],

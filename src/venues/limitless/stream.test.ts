@@ -218,7 +218,7 @@ test("discards a timestamp far in the future and accepts the frames after it", (
   assert.deepEqual(drops, { stream_time_ahead: 1 });
 });
 
-test("reads AMM prices in both frame formats, with the address in any case", () => {
+test("reads AMM prices in both frame formats, regardless of the case of the address", () => {
   const { messages, receive } = setUpFollowing(AMM);
   const frame = fixture("stream/price") as object;
   receive("newPriceData", { ...frame, marketAddress: ADDRESS.toLowerCase() });
@@ -277,7 +277,7 @@ test("a closed stream delivers no more messages", () => {
   assert.deepEqual(states, ["up"]);
 });
 
-test("if the stream stalls, subscribes again, reconnects if no snapshot arrives, and counts both", async () => {
+test("a stalled stream counts a drop and subscribes again, and reconnects if no snapshot arrives", async () => {
   const { clock, stream, sent, states, drops, connectionCount, up, receive } = setUp();
   up();
   stream.follow([CLOB]);

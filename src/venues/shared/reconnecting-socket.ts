@@ -8,15 +8,15 @@ export interface ReconnectingSocketOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly url: string;
-  /** Creates the headers of each connection attempt, because signatures expire. */
+  /** Called for each connection attempt, because signed headers expire. */
   readonly headers?: () => Readonly<Record<string, string>>;
   /** Text sent every `everyMs`; null if the peer sends pings. */
   readonly heartbeat: { readonly text: () => string; readonly everyMs: number } | null;
   /** Maximum time without a message or ping, after which the socket is closed. */
   readonly silenceMsMax: number;
   /**
-   * Returns true if pings arrive but no subscribed data does. Called regularly; if it returns true, the socket is
-   * closed.
+   * Returns true if the socket still receives pings but no subscribed data. Called regularly; if it returns true, the
+   * socket is closed.
    */
   readonly isStalled?: () => boolean;
   /**

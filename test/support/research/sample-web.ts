@@ -1,5 +1,5 @@
 import { extractPage } from "../../../src/adapters/web/extract-page.ts";
-import type { WebPages } from "../../../src/ports/web-page.ts";
+import type { WebPageReader } from "../../../src/ports/web-page.ts";
 import type { SearchHit, WebSearch } from "../../../src/ports/web-search.ts";
 import type { PageParts } from "./injections.ts";
 
@@ -49,7 +49,7 @@ export const pageHtml = ({ title, head, paragraphs }: PageParts): string =>
 /** Pages in memory behind the ports of search and pages. Requests for other addresses reject and are kept. */
 export function sampleWeb(pages: ReadonlyMap<string, string>): {
   readonly search: WebSearch;
-  readonly pages: WebPages;
+  readonly pages: WebPageReader;
   readonly queries: readonly string[];
   readonly requested: readonly string[];
 } {

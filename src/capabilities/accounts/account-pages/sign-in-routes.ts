@@ -26,7 +26,7 @@ export function createSignedOutPage(routes: Routes, rejected?: pages.RejectedSig
 const createSignedOutProblemPage = (routes: Routes, form: pages.RejectedSignIn["form"]) =>
   createFormProblemPage(["email", "name"], (_secrets, rejected) => createSignedOutPage(routes, { form, ...rejected }));
 
-/** Registers the form targets that sign up a user and send the verification e-mail again. */
+/** Registers the routes of the sign-up form and of the form that requests another verification e-mail. */
 export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void {
   const { customers, random, clock } = routes;
   const signIn = createBrowserSignIn(routes);
@@ -82,7 +82,7 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
   });
 }
 
-/** Registers the pages that send a sign-in link and sign in with it. */
+/** Registers the routes of the form that requests a sign-in link, and of the page that the link opens. */
 export function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void {
   const { page, sessions, settings, random, clock } = routes;
   const requestLinkOnce = createFormSubmissions<Awaited<ReturnType<AccountPage["requestLink"]>>>(scope, clock);

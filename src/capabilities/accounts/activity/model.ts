@@ -2,7 +2,7 @@ import type { Tier } from "../../../domain/plan.ts";
 
 /** Retention of usage by day: thirteen months, so that a month can be compared with the same month of last year. */
 export const USAGE_RETENTION_DAYS = 396;
-/** Retention of recent requests. */
+/** Recent requests are deleted after this time. */
 export const REQUEST_RETENTION_DAYS = 7;
 /** Maximum number of stored successful requests per customer, and also of stored failed requests. */
 export const RECENT_REQUESTS_MAX = 100;
@@ -36,7 +36,7 @@ export interface RecentRequest {
   readonly keyId: string;
 }
 
-/** One customer's usage on one day, not yet stored. */
+/** The requests of one customer with one key on one day, not yet stored. */
 export interface UnwrittenUsage extends DailyUsage {
   readonly customerId: string;
 }

@@ -9,9 +9,9 @@ import { deleteEmailChange, insertAudit, lockCustomer } from "./queries.ts";
 const DELETED_ACTION = "customer.deleted";
 
 /**
- * Deletes a customer with its e-mail address, name, keys, sessions, usage and requests, and its data in the other
- * areas. Returns the e-mail address. The audit log and the calls per month remain under the customer id. Does nothing
- * if the audit log shows that the customer was already deleted.
+ * Deletes a customer with its e-mail address, name, keys, sessions, usage and requests, and the data that other modules
+ * store (`customerData`). Returns the e-mail address. The audit log and the calls per month remain under the customer
+ * id. If the audit log shows that the customer was already deleted, nothing is deleted and the address is null.
  *
  * @throws AppError `customer_not_found`
  */

@@ -123,7 +123,7 @@ test("a hundred thousand keys are unique, and their characters are uniformly dis
   }
 });
 
-onStore("an active key has its customer's current plan, and other keys have none", async (database) => {
+onStore("an active key has its customer's current plan; other keys are left out of the result", async (database) => {
   const customers = ["active", "changed", "revoked", "canceled"].map((customerId) => ({
     customerId,
     plan: "free" as Plan,
@@ -256,7 +256,7 @@ test("after half a second, `find` returns the cached result synchronously while 
   await settle();
   assert.equal((find(directory, key) as { keyId: string }).keyId, "second");
   await clock.advance(499);
-  // A second after the first query, half a second after the second one.
+  // 999 ms have passed since the first query and 499 ms since the second.
   assert.equal((find(directory, key) as { keyId: string }).keyId, "second");
   assert.equal(queries.length, 2);
 });
@@ -333,7 +333,7 @@ test("key texts are cleared from memory after a second, even without further req
 });
 
 onStore(
-  "demo keys are private, survive restarts, and are recreated if the file or the database row is missing",
+  "only its owner can read the demo key file; keys survive restarts and are recreated if file or row is missing",
   async (database) => {
     const dataDir = await createTestFolder();
     const path = join(dataDir, "demo-keys.json");

@@ -49,9 +49,12 @@ export function createAnalyses(ports: AnalysesPorts) {
     estimateOf: (market: BoardMarket): CurrentEstimate | null => estimates.find(market),
     probabilityOf: (market: BoardMarket): number | null => estimates.find(market)?.probability ?? null,
     scheduled,
-    /** Reads the queue of all nodes; null on a node that runs no analyses. */
+    /** Counts the waiting and the active runs of all nodes. Returns null on a node that runs no analyses. */
     readQueue: async () => (isWorker ? selectRunCounts(database, clock.now()) : null),
-    /** Calls `observer` with each analysis that this node completes, and logs its failures. Replaces the previous observer. */
+    /**
+     * Calls `observer` with each analysis that this node completes. If `observer` fails, the error is only logged.
+     * Replaces the previous observer.
+     */
     observeCompletions(observer: CompletionObserver): void {
       onCompleted = observer;
     },

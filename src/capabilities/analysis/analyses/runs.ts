@@ -24,7 +24,10 @@ import {
 const ID_LENGTH = 26;
 const ID_PATTERN = /^plx-[a-z2-7]{26}$/;
 const QUEUE_LIMITS: QueueLimits = { waitingMax: 5_000, waitingPerCustomerMax: 1_000 };
-/** Maximum number of attempts to join or insert a run. At most two fail because a run ends between their statements. */
+/**
+ * Maximum number of attempts to join or insert a run. An attempt fails if the market's runs change between two of its
+ * statements.
+ */
 const REQUEST_ATTEMPTS = 3;
 
 /** How long a run is cached, because callers may poll many times a second. */
@@ -76,7 +79,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     return durations.find((duration) => duration.type === type)?.seconds ?? SECONDS_DEFAULT;
   };
 
-  /** Inserts a run and its job. Returns null if the market has a run already. */
+  /** Inserts a run and its job. Returns null if the market has such a run already or if the queue is full. */
   const insert = async (transaction: Transaction, parts: Omit<NewRun, "analysisId">) => {
     const run = { ...parts, analysisId: `plx-${randomBase32(random, ID_LENGTH)}` };
     const turn = await insertRun(transaction, run, limits);
@@ -93,7 +96,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       throw rateLimited(`You have ${own} waiting analyses, the maximum per customer`, 60_000);
   };
 
-  /** Returns the id of a running run that the caller joins, or of a new one; null if it must be tried again. */
+  /** Returns the id of the run that the caller joins, or of a new run; null if the attempt must be repeated. */
   const joinOrInsert = async (
     transaction: Transaction,
     parts: Omit<NewRun, "analysisId" | "follows">,
@@ -158,7 +161,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     requestLight: (market: BoardMarket, customerId: string) =>
       request(market, { customerId, isForced: false, type: "light" }),
 
-    /** Queues a light analysis without a customer, unless the market has a running run. */
+    /** Starts a run without research and without a customer, or joins the run of the market. */
     requestScheduled: (market: BoardMarket) => request(market, { customerId: null, isForced: false, type: "light" }),
 
     /**
@@ -184,7 +187,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     findRunning: (market: { readonly venue: VenueId; readonly marketId: string }): Promise<AnalysisRun | null> =>
       selectRunningRun(database, market),
 
-    /** Estimated seconds of a run that is requested now. */
+    /** Estimated duration of a run that is requested now, in seconds. */
     estimateSeconds: async (type: AnalysisType = requestedType): Promise<number> =>
       Math.max(1, Math.ceil(await estimateSeconds(type))),
   };

@@ -1,5 +1,5 @@
 import type { Log } from "../../../ports/log.ts";
-import type { WebPage, WebPages } from "../../../ports/web-page.ts";
+import type { WebPage, WebPageReader } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
 import { cleanLine, cleanText } from "./clean-text.ts";
 import { removeCopies } from "./duplicates.ts";
@@ -19,7 +19,7 @@ function hostOf(url: string): string | null {
   return hostname.replace(/^www\./, "").replace(/\.$/, "");
 }
 
-/** Publisher of a host: its last two labels, or three if the last but one is short ("bbc.co.uk"). */
+/** Publisher of a host: its last two labels, or its last three under a suffix such as "co.uk" ("bbc.co.uk"). */
 function publisherOf(host: string): string {
   const labels = host.split(".");
   const [second = "", last = ""] = labels.slice(-2);
@@ -79,7 +79,7 @@ export async function searchPages(
 
 /** Reads the pages concurrently. Omits pages that fail or have not arrived when the signal aborts. */
 export async function readPages(
-  pages: WebPages,
+  pages: WebPageReader,
   found: readonly FoundPage[],
   signal: AbortSignal,
   log: Log,
@@ -103,8 +103,8 @@ export async function readPages(
 }
 
 /**
- * Converts pages to documents: cleaned, without copied passages, grouped by publisher. Excludes copies and pages that
- * instruct their reader. Omits pages newer than `asOf`.
+ * Converts pages to documents: cleaned, without copied passages, grouped by publisher. Marks copies and pages that
+ * contain instructions as `excluded`. Leaves out pages newer than `asOf`.
  *
  * @param requiresDate  true if `asOf` is in the past, because a page without a date may describe later events
  */

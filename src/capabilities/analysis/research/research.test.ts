@@ -7,7 +7,7 @@ import { honestAnswer, scriptedModel } from "../../../../test/support/research/s
 import { sampleQuestion } from "../../../../test/support/research/twins.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { type LanguageModel, type LanguageModelCall, LanguageModelError } from "../../../ports/language-model.ts";
-import type { WebPages } from "../../../ports/web-page.ts";
+import type { WebPageReader } from "../../../ports/web-page.ts";
 import {
   createResearch,
   type ResearchOptions,
@@ -234,7 +234,7 @@ test("with a slow model, the run ends at the deadline: with partial evidence if 
 test("pages that do not load in time are omitted, and failed searches are reported", async () => {
   const clock = new FakeClock();
   const web = sampleWeb(samplePages());
-  const pages: WebPages = {
+  const pages: WebPageReader = {
     read: (url, signal) =>
       url.includes("paper0") ? clock.sleep(1e9).then(() => web.pages.read(url, signal)) : web.pages.read(url, signal),
   };

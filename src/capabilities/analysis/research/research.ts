@@ -3,7 +3,7 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
-import type { WebPages } from "../../../ports/web-page.ts";
+import type { WebPageReader } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
 import { parsePlan } from "./answers.ts";
 import { type AskFailure, askModel, ResearchBudget } from "./ask.ts";
@@ -31,7 +31,7 @@ export interface ResearchPorts {
   /** Null if none is configured. */
   readonly model: LanguageModel | null;
   readonly search: readonly WebSearch[];
-  readonly pages: WebPages;
+  readonly pages: WebPageReader;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

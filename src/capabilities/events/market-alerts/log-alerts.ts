@@ -86,7 +86,7 @@ function readCloses(database: Database, candidates: readonly ShiftCandidate[]) {
   return readHourlyCloses(database, keys, range);
 }
 
-/** Returns the logged shifts of each candidate's market in its clock hour and the hours before and after. */
+/** Returns the logged shifts of each candidate's market in the candidate's clock hour and the adjacent hours. */
 async function readShifts(
   database: Pick<Database, "query">,
   candidates: readonly ShiftCandidate[],
@@ -156,7 +156,7 @@ export async function logWhales(
 /**
  * Returns the event of an exceptionally large candidate, otherwise null.
  *
- * @param sizes  of the market's trades; null if unknown
+ * @param sizes  sizes of the market's trades; null if unknown
  */
 export function classifyWhale(
   candidate: WhaleCandidate,

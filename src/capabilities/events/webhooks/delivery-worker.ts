@@ -36,8 +36,8 @@ const RETRIES_PAUSE_MS = 200;
 const EVENTS_PER_READ = 64;
 const STORE_RETRY_MS = 1_000;
 /**
- * Delay before repeating a message that the connector could not send. The delay varies by half, so that no worker is
- * always last.
+ * Mean delay before a message that this node could not send is tried again. Each delay is 0.5 to 1.5 times as long, at
+ * random, so that the workers do not always retry in the same order.
  */
 const UNAVAILABLE_RETRY_MS = 500;
 
@@ -59,8 +59,9 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
   readonly ownershipChecks: Pick<OwnershipChecks, "request">;
   readonly results: Pick<ResultWriter, "add" | "advance" | "flushed" | "size">;
   /**
-   * Attempts to failing and to slow receivers have their own slots, so that they do not delay healthy receivers.
-   * Attempts to healthy receivers that run for a second get `late` slots. Slots are shared fairly between customers.
+   * Attempts to failing and to slow receivers have their own slots, so that they do not delay healthy receivers. After
+   * a second, an attempt to a healthy receiver moves to a `late` slot if one is free. Slots are shared fairly between
+   * customers.
    */
   readonly slots: {
     readonly healthy: FairSemaphore;
@@ -80,7 +81,7 @@ export interface DeliveryWorkerPorts extends DeliveryPorts {
 /**
  * Delivers events to one webhook. Each event is attempted once, in the order of the log. Failed deliveries are stored
  * and retried concurrently. The worker ends when it is stopped, when the webhook is changed, deleted or disabled, or
- * when another node holds the webhook. After a change, the dispatcher opens a new worker.
+ * when another node has taken over the webhook. After a change, the dispatcher opens a new worker.
  */
 export class DeliveryWorker {
   readonly #ports: DeliveryWorkerPorts;
@@ -121,7 +122,7 @@ export class DeliveryWorker {
     });
   }
 
-  /** Revision of the webhook that this worker delivers. */
+  /** Revision of the webhook to which this worker delivers. */
   get revision(): number {
     return this.#target.revision;
   }
@@ -170,7 +171,7 @@ export class DeliveryWorker {
       if (this.#isEnding || this.#pausedUntil > clock.now()) return 0;
       this.#start(event);
     }
-    // The remaining events are of other types, unless the customer has changed the types.
+    // All other events up to `through` have types that the webhook does not receive, unless it was changed meanwhile.
     if (through > this.#position.read && !(await this.#isOwned())) return 0;
     this.#position.skipTo(through);
     this.#settle();
@@ -244,7 +245,7 @@ export class DeliveryWorker {
     const dueInMs = Math.max(this.#nextRetryAt ?? 0, this.#pausedUntil) - clock.now();
     const waitMs = this.#nextRetryAt === null ? null : Math.max(pauseMs, dueInMs);
     if (waitMs === null || waitMs > 0) return waitMs;
-    // A retry that is scheduled from here on may be missing in the page.
+    // Reset before the read, because the page may not contain a retry that is scheduled from here on.
     this.#nextRetryAt = null;
     // Otherwise a retry whose result is not written would be read again.
     await results.flushed();

@@ -47,8 +47,8 @@ export interface WebhookRegistration {
   readonly secret: string | null;
 }
 
-export interface RequestedChange {
-  /** Undefined leaves a field unchanged. */
+export interface WebhookChange {
+  /** If undefined, the field is not changed. This is the same for the other fields. */
   readonly enabled?: boolean;
   readonly events?: readonly EventType[];
   readonly secret?: string;
@@ -68,12 +68,12 @@ export interface TestDeliveryResult {
 export type WebhookService = ReturnType<typeof createWebhookService>;
 
 /**
- * Registers and changes the webhooks of customers. A webhook that is unknown or belongs to another customer throws
- * `webhook_not_found`.
+ * Registers and changes the webhooks of customers. Throws AppError `webhook_not_found` for a webhook that is unknown or
+ * belongs to another customer.
  */
 export function createWebhookService({ database, bus, clock, random, out, seal, checkUrl }: WebhooksPorts) {
   const makeSecret = () => formatSecret(random.bytes(SECRET_BYTES));
-  /** Waits until the change is effective on all nodes. */
+  /** Announces a change and waits until it is effective on all nodes. */
   const takeEffect = async (): Promise<void> => {
     bus.publish(WEBHOOKS_TOPIC);
     await clock.sleep(OWNERSHIP_CHECK_MS);
@@ -108,7 +108,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
 
     list: (customerId: string): Promise<Webhook[]> => selectWebhooks(database, customerId),
 
-    /** No attempt begins after this resolves. */
+    /** Deletes a webhook. No delivery attempt begins after this resolves. */
     async remove(customerId: string, webhookId: string): Promise<void> {
       if (!(await database.transaction((transaction) => deleteWebhook(transaction, customerId, webhookId), "request")))
         throw notFound();
@@ -124,7 +124,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
     async change(
       customerId: string,
       webhookId: string,
-      { enabled, events, secret, rollSecret = false }: RequestedChange,
+      { enabled, events, secret, rollSecret = false }: WebhookChange,
     ): Promise<ChangedWebhook> {
       if (rollSecret && secret !== undefined)
         throw invalid("roll_secret", "roll_secret makes a secret, so send no secret with it", rollSecret);

@@ -13,7 +13,7 @@ import { type MatchingHarness, openTestMatching } from "../../../../test/support
 const harnesses: MatchingHarness[] = [];
 after(() => Promise.all(harnesses.map(({ matching }) => matching.stop())));
 
-/** The routes on a board that is matched by equal titles. */
+/** Opens the market routes over a board whose markets are matched if their titles are equal. */
 async function openMatchedApi() {
   const database = await embeddedDatabase();
   const opened: MatchingHarness[] = [];
@@ -60,7 +60,7 @@ test("200: a match without a URL, and one with a confidence below 0.9, are left 
   assert.equal(await alsoOn("alpha/3"), undefined);
 });
 
-test("200: a new match, a new URL and a closed match change the market, its list and its entity tag", async () => {
+test("200: a new match, a new URL and a closed match change market and list, and both entity tags", async () => {
   const { put, get, board, settle, alsoOn } = await openMatchedApi();
   put("alpha", "1", "Rain?");
   await settle();
@@ -88,7 +88,7 @@ test("200: a new match, a new URL and a closed match change the market, its list
   await assertChanged(undefined);
 });
 
-test("200: a market that takes the place of a removed one on the board does not get its links", async () => {
+test("200: a market that reuses the board row of a removed market does not get that market's links", async () => {
   const { put, board, settle, alsoOn } = await openMatchedApi();
   const first = put("alpha", "1", "Rain?");
   put("beta", "2", "Rain?");
@@ -99,7 +99,7 @@ test("200: a market that takes the place of a removed one on the board does not 
   assert.equal(await alsoOn("alpha/9"), undefined);
 });
 
-test("200: an event has the same event at other venues with its URL and its number of priced markets", async () => {
+test("200: `also_on` of an event lists the same event at other venues, with URL and market count", async () => {
   const { put, get, board, settle } = await openMatchedApi();
   for (const [venue, url] of [
     ["alpha", "https://alpha.example"],

@@ -4,7 +4,7 @@ import { type FormSecrets, renderHiddenFields } from "../../accounts/account-pag
 import type { AnalysisRun, CurrentAnalysis } from "../../analysis/analyses/index.ts";
 import { formatDateTime } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
-import { ANALYSE_PATH_SUFFIX, buildMarketPath, ESTIMATE_ID } from "./market-table.ts";
+import { ANALYSE_PATH_SUFFIX, buildMarketPath, ESTIMATE_SECTION_ID } from "./market-table.ts";
 
 export interface EstimateView {
   readonly market: BoardMarket;
@@ -35,7 +35,7 @@ export const offersAnalysis = (view: Pick<EstimateView, "market" | "analysis" | 
 /** Renders the estimate or, without one, the reason and the form that starts an analysis. */
 export function renderEstimateSection(view: EstimateView): Html {
   const shown = findShown(view);
-  return html`<section class="estimate" id="${ESTIMATE_ID}" aria-labelledby="estimate-title">
+  return html`<section class="estimate" id="${ESTIMATE_SECTION_ID}" aria-labelledby="estimate-title">
 <h2 id="estimate-title">Our estimate</h2>
 ${view.refusal === null ? null : html`<p class="warn" role="alert">${view.refusal}</p>`}
 ${renderRun(view.run)}
@@ -72,7 +72,7 @@ function renderOffer({ market, form, origin, demoKey }: EstimateView): Html {
   const path = buildMarketPath(market);
   const howTo = html`<a href="/docs/analyses">How it is computed</a>`;
   if (form !== null)
-    return html`<form method="post" action="${path}${ANALYSE_PATH_SUFFIX}#${ESTIMATE_ID}">
+    return html`<form method="post" action="${path}${ANALYSE_PATH_SUFFIX}#${ESTIMATE_SECTION_ID}">
 ${renderHiddenFields(form)}
 <p class="actions"><button type="submit">Analyse this market</button></p>
 </form>

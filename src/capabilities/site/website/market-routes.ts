@@ -24,7 +24,13 @@ import { ANALYZE_METERING, type AnalysisRun } from "../../analysis/analyses/inde
 import { offersAnalysis } from "./estimate-section.ts";
 import { formatVenue } from "./format.ts";
 import { createMarketPage } from "./market-page.ts";
-import { ANALYSE_PATH_SUFFIX, buildMarketPath, buildRunPath, ESTIMATE_ID, type ListedMarket } from "./market-table.ts";
+import {
+  ANALYSE_PATH_SUFFIX,
+  buildMarketPath,
+  buildRunPath,
+  ESTIMATE_SECTION_ID,
+  type ListedMarket,
+} from "./market-table.ts";
 import type { SiteContext } from "./readers.ts";
 import { AnalyseForm, MarketPath, MarketQuery, type Period } from "./schema.ts";
 
@@ -179,7 +185,7 @@ function defineAnalyseRoute(scope: FastifyInstance, website: SiteContext): void 
       );
       // A double click counts once.
       request.isDeferred = isRepeated;
-      return redirectTo(reply, `${buildRunPath(market, PERIOD_DEFAULT, analysisId)}#${ESTIMATE_ID}`);
+      return redirectTo(reply, `${buildRunPath(market, PERIOD_DEFAULT, analysisId)}#${ESTIMATE_SECTION_ID}`);
     },
   });
 }

@@ -8,7 +8,7 @@ import type { Period } from "./schema.ts";
 export const TITLE_LENGTH_MAX = 240;
 
 /** Id of the section with our estimate on the page of a market. */
-export const ESTIMATE_ID = "estimate";
+export const ESTIMATE_SECTION_ID = "estimate";
 /** The form that starts an analysis is submitted to the path of the market with this suffix. */
 export const ANALYSE_PATH_SUFFIX = "/analyze";
 
@@ -40,7 +40,10 @@ const closeTime = ({ listing, updatedAt }: BoardMarket): number | null =>
 
 const NUMBER_COLUMNS = ["Yes price", "24 h change", "24 h volume"] as const;
 
-/** Renders markets as a table; on narrow screens each row becomes a block. The roles are explicit as in `renderTable`. */
+/**
+ * Renders markets as a table; on narrow screens each row becomes a block. The ARIA roles are explicit for the same
+ * reason as in `renderTable`.
+ */
 export function renderMarketTable(markets: readonly ListedMarket[], caption: string): Html {
   return html`<table class="markets" role="table">
 <caption class="visually-hidden">${caption}</caption>

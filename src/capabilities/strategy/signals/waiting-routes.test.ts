@@ -25,7 +25,7 @@ test("202: without a usable analysis, the call starts one and returns no signal"
   }
 });
 
-test("422: a market that has closed needs no new analysis", async () => {
+test("422: no analysis starts for a closed market, unless its venue still lists it as open", async () => {
   const { ask, addMarket, state } = await openSignalApi({}, null);
   const confirmed = { closeAt: SAMPLE_AT - HOUR_MS };
   for (const [listing, receivedAt] of [
@@ -103,14 +103,14 @@ test("a waiting call whose caller has disconnected does not poll the run again",
   assert.ok(state.polls <= 2, `${state.polls} polls`);
 });
 
-test("the signal is aborted if the caller disconnected before the handler ran", () => {
+test("`disconnectSignal` returns an aborted AbortSignal if the caller has disconnected already", () => {
   const raw = new ServerResponse(new IncomingMessage(new Socket()));
   assert.equal(disconnectSignal({ raw }).aborted, false);
   raw.destroy();
   assert.equal(disconnectSignal({ raw }).aborted, true);
 });
 
-test("503: the analysis that a waiting call needs has failed", async () => {
+test("503: a waiting call returns `analysis_failed` if its analysis fails", async () => {
   const { ask, state } = await openSignalApi({}, null);
   state.run = "error";
   const response = await ask({ market_id: "fed" }, "?wait=true");

@@ -15,13 +15,13 @@ import {
   insertSettlement,
   lockShadowBook,
   type SettlementState,
-  selectEventsThrough,
-  selectFollowed,
+  selectFollowedMarkets,
+  selectLastProcessedEventId,
   selectMarketsOf,
   selectSettlementState,
   selectTradesOf,
-  selectUnsettled,
-  updateEventsThrough,
+  selectUnsettledMarkets,
+  updateLastProcessedEventId,
   updateResults,
 } from "./trade-queries.ts";
 
@@ -67,7 +67,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
     for (const table of FOLLOWED_TABLES) {
       const selectAfter = (after: MarketId) => selectMarketsOf(database, table, after, MARKETS_PER_PAGE);
       for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
-        count += await settle(isComplete ? markets : await selectUnsettled(database, markets));
+        count += await settle(isComplete ? markets : await selectUnsettledMarkets(database, markets));
         if (isStopping()) return count;
         await clock.yieldToEventLoop();
       }
@@ -79,7 +79,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
   const followEvents = async (): Promise<number> => {
     let count = 0;
     for (let page = 0; page < EVENT_PAGES_MAX && !isStopping(); page++) {
-      const after = await selectEventsThrough(database);
+      const after = await selectLastProcessedEventId(database);
       const { events, through, hasGap, latestId } = await eventLog.readAfter(after, {
         limit: EVENTS_PER_PAGE,
         filter: { types: ["market_resolved"] },
@@ -91,10 +91,10 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
         ? await reconcile(true)
         : markets.size === 0
           ? 0
-          : await settle(await selectFollowed(database, [...markets.values()]));
+          : await settle(await selectFollowedMarkets(database, [...markets.values()]));
       // A stop may leave markets unsettled. The position is not advanced, so the next run reads their events again.
       if (isStopping()) return count;
-      if (through !== after) await updateEventsThrough(database, through);
+      if (through !== after) await updateLastProcessedEventId(database, through);
       if (through >= latestId) return count;
     }
     return count;

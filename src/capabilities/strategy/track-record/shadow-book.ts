@@ -6,7 +6,7 @@ import type { MarketDependencies } from "../../markets/ports.ts";
 import { createDayCloser, isSealed } from "./close-days.ts";
 import type { Verification } from "./model.ts";
 import { createSettler } from "./settle.ts";
-import { insertTrade, lockShadowBook, reserveRun } from "./trade-queries.ts";
+import { insertTrade, lockShadowBook, reserveShadowBookRun } from "./trade-queries.ts";
 import { verifyShadowBook } from "./verify.ts";
 
 const PAUSE_MS = 60_000;
@@ -57,7 +57,7 @@ export function createShadowBook(ports: ShadowBookDependencies) {
     /** Starts the jobs. Several nodes may run them: a node reserves each run, and concurrent runs are harmless. */
     start(): void {
       jobs.start("shadow_book", PAUSE_MS, async () => {
-        if (await reserveRun(database, clock.now(), PAUSE_MS)) await run();
+        if (await reserveShadowBookRun(database, clock.now(), PAUSE_MS)) await run();
       });
       jobs.start("shadow_book_reconciliation", RECONCILE_PAUSE_MS, () => settler.reconcile());
       jobs.start("shadow_book_retention", RETENTION_PAUSE_MS, () => closer.deleteOldMarks());

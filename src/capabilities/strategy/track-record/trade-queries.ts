@@ -15,7 +15,10 @@ export const TRADE_COLUMNS = `trade_id::text as "tradeId", venue, market_id as "
 
 export type TradeRow = StoredTrade & Record<string, unknown>;
 
-/** Locks the shadow book until the transaction ends. Returns its last sealed day, YYYY-MM-DD; null if there is none. */
+/**
+ * Locks the shadow book until the transaction ends. Returns its last sealed day, YYYY-MM-DD; null if there is none. No
+ * trade can be added on this day or earlier.
+ */
 export async function lockShadowBook(transaction: Transaction): Promise<string | null> {
   const [row] = await transaction.query<{ sealedDay: string | null }>(
     `insert into shadow_book as book (is_only) values (true) on conflict (is_only) do update set is_only = true
@@ -134,7 +137,7 @@ export async function updateResults(
 export const FOLLOWED_TABLES = ["shadow_trades", "latest_analyses", "paper_trades", "trade_report_counts"] as const;
 
 /** Returns the given markets that were analysed or traded. */
-export function selectFollowed(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
+export function selectFollowedMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
   const isIn = (table: string) =>
     `exists (select from ${table} as t where t.venue = wanted.venue and t.market_id = wanted.market_id)`;
   return database.query<MarketId & Record<string, unknown>>(
@@ -160,7 +163,7 @@ export function selectMarketsOf(
 }
 
 /** Returns the given markets that have no settlement. */
-export function selectUnsettled(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
+export function selectUnsettledMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
   return database.query<MarketId & Record<string, unknown>>(
     `select venue, market_id as "marketId" from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
      where not exists (select from market_settlements as s
@@ -179,12 +182,12 @@ export function selectSettlements(transaction: Transaction, markets: readonly Ma
   );
 }
 
-export async function selectEventsThrough(database: Database): Promise<number> {
+export async function selectLastProcessedEventId(database: Database): Promise<number> {
   const [row] = await database.query<{ through: number }>("select events_through as through from shadow_book");
   return row?.through ?? 0;
 }
 
-export async function updateEventsThrough(database: Database, through: number): Promise<void> {
+export async function updateLastProcessedEventId(database: Database, through: number): Promise<void> {
   await database.query(
     `insert into shadow_book (is_only, events_through) values (true, $1::int8)
      on conflict (is_only) do update set events_through = excluded.events_through`,
@@ -192,8 +195,8 @@ export async function updateEventsThrough(database: Database, through: number): 
   );
 }
 
-/** Reserves the next run of the job. Returns false if a node reserved one in the last `pauseMs`. */
-export async function reserveRun(database: Database, now: number, pauseMs: number): Promise<boolean> {
+/** Reserves the next run of the shadow book's job. Returns false if a node reserved a run in the last `pauseMs`. */
+export async function reserveShadowBookRun(database: Database, now: number, pauseMs: number): Promise<boolean> {
   const rows = await database.query(
     `insert into shadow_book as book (is_only, reserved_at) values (true, ${toTimestampSql("$1")})
      on conflict (is_only) do update set reserved_at = excluded.reserved_at
