@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { onStore } from "../../test/support/databases.ts";
+import { eachDatabase } from "../../test/support/databases.ts";
 import { createTestFolder } from "../../test/support/test-folder.ts";
 import { SecretKeyMismatchError } from "../adapters/database/secret-key-id.ts";
 import { secretKeyId } from "../adapters/system/secret-box.ts";
@@ -18,7 +18,7 @@ async function readKeyId(database: Database): Promise<string | undefined> {
   return row?.value;
 }
 
-onStore(
+eachDatabase(
   "a service with another key for its secrets does not start until it has the key of the first service",
   async (database) => {
     const [first, second] = [await createTestFolder(), await createTestFolder()];
@@ -35,7 +35,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "of processes that start concurrently with different keys, only those with one of the keys start",
   async (database) => {
     const keys = Array.from({ length: 6 }, () => systemRandom.bytes(32));
@@ -51,7 +51,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "a new key listed before the old one replaces it, and a process with only the old key then does not start",
   async (database) => {
     await openSecretBox(configured(oldKey), database);
@@ -65,14 +65,14 @@ onStore(
   },
 );
 
-onStore("a lost key can be replaced explicitly", async (database) => {
+eachDatabase("a lost key can be replaced explicitly", async (database) => {
   await openSecretBox(configured(oldKey), database);
   await openSecretBox({ ...configured(newKey), isSecretKeyLost: true }, database);
   await openSecretBox(configured(newKey), database);
   await assert.rejects(openSecretBox(configured(oldKey), database), SecretKeyMismatchError);
 });
 
-onStore("the start writes nothing if the store has the key of the process", async (database) => {
+eachDatabase("the start writes nothing if the store has the key of the process", async (database) => {
   await openSecretBox(configured(oldKey), database);
   const queries: string[] = [];
   const reading: Database = {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach } from "node:test";
 import { Cluster, type ClusterNode } from "../../test/support/cluster.ts";
-import { onStore } from "../../test/support/databases.ts";
+import { eachDatabase } from "../../test/support/databases.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../test/support/quiet-log.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
@@ -96,7 +96,7 @@ const ticksOf = async (database: Database, marketId: string) => {
   return rows.map(({ bid }) => bid / 1_000_000);
 };
 
-onStore(
+eachDatabase(
   "two nodes read one venue each, and each node has the markets of both venues within two seconds",
   async (database) => {
     const { add, show, advance, readers, bidOn } = openNodes(database);
@@ -122,7 +122,7 @@ onStore(
   },
 );
 
-onStore("the bus wakes the followers, so a stored change is on their boards immediately", async (database) => {
+eachDatabase("the bus wakes the followers, so a stored change is on their boards immediately", async (database) => {
   const bus = createInProcessBus(quietLog);
   const { cluster, add, show, advance, bidOn } = openNodes(database, bus);
   show("alpha", "a");
@@ -140,7 +140,7 @@ onStore("the bus wakes the followers, so a stored change is on their boards imme
   assert.ok(cluster.clock.now() - storedAt <= 20, `updated ${cluster.clock.now() - storedAt} ms after it was stored`);
 });
 
-onStore(
+eachDatabase(
   "a node that only serves has the new markets, titles and settlements that the reader has stored",
   async (database) => {
     const { add, show, advance } = openNodes(database);
@@ -169,7 +169,7 @@ onStore(
   },
 );
 
-onStore("a follower's updated_at advances when the reader confirms an unchanged price", async (database) => {
+eachDatabase("a follower's updated_at advances when the reader confirms an unchanged price", async (database) => {
   const { add, show, advance } = openNodes(database);
   show("alpha", "a");
   await add({ serves: false });
@@ -182,7 +182,7 @@ onStore("a follower's updated_at advances when the reader confirms an unchanged 
   assert.deepEqual(await ticksOf(database, "a"), [0.4]);
 });
 
-onStore(
+eachDatabase(
   "if the reader is killed, another node continues from the stored state and writes no price twice",
   async (database) => {
     const { add, show, advance, readers, bidOn } = openNodes(database);
@@ -205,7 +205,7 @@ onStore(
   },
 );
 
-onStore("a paused node does not write its queued prices after another node has taken over", async (database) => {
+eachDatabase("a paused node does not write its queued prices after another node has taken over", async (database) => {
   const { add, show, advance, readers, bidOn, cluster } = openNodes(database);
   show("alpha", "a", { quote: { bid: 0.3 } });
   const [first, second] = [await add(), await add()];
@@ -233,7 +233,7 @@ onStore("a paused node does not write its queued prices after another node has t
   assert.equal(bidOn(reader, "alpha", "a"), 0.3, "the board of the former reader has the stored price");
 });
 
-onStore("a node that stops writes its queued rows and hands over its venues immediately", async (database) => {
+eachDatabase("a node that stops writes its queued rows and hands over its venues immediately", async (database) => {
   const { add, show, advance, readers, cluster } = openNodes(database);
   show("alpha", "a", { quote: { bid: 0.3 } });
   const first = await add();
@@ -255,7 +255,7 @@ onStore("a node that stops writes its queued rows and hands over its venues imme
   assert.equal(other.board.find("alpha", "a")?.quote.bid, 0.31);
 });
 
-onStore(
+eachDatabase(
   "a follower reports the reader's health with its lag, and `degraded` if the reader is killed",
   async (database) => {
     const { add, show, advance } = openNodes(database);
@@ -282,7 +282,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "a market looked up on a serving node is stored once and does not overwrite the reader's data",
   async (database) => {
     const { add, show, advance } = openNodes(database);
@@ -310,17 +310,20 @@ onStore(
   },
 );
 
-onStore("one node runs the maintenance jobs, and another node takes over if the first is killed", async (database) => {
-  const { add, advance } = openNodes(database);
-  const holder = async () =>
-    (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
-  const first = await add({ ingests: false });
-  await advance(1_000);
-  await add({ ingests: false });
-  await add({ ingests: false, maintains: false });
-  await advance(10_000);
-  assert.equal(await holder(), "node-0");
-  first.node.kill();
-  await advance(TAKE_OVER_MS);
-  assert.equal(await holder(), "node-1");
-});
+eachDatabase(
+  "one node runs the maintenance jobs, and another node takes over if the first is killed",
+  async (database) => {
+    const { add, advance } = openNodes(database);
+    const holder = async () =>
+      (await database.query<{ holder: string }>("select holder from leases where name = 'job:maintenance'"))[0]?.holder;
+    const first = await add({ ingests: false });
+    await advance(1_000);
+    await add({ ingests: false });
+    await add({ ingests: false, maintains: false });
+    await advance(10_000);
+    assert.equal(await holder(), "node-0");
+    first.node.kill();
+    await advance(TAKE_OVER_MS);
+    assert.equal(await holder(), "node-1");
+  },
+);

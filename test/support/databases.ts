@@ -104,9 +104,3 @@ export function eachDatabase(name: string, fn: (database: Database) => Promise<v
   onEmbedded(name, fn);
   onPostgres(name, fn);
 }
-
-/**
- * Runs a test on PostgreSQL if `TEST_DATABASE_URL` is set, otherwise on the embedded store. For tests of what uses the
- * statements; the tests of the statements run on each database.
- */
-export const onStore = DATABASE_URL === undefined ? onEmbedded : onPostgres;

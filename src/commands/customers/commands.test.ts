@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onStore } from "../../../test/support/databases.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../adapters/system/system-random.ts";
 import { CUSTOMER_DATA } from "../../app/customer-data.ts";
@@ -79,61 +79,64 @@ test("without a database, `--help` exits with 0 and invalid usage exits with 2 a
   }
 });
 
-onStore("an operator manages an account from creation to disabling, and every change is audited", async (database) => {
-  const { runCustomers } = setUp(database);
-  const createdAccount = await runCustomers("create", "Ada@Example.org", "--name", "Ada", "--plan", "pro", "--json");
-  assert.equal(createdAccount.code, 0, createdAccount.err);
-  assert.match(createdAccount.json.api_key, /^plx_pro_[a-z2-7]{33}$/);
-  const { customer_id: customerId, api_key: apiKey } = createdAccount.json;
-  assert.equal((await runCustomers("create", "ada@example.org")).code, 1, "one account per address");
-  const shownAccount = await runCustomers("show", "ADA@example.org", "--json");
-  assert.deepEqual(
-    [shownAccount.json.customer_id, shownAccount.json.plan, shownAccount.json.keys.length],
-    [customerId, "pro", 1],
-  );
-  assert.ok(!shownAccount.out.includes(apiKey.slice(-20)));
-  assert.equal((await runCustomers("set-plan", customerId, "enterprise", "--json")).json.plan, "enterprise");
-  assert.equal((await runCustomers("set-quota", customerId, "deep", "77", "--json")).json.quotas.deep, 77);
-  assert.deepEqual((await runCustomers("set-rate-limit", customerId, "strategy", "9", "--json")).json.own, [
-    "deep",
-    "strategy",
-  ]);
-  assert.equal((await runCustomers("set-quota", customerId, "deep", "plan", "--json")).json.quotas.deep, 10);
-  const rotatedKey = await runCustomers("rotate", customerId, "--json");
-  assert.match(rotatedKey.json.api_key, /^plx_ent_/);
-  const secondKey = await runCustomers("create-key", customerId, "robot", "--json");
-  assert.equal((await runCustomers("rotate", customerId)).code, 2, "must specify one of two keys");
-  assert.equal((await runCustomers("revoke", customerId, "robot", "--json")).json.keys.length, 3);
-  assert.equal((await runCustomers("disable", customerId, "--json")).json.status, "canceled");
-  assert.equal((await runCustomers("list", "--status", "canceled", "--json")).json[0].customer_id, customerId);
-  assert.equal((await runCustomers("enable", customerId, "--json")).json.status, "active");
-  const audit = await runCustomers("audit", customerId, "--json");
-  const actions = audit.json.map(({ action }: { action: string }) => action);
-  assert.deepEqual(actions.toReversed(), [
-    ...["customer.created", "customer.plan_set", "customer.quota_set"],
-    ...["customer.rate_limits_set", "customer.quota_set"],
-    ...["key.rotated", "key.created", "key.revoked", "customer.disabled", "customer.enabled"],
-  ]);
-  assert.ok(audit.json.every(({ actor }: { actor: { kind: string } }) => actor.kind === "operator"));
-  for (const secret of [apiKey, rotatedKey.json.api_key, secondKey.json.api_key])
-    assert.ok(!audit.out.includes(secret));
-  for (const args of [
-    ["show", "cus-none"],
-    ["set-plan", "unknown@example.org", "pro"],
-    ["revoke", customerId, "unknown"],
-  ]) {
-    const result = await runCustomers(...args);
-    assert.equal(result.code, 1);
-    assert.match(result.err, /^There is no /);
-  }
-  for (const args of [["list"], ["show", customerId], ["audit"]]) {
-    const result = await runCustomers(...args);
-    assert.equal(result.code, 0);
-    assert.match(result.out, new RegExp(customerId));
-  }
-});
+eachDatabase(
+  "an operator manages an account from creation to disabling, and every change is audited",
+  async (database) => {
+    const { runCustomers } = setUp(database);
+    const createdAccount = await runCustomers("create", "Ada@Example.org", "--name", "Ada", "--plan", "pro", "--json");
+    assert.equal(createdAccount.code, 0, createdAccount.err);
+    assert.match(createdAccount.json.api_key, /^plx_pro_[a-z2-7]{33}$/);
+    const { customer_id: customerId, api_key: apiKey } = createdAccount.json;
+    assert.equal((await runCustomers("create", "ada@example.org")).code, 1, "one account per address");
+    const shownAccount = await runCustomers("show", "ADA@example.org", "--json");
+    assert.deepEqual(
+      [shownAccount.json.customer_id, shownAccount.json.plan, shownAccount.json.keys.length],
+      [customerId, "pro", 1],
+    );
+    assert.ok(!shownAccount.out.includes(apiKey.slice(-20)));
+    assert.equal((await runCustomers("set-plan", customerId, "enterprise", "--json")).json.plan, "enterprise");
+    assert.equal((await runCustomers("set-quota", customerId, "deep", "77", "--json")).json.quotas.deep, 77);
+    assert.deepEqual((await runCustomers("set-rate-limit", customerId, "strategy", "9", "--json")).json.own, [
+      "deep",
+      "strategy",
+    ]);
+    assert.equal((await runCustomers("set-quota", customerId, "deep", "plan", "--json")).json.quotas.deep, 10);
+    const rotatedKey = await runCustomers("rotate", customerId, "--json");
+    assert.match(rotatedKey.json.api_key, /^plx_ent_/);
+    const secondKey = await runCustomers("create-key", customerId, "robot", "--json");
+    assert.equal((await runCustomers("rotate", customerId)).code, 2, "must specify one of two keys");
+    assert.equal((await runCustomers("revoke", customerId, "robot", "--json")).json.keys.length, 3);
+    assert.equal((await runCustomers("disable", customerId, "--json")).json.status, "canceled");
+    assert.equal((await runCustomers("list", "--status", "canceled", "--json")).json[0].customer_id, customerId);
+    assert.equal((await runCustomers("enable", customerId, "--json")).json.status, "active");
+    const audit = await runCustomers("audit", customerId, "--json");
+    const actions = audit.json.map(({ action }: { action: string }) => action);
+    assert.deepEqual(actions.toReversed(), [
+      ...["customer.created", "customer.plan_set", "customer.quota_set"],
+      ...["customer.rate_limits_set", "customer.quota_set"],
+      ...["key.rotated", "key.created", "key.revoked", "customer.disabled", "customer.enabled"],
+    ]);
+    assert.ok(audit.json.every(({ actor }: { actor: { kind: string } }) => actor.kind === "operator"));
+    for (const secret of [apiKey, rotatedKey.json.api_key, secondKey.json.api_key])
+      assert.ok(!audit.out.includes(secret));
+    for (const args of [
+      ["show", "cus-none"],
+      ["set-plan", "unknown@example.org", "pro"],
+      ["revoke", customerId, "unknown"],
+    ]) {
+      const result = await runCustomers(...args);
+      assert.equal(result.code, 1);
+      assert.match(result.err, /^There is no /);
+    }
+    for (const args of [["list"], ["show", customerId], ["audit"]]) {
+      const result = await runCustomers(...args);
+      assert.equal(result.code, 0);
+      assert.match(result.out, new RegExp(customerId));
+    }
+  },
+);
 
-onStore(
+eachDatabase(
   "if more rows exist, a list prints the option for the next page, and paging returns every row once",
   async (database) => {
     const { runCustomers } = setUp(database);
@@ -154,7 +157,7 @@ onStore(
   },
 );
 
-onStore("an operator sets custom limits for a marketplace user by its user name", async (database) => {
+eachDatabase("an operator sets custom limits for a marketplace user by its user name", async (database) => {
   const { runCustomers, identify } = setUp(database);
   for (const user of ["Ada", "o'neill@example.org", "\u202eada"]) {
     const customerName = `marketplace:${user}`;
@@ -187,7 +190,7 @@ onStore("an operator sets custom limits for a marketplace user by its user name"
   assert.equal((await database.query("select 1 from customers")).length, 3);
 });
 
-onStore(
+eachDatabase(
   "401: a marketplace user whom an operator disables is rejected, even if no account existed",
   async (database) => {
     const { runCustomers, identify } = setUp(database);
@@ -199,7 +202,7 @@ onStore(
   },
 );
 
-onStore("a customer name cannot inject terminal escape sequences", async (database) => {
+eachDatabase("a customer name cannot inject terminal escape sequences", async (database) => {
   const { runCustomers } = setUp(database);
   const { code } = await runCustomers("create", "eve@example.org", "--name", "Eve\u001b[2J\u202e");
   assert.equal(code, 2);
@@ -209,7 +212,7 @@ onStore("a customer name cannot inject terminal escape sequences", async (databa
   assert.match((await runCustomers("list")).out, /Eve\?\[2J/);
 });
 
-onStore(
+eachDatabase(
   "`delete` erases an account by e-mail address or id, needs confirmation, and can be repeated by id",
   async (database) => {
     const { runCustomers } = setUp(database);
@@ -233,7 +236,7 @@ onStore(
   },
 );
 
-onStore("`show` prints the calls, the quotas and the remaining calls of this month", async (database) => {
+eachDatabase("`show` prints the calls, the quotas and the remaining calls of this month", async (database) => {
   const { runCustomers } = setUp(database);
   const { json: created } = await runCustomers("create", "usage@example.org", "--json");
   await database.query(

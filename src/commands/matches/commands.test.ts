@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onStore } from "../../../test/support/databases.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import { FakeClock } from "../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { createMatchDecisions } from "../../capabilities/markets/matching/index.ts";
@@ -66,7 +66,7 @@ test("without a database, `--help` exits with 0 and invalid usage exits with 2 a
   }
 });
 
-onStore("an operator pins, forbids, lists and clears pairs; each change is announced", async (database) => {
+eachDatabase("an operator pins, forbids, lists and clears pairs; each change is announced", async (database) => {
   const { decisions, countChanges } = openDecisions(database);
   const context = { decisions };
   const pinned = await runMatches(["pin", "beta/2", "alpha/1", "--inverse", "--note", "Same rules", "--json"], context);
@@ -99,7 +99,7 @@ onStore("an operator pins, forbids, lists and clears pairs; each change is annou
   assert.equal(countChanges(), 4);
 });
 
-onStore(
+eachDatabase(
   "a malformed id, an unknown venue and two markets of one venue exit with 2 and store nothing",
   async (database) => {
     const { decisions, countChanges } = openDecisions(database);
@@ -118,7 +118,7 @@ onStore(
   },
 );
 
-onStore("an operator stores 2,000 pairs of a file together, and they are announced once", async (database) => {
+eachDatabase("an operator stores 2,000 pairs of a file together, and they are announced once", async (database) => {
   const { decisions, countChanges } = openDecisions(database);
   await runMatches(["forbid", "alpha/0", "beta/0"], { decisions });
   const lines = Array.from(
@@ -153,7 +153,7 @@ onStore("an operator stores 2,000 pairs of a file together, and they are announc
   assert.match(forbidden.out, /^Stored 2 decisions: 2 forbidden\.$/m);
 });
 
-onStore("if one line of a file is invalid or the table is too small, no pair is stored", async (database) => {
+eachDatabase("if one line of a file is invalid or the table is too small, no pair is stored", async (database) => {
   const { decisions, countChanges } = openDecisions(database);
   const invalid = await runMatches(["pin", "--file", "a"], { decisions }, "alpha/1,beta/2\nalpha/3,delta/4\n");
   assert.deepEqual([invalid.code, invalid.out], [2, ""]);
@@ -167,7 +167,7 @@ onStore("if one line of a file is invalid or the table is too small, no pair is 
   assert.equal((await runMatches(["forbid", "--file", "a"], { decisions }, "alpha/1,beta/1\n")).code, 0);
 });
 
-onStore("a market that is not stored is accepted with a warning", async (database) => {
+eachDatabase("a market that is not stored is accepted with a warning", async (database) => {
   await createMarketStore(database).upsertMarkets([sampleMarket("1")]);
   const { decisions } = openDecisions(database);
   const result = await runMatches(["pin", "alpha/1", "beta/2"], { decisions });
@@ -175,7 +175,7 @@ onStore("a market that is not stored is accepted with a warning", async (databas
   assert.equal(result.err, "Warning: beta/2 is not in the store. Check the id, unless it is not listed now.\n");
 });
 
-onStore("`list` shows the pairs of the running service with their evidence, up to the limit", async (database) => {
+eachDatabase("`list` shows the pairs of the running service with their evidence, up to the limit", async (database) => {
   const { decisions } = openDecisions(database);
   const pairs = [
     pair("alpha/1", "beta/2"),
@@ -199,7 +199,7 @@ onStore("`list` shows the pairs of the running service with their evidence, up t
   assert.match(listed.err, /^1 more pairs/);
 });
 
-onStore("without a running service, `list` says that it shows no pairs", async (database) => {
+eachDatabase("without a running service, `list` says that it shows no pairs", async (database) => {
   const { decisions } = openDecisions(database);
   const result = await runMatches(["list", "--json"], { decisions });
   assert.deepEqual(result.json, { decisions: [], pairs: null });

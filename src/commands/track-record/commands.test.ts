@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onStore } from "../../../test/support/databases.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import { openShadowBook, sampleEntry } from "../../../test/support/trading/shadow-book-harness.ts";
 import { parseTrackRecordCommand, type TrackRecordContext } from "./commands.ts";
 
@@ -20,7 +20,7 @@ test("without a database, `--help` exits with 0 and invalid usage with 2", async
     assert.equal((await runTrackRecord(args)).code, 2, args.join(" "));
 });
 
-onStore("`verify` exits with 0 if the stored book is right and with 1 if it was changed", async (database) => {
+eachDatabase("`verify` exits with 0 if the stored book is right and with 1 if it was changed", async (database) => {
   const { book, open, price, goTo } = openShadowBook(database);
   await open();
   await book.enter(sampleEntry());

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../test/support/databases.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { openStoredIngest } from "../../../test/support/venues/stored-ingest.ts";
 import { VenueError } from "../../domain/errors.ts";
@@ -61,7 +61,7 @@ function setUp(database: Database) {
 }
 
 for (const failing of READS)
-  onStore(
+  eachDatabase(
     `after three timeouts of a ${failing} in a row, every read of the venue is refused at once until it answers`,
     async (database) => {
       const { clock, venue, attempt } = setUp(database);
@@ -80,7 +80,7 @@ for (const failing of READS)
     },
   );
 
-onStore("while a venue does not answer, its last known book is returned at once as stale", async (database) => {
+eachDatabase("while a venue does not answer, its last known book is returned at once as stale", async (database) => {
   const { clock, venue, ingest, newMarket, until, attempt } = setUp(database);
   const market = await newMarket();
   const book = { bids: [{ price: 0.4, size: 10 }], asks: [], lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT };

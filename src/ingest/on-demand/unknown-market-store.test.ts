@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../test/support/databases.ts";
+import { eachDatabase } from "../../../test/support/databases.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { createUnknownMarketStore, UNKNOWN_MARKET_ROWS_MAX } from "./unknown-market-store.ts";
 
-onStore("one of several simultaneous claims of a market succeeds", async (database) => {
+eachDatabase("one of several simultaneous claims of a market succeeds", async (database) => {
   const store = createUnknownMarketStore(database);
   const claims = await Promise.all(Array.from({ length: 5 }, () => store.claim("alpha", "m", HOUR_MS)));
   assert.deepEqual(claims.map(({ kind }) => kind).sort(), [...Array(4).fill("asked_elsewhere"), "claimed"]);
   assert.equal((await store.claim("beta", "m", HOUR_MS)).kind, "claimed");
 });
 
-onStore("a claim ends when it is released, when the market is unknown, and after its time", async (database) => {
+eachDatabase("a claim ends when it is released, when the market is unknown, and after its time", async (database) => {
   const store = createUnknownMarketStore(database);
   await store.claim("alpha", "m", HOUR_MS);
   await store.release("alpha", "m");
@@ -24,7 +24,7 @@ onStore("a claim ends when it is released, when the market is unknown, and after
   assert.equal((await store.claim("alpha", "m", HOUR_MS)).kind, "claimed");
 });
 
-onStore("expired rows and the oldest rows above the limit are deleted", async (database) => {
+eachDatabase("expired rows and the oldest rows above the limit are deleted", async (database) => {
   const store = createUnknownMarketStore(database);
   for (const marketId of ["a", "b", "c", "d"]) await store.recordUnknown("alpha", marketId, HOUR_MS);
   await store.recordUnknown("alpha", "expired", 0);

@@ -3,7 +3,7 @@ import type { AppPorts } from "../../../src/app/index.ts";
 import type { Plan } from "../../../src/domain/plan.ts";
 import type { Database } from "../../../src/ports/database.ts";
 import { customerHarness } from "../customers/customer-harness.ts";
-import { onStore } from "../databases.ts";
+import { eachDatabase } from "../databases.ts";
 import { atFileEnd } from "../file-end.ts";
 import { type SampleParts, sampleMarket } from "../markets/market-samples.ts";
 import { eventually } from "../service-process.ts";
@@ -66,7 +66,7 @@ type OpenAnalyses = (ports?: Partial<AppPorts>) => ReturnType<typeof openHarness
 
 /** Runs a test on both stores. Services are stopped at its end, so that they take no job of the next test. */
 export function analysisTest(name: string, run: (open: OpenAnalyses, database: Database) => Promise<void>): void {
-  onStore(name, async (database) => {
+  eachDatabase(name, async (database) => {
     const opened: Awaited<ReturnType<typeof openHarness>>[] = [];
     const open: OpenAnalyses = async (ports) => {
       const harness = await openHarness(database, ports);

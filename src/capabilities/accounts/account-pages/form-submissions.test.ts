@@ -9,38 +9,41 @@ import {
   tokenIn,
 } from "../../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import type { Database } from "../../../ports/database.ts";
 
 const services = await useSignUpServices();
 
-onStore("a sign-up form submitted twice creates one account, and both responses show its key", async (database) => {
-  const harness = await accountHarness(database);
-  const form = inputIn((await harness.visit("/account")).text, "form");
-  const fields = { ...TEST_TOKEN, form, name: "Ada", email: "ada@example.org" };
-  const responses = await Promise.all([1, 2].map(() => harness.submit("/account/sign-up", fields)));
-  responses.push(await harness.submit("/account/sign-up", fields));
-  const keys = responses.map(({ text }) => keyIn(text));
-  assert.match(keys[0] ?? "", /^plx_free_/);
-  assert.equal(new Set(keys).size, 1);
-  assert.deepEqual(await database.query("select count(*) as count from customers"), [{ count: 1 }]);
-  // A form with a new id, changed values or no id is processed again.
-  const otherForm = inputIn((await harness.visit("/account")).text, "form");
-  assert.notEqual(otherForm, form);
-  for (const changedFields of [{ form: otherForm }, { name: "Eve" }, { form: "" }]) {
-    const response = await harness.submit("/account/sign-up", { ...fields, ...changedFields });
-    assert.equal(response.status, 409);
-    assert.equal(keyIn(response.text), "");
-  }
-  await harness.clock.advance(60_000);
-  assert.equal(
-    (await harness.submit("/account/sign-up", fields)).status,
-    409,
-    "the key is not shown again after a minute",
-  );
-});
+eachDatabase(
+  "a sign-up form submitted twice creates one account, and both responses show its key",
+  async (database) => {
+    const harness = await accountHarness(database);
+    const form = inputIn((await harness.visit("/account")).text, "form");
+    const fields = { ...TEST_TOKEN, form, name: "Ada", email: "ada@example.org" };
+    const responses = await Promise.all([1, 2].map(() => harness.submit("/account/sign-up", fields)));
+    responses.push(await harness.submit("/account/sign-up", fields));
+    const keys = responses.map(({ text }) => keyIn(text));
+    assert.match(keys[0] ?? "", /^plx_free_/);
+    assert.equal(new Set(keys).size, 1);
+    assert.deepEqual(await database.query("select count(*) as count from customers"), [{ count: 1 }]);
+    // A form with a new id, changed values or no id is processed again.
+    const otherForm = inputIn((await harness.visit("/account")).text, "form");
+    assert.notEqual(otherForm, form);
+    for (const changedFields of [{ form: otherForm }, { name: "Eve" }, { form: "" }]) {
+      const response = await harness.submit("/account/sign-up", { ...fields, ...changedFields });
+      assert.equal(response.status, 409);
+      assert.equal(keyIn(response.text), "");
+    }
+    await harness.clock.advance(60_000);
+    assert.equal(
+      (await harness.submit("/account/sign-up", fields)).status,
+      409,
+      "the key is not shown again after a minute",
+    );
+  },
+);
 
-onStore(
+eachDatabase(
   "a sign-in form submitted twice creates one link, and the link's form submitted twice starts one session",
   async (database) => {
     const harness = await accountHarness(database);
@@ -68,7 +71,7 @@ onStore(
   },
 );
 
-onStore("a revoke or sign-out form submitted twice redirects to the account page both times", async (database) => {
+eachDatabase("a revoke or sign-out form submitted twice redirects to the account page both times", async (database) => {
   const { harness, keyId, cookie, fields } = await signedInHarness(database);
   for (const [path, next] of [
     [`/account/keys/${keyId}/revoke`, "/account/keys"],
@@ -85,7 +88,7 @@ onStore("a revoke or sign-out form submitted twice redirects to the account page
   assert.equal(await harness.isSignedIn(otherBrowser.cookie), true);
 });
 
-onStore("a sign-out whose session ends after it was read redirects to the account page", async (database) => {
+eachDatabase("a sign-out whose session ends after it was read redirects to the account page", async (database) => {
   let endsSession = false;
   const interrupted: Database = {
     async query(text, ...parameters) {
@@ -105,7 +108,7 @@ onStore("a sign-out whose session ends after it was read redirects to the accoun
   assert.deepEqual([endsSession, status, headers.location], [false, 303, "/account"]);
 });
 
-onStore("if the verification form is submitted twice, both responses show the key", async (database) => {
+eachDatabase("if the verification form is submitted twice, both responses show the key", async (database) => {
   const harness = await accountHarness(database, { signUp: services.withEmail, publicUrl: PUBLIC_URL });
   await harness.signUpAs("ada@example.org");
   const [verificationMail] = await services.receivedMails(1);

@@ -8,7 +8,7 @@ import {
   TEST_TOKEN,
 } from "../../../../test/support/customers/account-harness.ts";
 import { useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { embeddedDatabase, onEmbedded, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, embeddedDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { PLAN_ALLOWANCES, TIERS } from "../../../domain/plan.ts";
 import type { AccountSettings } from "./model.ts";
 
@@ -204,7 +204,7 @@ test("the pricing page shows all limits, all endpoints and how to upgrade", asyn
   }
 });
 
-onStore("an error response that requires a larger plan contains the URL of an existing page", async (database) => {
+eachDatabase("an error response that requires a larger plan contains the URL of an existing page", async (database) => {
   const readUpgradeUrl = async (ports: Parameters<typeof accountHarness>[1], host: string) => {
     const harness = await accountHarness(database, ports);
     const { customerId, apiKey } = await harness.createAccount(

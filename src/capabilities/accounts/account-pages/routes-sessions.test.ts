@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { accountHarness, signedInHarness } from "../../../../test/support/customers/account-harness.ts";
-import { onPostgres, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
 import { HOUR_MS, MINUTE_MS } from "../../../lib/durations.ts";
 
-onStore(
+eachDatabase(
   "a sign-in ends the previous session of the same browser, but no session of another browser",
   async (database) => {
     const harness = await accountHarness(database);
@@ -28,7 +28,7 @@ onStore(
   },
 );
 
-onStore("a sign-out ends the session on the server, so that a retained cookie is rejected", async (database) => {
+eachDatabase("a sign-out ends the session on the server, so that a retained cookie is rejected", async (database) => {
   const { harness, cookie, fields } = await signedInHarness(database);
   const rejectedResponse = await harness.submit("/account/sign-out", { csrf: "" }, { cookie });
   assert.equal(rejectedResponse.status, 403);
@@ -40,7 +40,7 @@ onStore("a sign-out ends the session on the server, so that a retained cookie is
   assert.equal(await harness.isSignedIn(cookie), false);
 });
 
-onStore(
+eachDatabase(
   '"Sign out everywhere" ends all sessions and the sign-in link of this customer, and no other customer\'s',
   async (database) => {
     const harness = await accountHarness(database);
@@ -67,7 +67,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "the audit log contains every sign-in, reauthentication and sign-out, and failed reauthentications are limited",
   async (database) => {
     const harness = await accountHarness(database);
@@ -97,7 +97,7 @@ onStore(
   },
 );
 
-onStore("a session ends after one day without use, or fourteen days after it started", async (database) => {
+eachDatabase("a session ends after one day without use, or fourteen days after it started", async (database) => {
   const harness = await accountHarness(database);
   await harness.createAccount("ada@example.org");
   const idleSession = await harness.signIn("ada@example.org");
@@ -120,7 +120,7 @@ onStore("a session ends after one day without use, or fourteen days after it sta
   );
 });
 
-onStore(
+eachDatabase(
   "disabling a customer ends its sessions and sign-in links, and enabling the customer does not restore them",
   async (database) => {
     const harness = await accountHarness(database);
@@ -141,7 +141,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "if the database sets a customer's status to `canceled`, its sessions and sign-in links are rejected",
   async (database) => {
     const { harness, cookie } = await signedInHarness(database);
@@ -169,7 +169,7 @@ onPostgres("if a customer is disabled while a session starts, no session remains
   assert.ok(statuses.every((status) => status === 303 || status === 404));
 });
 
-onStore("if a customer with twenty sessions signs in, the least recently used session ends", async (database) => {
+eachDatabase("if a customer with twenty sessions signs in, the least recently used session ends", async (database) => {
   const harness = await accountHarness(database);
   await harness.createAccount("ada@example.org");
   const firstSession = await harness.signIn("ada@example.org");
@@ -181,7 +181,7 @@ onStore("if a customer with twenty sessions signs in, the least recently used se
   assert.equal(await harness.isSignedIn(firstSession.cookie), false);
 });
 
-onStore("link and cookie tokens are stored only as hashes and are never logged", async (database) => {
+eachDatabase("link and cookie tokens are stored only as hashes and are never logged", async (database) => {
   const { harness, cookie } = await signedInHarness(database);
   const token = await harness.requestLink("ada@example.org");
   const rows = JSON.stringify([

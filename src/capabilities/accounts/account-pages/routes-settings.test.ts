@@ -7,7 +7,7 @@ import {
   signedInHarness,
 } from "../../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 
 const services = await useSignUpServices();
 
@@ -17,7 +17,7 @@ const withEmail = {
   publicUrl: PUBLIC_URL,
 };
 
-onStore(
+eachDatabase(
   "a user changes the e-mail with the displayed link, and a second submission changes nothing",
   async (database) => {
     const { harness, customerId, cookie, fields } = await signedInHarness(database);
@@ -44,7 +44,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "the response to an e-mail change does not reveal whether another account has the address",
   async (database) => {
     const { harness, cookie, fields } = await signedInHarness(database);
@@ -74,7 +74,7 @@ const asSecure = (cookie: string): string => cookie.replace(/^parallax=/, "__Hos
 const withoutVariables = (text: string, email: string): string =>
   text.replaceAll(email, "").replaceAll(inputIn(text, "form"), "");
 
-onStore("a change can be cancelled, and errors are displayed at the field", async (database) => {
+eachDatabase("a change can be cancelled, and errors are displayed at the field", async (database) => {
   const { harness, cookie, fields } = await signedInHarness(database);
   for (const [email, message] of [
     ["x", /This is not a valid e-mail address\./],
@@ -91,7 +91,7 @@ onStore("a change can be cancelled, and errors are displayed at the field", asyn
   assert.doesNotMatch((await harness.visit("/account/settings", { cookie })).text, /Waiting/);
 });
 
-onStore("without a mail server and displayed links, the e-mail cannot be changed", async (database) => {
+eachDatabase("without a mail server and displayed links, the e-mail cannot be changed", async (database) => {
   const { harness, cookie, fields } = await signedInHarness(database);
   const other = await accountHarness(database, { account: { botCheck: null, emailDelivery: null } });
   const { text } = await other.visit("/account/settings", { cookie });
@@ -102,7 +102,7 @@ onStore("without a mail server and displayed links, the e-mail cannot be changed
   await harness.app.stop();
 });
 
-onStore(
+eachDatabase(
   "a user deletes the account after typing its e-mail, and a second submission shows the same page",
   async (database) => {
     const { harness, customerId, apiKey, cookie } = await signedInHarness(database);
@@ -140,7 +140,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "a customer's pages show only its own usage and requests, and the key usage adds up to the month",
   async (database) => {
     const { harness, apiKey, cookie, fields } = await signedInHarness(database);
@@ -171,7 +171,7 @@ onStore(
   },
 );
 
-onStore("calls that are missing from usage by day are shown as not assigned to a key", async (database) => {
+eachDatabase("calls that are missing from usage by day are shown as not assigned to a key", async (database) => {
   const { harness, apiKey, cookie } = await signedInHarness(database);
   for (let call = 0; call < 3; call++) await harness.call("GET", "/v1/markets?limit=1", { key: apiKey });
   await harness.visit("/account/usage", { cookie });
@@ -184,7 +184,7 @@ onStore("calls that are missing from usage by day are shown as not assigned to a
   assert.match(text, /<strong>Total<\/strong><\/td>\s*<td[^>]*><strong>3</);
 });
 
-onStore(
+eachDatabase(
   "reauthentication returns to the page that required it, and to no path outside the account pages",
   async (database) => {
     const { harness, keyId, apiKey, cookie } = await signedInHarness(database);
@@ -208,7 +208,7 @@ onStore(
   },
 );
 
-onStore("after the verification a browser is signed in, and other clients get no session", async (database) => {
+eachDatabase("after the verification a browser is signed in, and other clients get no session", async (database) => {
   const harness = await accountHarness(database, withEmail);
   const receiveToken = async (email: string) => {
     const sentBefore = services.currentMails().length;
@@ -237,7 +237,7 @@ onStore("after the verification a browser is signed in, and other clients get no
   assert.equal(script.headers["set-cookie"], undefined);
 });
 
-onStore("the page after sign-up resends the verification e-mail", async (database) => {
+eachDatabase("the page after sign-up resends the verification e-mail", async (database) => {
   const harness = await accountHarness(database, withEmail);
   const fields = { name: "", email: "ada@example.org", "cf-turnstile-response": "XXXX.DUMMY.TOKEN.XXXX" };
   const { text } = await harness.submit("/account/sign-up", fields);

@@ -7,7 +7,7 @@ import {
   tokenIn,
 } from "../../../../test/support/customers/account-harness.ts";
 import { PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { MINUTE_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 
@@ -22,7 +22,7 @@ const openEmailHarness = (database: Database) =>
     data: "live",
   });
 
-onStore(
+eachDatabase(
   "in a sandbox, a user signs up with the form, signs in with the displayed link and sees the account",
   async (database) => {
     const harness = await accountHarness(database);
@@ -47,7 +47,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "an e-mailed link works once and masks the address, and a link request does not reveal whether the account exists",
   async (database) => {
     const harness = await openEmailHarness(database);
@@ -87,7 +87,7 @@ onStore(
   },
 );
 
-onStore("a third party's link requests neither lock the owner out nor flood the mailbox", async (database) => {
+eachDatabase("a third party's link requests neither lock the owner out nor flood the mailbox", async (database) => {
   const harness = await openEmailHarness(database);
   await harness.createAccount("ada@example.org");
   let mailCount = 0;
@@ -114,29 +114,33 @@ onStore("a third party's link requests neither lock the owner out nor flood the 
   assert.ok(mailCount > 3 && mailCount <= 3 + 48, `${mailCount} e-mails`);
 });
 
-onStore("sign-in links are limited per IP address; only a sandbox exempts loopback addresses", async (database) => {
-  const harness = await accountHarness(database);
-  await harness.createAccount("ada@example.org");
-  const readStatuses = async (from: string) => {
-    const statuses = new Set<number>();
-    for (let request = 0; request < 7; request++)
-      statuses.add((await harness.submit("/account/sign-in", { email: "ada@example.org" }, { from })).status);
-    return [...statuses];
-  };
-  for (const from of ["127.0.0.1", "::1", "::ffff:127.0.0.1"]) assert.deepEqual(await readStatuses(from), [200], from);
-  for (const from of ["192.168.0.7", "::2"]) assert.deepEqual(await readStatuses(from), [200, 429], from);
-  const liveHarness = await openEmailHarness(database);
-  await database.query("delete from attempts");
-  const requestLiveLink = (email: string) => liveHarness.submit("/account/sign-in", { email }, { from: "127.0.0.1" });
-  for (let request = 0; request < 5; request++) assert.equal((await requestLiveLink("ada@example.org")).status, 200);
-  const lastResponse = await requestLiveLink("eve@example.org");
-  assert.equal(lastResponse.status, 429, "a live server behind a local proxy sees all callers as loopback");
-  assert.match(lastResponse.text, /Retry after 3600 seconds \(60 minutes\)/);
-  const attempts = await database.query("select 1 from attempts where subject = 'signin-mail:eve@example.org'");
-  assert.deepEqual(attempts, [], "a rejected request sends no e-mail");
-});
+eachDatabase(
+  "sign-in links are limited per IP address; only a sandbox exempts loopback addresses",
+  async (database) => {
+    const harness = await accountHarness(database);
+    await harness.createAccount("ada@example.org");
+    const readStatuses = async (from: string) => {
+      const statuses = new Set<number>();
+      for (let request = 0; request < 7; request++)
+        statuses.add((await harness.submit("/account/sign-in", { email: "ada@example.org" }, { from })).status);
+      return [...statuses];
+    };
+    for (const from of ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+      assert.deepEqual(await readStatuses(from), [200], from);
+    for (const from of ["192.168.0.7", "::2"]) assert.deepEqual(await readStatuses(from), [200, 429], from);
+    const liveHarness = await openEmailHarness(database);
+    await database.query("delete from attempts");
+    const requestLiveLink = (email: string) => liveHarness.submit("/account/sign-in", { email }, { from: "127.0.0.1" });
+    for (let request = 0; request < 5; request++) assert.equal((await requestLiveLink("ada@example.org")).status, 200);
+    const lastResponse = await requestLiveLink("eve@example.org");
+    assert.equal(lastResponse.status, 429, "a live server behind a local proxy sees all callers as loopback");
+    assert.match(lastResponse.text, /Retry after 3600 seconds \(60 minutes\)/);
+    const attempts = await database.query("select 1 from attempts where subject = 'signin-mail:eve@example.org'");
+    assert.deepEqual(attempts, [], "a rejected request sends no e-mail");
+  },
+);
 
-onStore(
+eachDatabase(
   "404: if one link is submitted fifty times concurrently, exactly one submission starts a session",
   async (database) => {
     const harness = await accountHarness(database);
@@ -149,42 +153,45 @@ onStore(
   },
 );
 
-onStore("404: the responses for unknown, altered, used, replaced and expired links are identical", async (database) => {
-  const harness = await accountHarness(database);
-  for (const name of ["used", "expired", "replaced", "active"]) await harness.createAccount(`${name}@example.org`);
-  const tokenFor = (name: string) => harness.requestLink(`${name}@example.org`);
-  const usedToken = await tokenFor("used");
-  assert.equal((await harness.submit("/account/enter", { token: usedToken })).status, 303);
-  const expiredToken = await tokenFor("expired");
-  await harness.clock.advance(30 * MINUTE_MS);
-  const replacedToken = await tokenFor("replaced");
-  await tokenFor("replaced");
-  const activeToken = await tokenFor("active");
-  const alteredToken = `${activeToken.slice(0, -1)}${activeToken.endsWith("a") ? "b" : "a"}`;
-  const texts = new Set<string>();
-  for (const token of [
-    usedToken,
-    expiredToken,
-    replacedToken,
-    alteredToken,
-    "",
-    "x".repeat(200),
-    "a".repeat(26),
-    '"><script>',
-  ]) {
-    const response = await harness.submit("/account/enter", { token });
-    assert.equal(response.status, 404);
-    assert.equal(response.headers["set-cookie"], undefined);
-    texts.add(response.text);
-  }
-  assert.equal((await harness.visit("/account/enter?token=%22%3E%3Cscript%3E")).status, 404);
-  assert.equal((await harness.visit("/account/enter")).status, 404);
-  assert.equal(texts.size, 1);
-  assert.equal((await harness.submit("/account/enter", { token: activeToken })).status, 303);
-});
+eachDatabase(
+  "404: the responses for unknown, altered, used, replaced and expired links are identical",
+  async (database) => {
+    const harness = await accountHarness(database);
+    for (const name of ["used", "expired", "replaced", "active"]) await harness.createAccount(`${name}@example.org`);
+    const tokenFor = (name: string) => harness.requestLink(`${name}@example.org`);
+    const usedToken = await tokenFor("used");
+    assert.equal((await harness.submit("/account/enter", { token: usedToken })).status, 303);
+    const expiredToken = await tokenFor("expired");
+    await harness.clock.advance(30 * MINUTE_MS);
+    const replacedToken = await tokenFor("replaced");
+    await tokenFor("replaced");
+    const activeToken = await tokenFor("active");
+    const alteredToken = `${activeToken.slice(0, -1)}${activeToken.endsWith("a") ? "b" : "a"}`;
+    const texts = new Set<string>();
+    for (const token of [
+      usedToken,
+      expiredToken,
+      replacedToken,
+      alteredToken,
+      "",
+      "x".repeat(200),
+      "a".repeat(26),
+      '"><script>',
+    ]) {
+      const response = await harness.submit("/account/enter", { token });
+      assert.equal(response.status, 404);
+      assert.equal(response.headers["set-cookie"], undefined);
+      texts.add(response.text);
+    }
+    assert.equal((await harness.visit("/account/enter?token=%22%3E%3Cscript%3E")).status, 404);
+    assert.equal((await harness.visit("/account/enter")).status, 404);
+    assert.equal(texts.size, 1);
+    assert.equal((await harness.submit("/account/enter", { token: activeToken })).status, 303);
+  },
+);
 
 for (const data of ["live", "sandbox"] as const)
-  onStore(
+  eachDatabase(
     `503: without a mail server and displayed links, a ${data} server displays an error and no sign-in link`,
     async (database) => {
       const harness = await accountHarness(database, { data, account: { botCheck: null, emailDelivery: null } });
@@ -201,7 +208,7 @@ for (const data of ["live", "sandbox"] as const)
     },
   );
 
-onStore("403: a page that displays sign-in links opens only under a loopback host", async (database) => {
+eachDatabase("403: a page that displays sign-in links opens only under a loopback host", async (database) => {
   const harness = await accountHarness(database);
   await harness.createAccount("ada@example.org");
   for (const host of [

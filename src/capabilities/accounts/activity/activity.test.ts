@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { interruptible } from "../../../../test/support/interruptible-database.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
@@ -39,7 +39,7 @@ async function openNodes(database: Database) {
   return { clock, open, first: open("node-1"), second: open("node-2") };
 }
 
-onStore("the requests of several nodes are added up by day and key", async (database) => {
+eachDatabase("the requests of several nodes are added up by day and key", async (database) => {
   const { clock, first, second } = await openNodes(database);
   first.record(REQUEST);
   first.record({ ...REQUEST, status: 404, code: "market_not_found", counted: null });
@@ -63,7 +63,7 @@ onStore("the requests of several nodes are added up by day and key", async (data
   assert.deepEqual(await first.usage("cus-b", "2026-11-01"), []);
 });
 
-onStore("usage is written every five seconds and when the service stops", async (database) => {
+eachDatabase("usage is written every five seconds and when the service stops", async (database) => {
   const { clock, first } = await openNodes(database);
   const countRows = async () => (await database.query("select 1 from usage_days")).length;
   first.start();
@@ -78,7 +78,7 @@ onStore("usage is written every five seconds and when the service stops", async 
   assert.equal(await countRows(), 2);
 });
 
-onStore("a batch whose commit succeeded but whose response was lost is counted once", async (database) => {
+eachDatabase("a batch whose commit succeeded but whose response was lost is counted once", async (database) => {
   const { open } = await openNodes(database);
   let losesResponse = true;
   const node = open("node-3", {
@@ -98,7 +98,7 @@ onStore("a batch whose commit succeeded but whose response was lost is counted o
   assert.equal((await node.requests("cus-a")).length, 2);
 });
 
-onStore("while the store is unavailable, usage is kept and written later", async (database) => {
+eachDatabase("while the store is unavailable, usage is kept and written later", async (database) => {
   const { open } = await openNodes(database);
   const { state, database: store } = interruptible(database);
   const node = open("node-3", store);
@@ -110,7 +110,7 @@ onStore("while the store is unavailable, usage is kept and written later", async
   assert.equal((await node.usage("cus-a", "2026-11-01"))[0]?.requests, 2);
 });
 
-onStore("the last 100 successful and the last 100 failed requests of a customer are kept", async (database) => {
+eachDatabase("the last 100 successful and the last 100 failed requests of a customer are kept", async (database) => {
   const { clock, first, second } = await openNodes(database);
   await insertCustomer(database, "cus-b");
   first.record({ ...REQUEST, customerId: "cus-b", keyId: "key-b", requestId: "other" });
@@ -145,7 +145,7 @@ onStore("the last 100 successful and the last 100 failed requests of a customer 
   assert.equal((await database.query("select 1 from recent_requests")).length, 201);
 });
 
-onStore("requests are not shown after seven days, and expired rows are deleted every hour", async (database) => {
+eachDatabase("requests are not shown after seven days, and expired rows are deleted every hour", async (database) => {
   const harness = await customerHarness(database);
   const { customerId } = await harness.app.customers.create(
     { email: "a@example.org", name: null, plan: "free" },
@@ -168,7 +168,7 @@ onStore("requests are not shown after seven days, and expired rows are deleted e
   await harness.app.customers.stop();
 });
 
-onStore("usage of a customer that was deleted is not stored", async (database) => {
+eachDatabase("usage of a customer that was deleted is not stored", async (database) => {
   const { first } = await openNodes(database);
   first.record(REQUEST);
   first.record({ ...REQUEST, customerId: "cus-deleted", keyId: "key-deleted" });
@@ -197,7 +197,7 @@ test("a call counted in a month's quota is recorded on a day of that month", () 
   assert.equal(dayInMonth("2028-03-01", "2028-02-01"), "2028-02-29");
 });
 
-onStore("the counted calls add up to the month's usage, and failed calls are only requests", async (database) => {
+eachDatabase("the counted calls add up to the month's usage, and failed calls are only requests", async (database) => {
   const harness = await customerHarness(database);
   const { customerId, key } = await harness.app.customers.create(
     { email: "ada@example.org", name: null, plan: "pro" },

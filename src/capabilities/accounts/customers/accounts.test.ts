@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { hasErrorCode } from "../../../../test/support/asserts/error-code.ts";
-import { onPostgres, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { CUSTOMER_DATA } from "../../../app/customer-data.ts";
@@ -37,7 +37,7 @@ async function settleAll<Result>(calls: readonly Promise<Result>[]) {
   return { results: settledCalls.flatMap((call) => (call.status === "fulfilled" ? [call.value] : [])), codes };
 }
 
-onStore(
+eachDatabase(
   "fifty concurrent rotations of a key leave exactly one active key with its name, and that key works",
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
@@ -91,7 +91,7 @@ onPostgres("a key that is revoked or being revoked cannot create another key", a
   }
 });
 
-onStore("409: concurrent calls cannot create more than ten active keys", async (database) => {
+eachDatabase("409: concurrent calls cannot create more than ten active keys", async (database) => {
   const { accounts, createAccount } = setUp(database);
   const { customerId } = await createAccount();
   const { results, codes } = await settleAll(
@@ -103,7 +103,7 @@ onStore("409: concurrent calls cannot create more than ten active keys", async (
   assert.equal((await accounts.createKey(customerId, "again", OPERATOR)).name, "again");
 });
 
-onStore("if a customer has more than 100 keys, the oldest revoked keys are deleted", async (database) => {
+eachDatabase("if a customer has more than 100 keys, the oldest revoked keys are deleted", async (database) => {
   const { accounts, createAccount, clock } = setUp(database);
   const { customerId, key } = await createAccount();
   const otherAccount = await createAccount("eve@example.org");
@@ -122,7 +122,7 @@ onStore("if a customer has more than 100 keys, the oldest revoked keys are delet
   assert.equal((await accounts.account(otherAccount.customerId)).keys.length, 1);
 });
 
-onStore("409: the name of an active key cannot be used twice", async (database) => {
+eachDatabase("409: the name of an active key cannot be used twice", async (database) => {
   const { accounts, createAccount } = setUp(database);
   const { customerId } = await createAccount();
   const { results, codes } = await settleAll(
@@ -136,7 +136,7 @@ onStore("409: the name of an active key cannot be used twice", async (database) 
   await accounts.createKey(otherAccount.customerId, "robot", OPERATOR);
 });
 
-onStore("404: every operation on a non-existent customer fails", async (database) => {
+eachDatabase("404: every operation on a non-existent customer fails", async (database) => {
   const { accounts } = setUp(database);
   const operations = [
     () => accounts.account("cus-none"),
@@ -153,34 +153,37 @@ onStore("404: every operation on a non-existent customer fails", async (database
   assert.equal(await accounts.find("no address@"), null);
 });
 
-onStore("operator changes apply to the next call of a key, and null restores the plan's limits", async (database) => {
-  const { accounts, createAccount, directory } = setUp(database);
-  const { customerId, key } = await createAccount();
-  const readAllowance = async () => (await directory.find(key.apiKey, null))?.allowance;
-  await accounts.setPlan(customerId, "pro", OPERATOR);
-  assert.equal((await directory.find(key.apiKey, null))?.plan, "pro", "a key created on another plan still works");
-  await accounts.setPlan(customerId, "enterprise", OPERATOR);
-  await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
-  await accounts.setQuota(customerId, "LISTING", 0, OPERATOR);
-  await accounts.setRateLimits(customerId, { general: 600, strategy: 9 }, OPERATOR);
-  assert.deepEqual(await readAllowance(), {
-    quotas: { LISTING: 0, INSIGHT: 500, STRATEGY: 50, DEEP: 7 },
-    rateLimits: { general: 600, strategy: 9 },
-  });
-  await accounts.setQuota(customerId, "LISTING", null, OPERATOR);
-  await accounts.setRateLimits(customerId, { strategy: null }, OPERATOR);
-  assert.deepEqual(await readAllowance(), {
-    quotas: { LISTING: 10_000, INSIGHT: 500, STRATEGY: 50, DEEP: 7 },
-    rateLimits: { general: 600, strategy: 5 },
-  });
-  await accounts.disable(customerId, OPERATOR);
-  assert.equal(await directory.find(key.apiKey, null), null);
-  await accounts.enable(customerId, OPERATOR);
-  assert.equal((await directory.find(key.apiKey, null))?.customerId, customerId);
-  assert.equal((await accounts.find("ADA@example.org"))?.customLimits.quotas.DEEP, 7);
-});
+eachDatabase(
+  "operator changes apply to the next call of a key, and null restores the plan's limits",
+  async (database) => {
+    const { accounts, createAccount, directory } = setUp(database);
+    const { customerId, key } = await createAccount();
+    const readAllowance = async () => (await directory.find(key.apiKey, null))?.allowance;
+    await accounts.setPlan(customerId, "pro", OPERATOR);
+    assert.equal((await directory.find(key.apiKey, null))?.plan, "pro", "a key created on another plan still works");
+    await accounts.setPlan(customerId, "enterprise", OPERATOR);
+    await accounts.setQuota(customerId, "DEEP", 7, OPERATOR);
+    await accounts.setQuota(customerId, "LISTING", 0, OPERATOR);
+    await accounts.setRateLimits(customerId, { general: 600, strategy: 9 }, OPERATOR);
+    assert.deepEqual(await readAllowance(), {
+      quotas: { LISTING: 0, INSIGHT: 500, STRATEGY: 50, DEEP: 7 },
+      rateLimits: { general: 600, strategy: 9 },
+    });
+    await accounts.setQuota(customerId, "LISTING", null, OPERATOR);
+    await accounts.setRateLimits(customerId, { strategy: null }, OPERATOR);
+    assert.deepEqual(await readAllowance(), {
+      quotas: { LISTING: 10_000, INSIGHT: 500, STRATEGY: 50, DEEP: 7 },
+      rateLimits: { general: 600, strategy: 5 },
+    });
+    await accounts.disable(customerId, OPERATOR);
+    assert.equal(await directory.find(key.apiKey, null), null);
+    await accounts.enable(customerId, OPERATOR);
+    assert.equal((await directory.find(key.apiKey, null))?.customerId, customerId);
+    assert.equal((await accounts.find("ADA@example.org"))?.customLimits.quotas.DEEP, 7);
+  },
+);
 
-onStore(
+eachDatabase(
   "changing from enterprise to another plan removes custom limits, and other plans reject custom limits",
   async (database) => {
     const { accounts, createAccount, directory } = setUp(database);
@@ -212,7 +215,7 @@ onStore(
   },
 );
 
-onStore("out-of-range limits and invalid names are rejected before anything is written", async (database) => {
+eachDatabase("out-of-range limits and invalid names are rejected before anything is written", async (database) => {
   const { accounts, createAccount } = setUp(database);
   const { customerId } = await createAccount();
   await accounts.setPlan(customerId, "enterprise", OPERATOR);
@@ -223,7 +226,7 @@ onStore("out-of-range limits and invalid names are rejected before anything is w
   assert.equal((await accounts.auditLog({ customerId, limit: 10 })).length, 2);
 });
 
-onStore("the audit log records the actor and details of every change, without secrets", async (database) => {
+eachDatabase("the audit log records the actor and details of every change, without secrets", async (database) => {
   const { accounts, createAccount } = setUp(database);
   const { customerId, key } = await createAccount();
   const secondKey = await accounts.createKey(customerId, "robot", { kind: "key", id: key.keyId });
@@ -262,7 +265,7 @@ onStore("the audit log records the actor and details of every change, without se
   ]);
 });
 
-onStore("the customer list supports paging and filters by plan and status", async (database) => {
+eachDatabase("the customer list supports paging and filters by plan and status", async (database) => {
   const { accounts, createAccount } = setUp(database);
   const customerIds: string[] = [];
   for (const name of ["a", "b", "c"]) customerIds.push((await createAccount(`${name}@example.org`)).customerId);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { customerHarness, PUBLIC_URL, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -30,7 +30,7 @@ async function createAda(database: Database) {
 
 const tokenIn = (text = ""): string => /confirm\?token=([a-z2-7]{26})/.exec(text)?.[1] ?? "";
 
-onStore(
+eachDatabase(
   "the link sent to the new address changes it once, ends other sessions and notifies the old address",
   async (database) => {
     const { harness, customers, sessions, customerId, startSession, emailChanges } = await createAda(database);
@@ -60,7 +60,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "a link does not work for another customer, after an hour, after a newer link, or after cancelling",
   async (database) => {
     const { harness, customers, create, customerId, startSession, emailChanges } = await createAda(database);
@@ -87,17 +87,20 @@ onStore(
   },
 );
 
-onStore("if an account with the new address is created before the confirmation, nothing changes", async (database) => {
-  const { customers, create, customerId, startSession, emailChanges } = await createAda(database);
-  await emailChanges.request(customerId, "new@example.org");
-  const token = tokenIn((await services.receivedMails(1))[0]?.text);
-  await create("new@example.org");
-  const { session } = await startSession(customerId);
-  assert.equal(await emailChanges.confirm(session, token), null);
-  assert.equal((await customers.account(customerId)).email, "ada@example.org");
-});
+eachDatabase(
+  "if an account with the new address is created before the confirmation, nothing changes",
+  async (database) => {
+    const { customers, create, customerId, startSession, emailChanges } = await createAda(database);
+    await emailChanges.request(customerId, "new@example.org");
+    const token = tokenIn((await services.receivedMails(1))[0]?.text);
+    await create("new@example.org");
+    const { session } = await startSession(customerId);
+    assert.equal(await emailChanges.confirm(session, token), null);
+    assert.equal((await customers.account(customerId)).email, "ada@example.org");
+  },
+);
 
-onStore("if two customers confirm one address concurrently, exactly one gets it", async (database) => {
+eachDatabase("if two customers confirm one address concurrently, exactly one gets it", async (database) => {
   const { customers, create, customerId, startSession, emailChanges } = await createAda(database);
   const eveId = await create("eve@example.org");
   const links: { readonly id: string; readonly token: string }[] = [];
@@ -114,7 +117,7 @@ onStore("if two customers confirm one address concurrently, exactly one gets it"
   assert.equal(accounts.filter(({ email }) => email === "shared@example.org").length, 1);
 });
 
-onStore("invalid, disposable and unchanged addresses are rejected, and requests are limited", async (database) => {
+eachDatabase("invalid, disposable and unchanged addresses are rejected, and requests are limited", async (database) => {
   const { customerId, emailChanges } = await createAda(database);
   for (const email of ["", "ada", "ada@tempmail.example", "ADA@example.org"])
     await assert.rejects(emailChanges.request(customerId, email), { name: "InvalidRequestError" }, email);
@@ -126,7 +129,7 @@ onStore("invalid, disposable and unchanged addresses are rejected, and requests 
   assert.equal(mails.length, 1, "one e-mail per minute and address");
 });
 
-onStore(
+eachDatabase(
   "a verification e-mail is sent again only for a pending sign-up, with a link that replaces the previous one",
   async (database) => {
     const { harness, customers } = await createAda(database);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type Call, customerHarness } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import type { Database } from "../../../ports/database.ts";
 import { createKey } from "../keys/index.ts";
@@ -30,7 +30,7 @@ const ENDPOINTS: readonly (readonly ["GET" | "POST" | "DELETE", string, Call?])[
   ["DELETE", `${KEYS_PATH}/key-any`],
 ];
 
-onStore(
+eachDatabase(
   "200: a caller over its rate limit can read its account and when the limit resets, up to 60 times a minute",
   async (database) => {
     const harness = await customerHarness(database);
@@ -47,7 +47,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "401: account routes require an active key, and a key with a wrong checksum causes no database query",
   async (database) => {
     let queries = 0;
@@ -78,7 +78,7 @@ onStore(
   },
 );
 
-onStore("200: the account response contains plan, status, usage, quotas and the reset date", async (database) => {
+eachDatabase("200: the account response contains plan, status, usage, quotas and the reset date", async (database) => {
   const harness = await createCustomerWithKey(database);
   await database.query(
     `insert into quota_months (customer_id, month, tier, taken, last_grant)
@@ -106,7 +106,7 @@ onStore("200: the account response contains plan, status, usage, quotas and the 
   });
 });
 
-onStore(
+eachDatabase(
   "200: a new key works, the key list marks a revoked key, and the list contains no full key",
   async (database) => {
     const harness = await createCustomerWithKey(database);
@@ -134,7 +134,7 @@ onStore(
   },
 );
 
-onStore("422: a key name must be plain text of 1 to 64 characters", async (database) => {
+eachDatabase("422: a key name must be plain text of 1 to 64 characters", async (database) => {
   const harness = await createCustomerWithKey(database);
   for (const name of ["", "   ", "x".repeat(65), "😀".repeat(65), "a\nb", "a\u202eb", "a\u200bb", "\u00ad", 5, null]) {
     const response = await harness.call("POST", KEYS_PATH, { key: harness.key, body: { name } });
@@ -149,21 +149,24 @@ onStore("422: a key name must be plain text of 1 to 64 characters", async (datab
   assert.equal((await harness.call("POST", KEYS_PATH, { key: harness.key })).status, 422);
 });
 
-onStore("404: the responses for another customer's key and for a non-existent key are identical", async (database) => {
-  const harness = await createCustomerWithKey(database);
-  const eveAccount = (await harness.signUpAs("eve@example.org")).json;
-  const [otherCustomersKey] = await harness.activeKeys();
-  const responses = [];
-  for (const keyId of [otherCustomersKey.key_id, "key-none", "a".repeat(600)]) {
-    const response = await harness.call("DELETE", `${KEYS_PATH}/${keyId}`, { key: eveAccount.api_key });
-    assert.equal(response.status, 404);
-    responses.push(response.text);
-  }
-  assert.equal(new Set(responses).size, 1);
-  assert.equal((await harness.call("GET", ME_PATH, { key: harness.key })).status, 200);
-});
+eachDatabase(
+  "404: the responses for another customer's key and for a non-existent key are identical",
+  async (database) => {
+    const harness = await createCustomerWithKey(database);
+    const eveAccount = (await harness.signUpAs("eve@example.org")).json;
+    const [otherCustomersKey] = await harness.activeKeys();
+    const responses = [];
+    for (const keyId of [otherCustomersKey.key_id, "key-none", "a".repeat(600)]) {
+      const response = await harness.call("DELETE", `${KEYS_PATH}/${keyId}`, { key: eveAccount.api_key });
+      assert.equal(response.status, 404);
+      responses.push(response.text);
+    }
+    assert.equal(new Set(responses).size, 1);
+    assert.equal((await harness.call("GET", ME_PATH, { key: harness.key })).status, 200);
+  },
+);
 
-onStore("401: a node that has a revoked key in its cache rejects key changes with it", async (database) => {
+eachDatabase("401: a node that has a revoked key in its cache rejects key changes with it", async (database) => {
   const firstNode = await createCustomerWithKey(database);
   const secondNode = await customerHarness(database);
   const robotKey = (await firstNode.call("POST", KEYS_PATH, { key: firstNode.key, body: { name: "robot" } })).json
@@ -188,16 +191,19 @@ onStore("401: a node that has a revoked key in its cache rejects key changes wit
   assert.equal((await secondNode.call("DELETE", `${KEYS_PATH}/${robotKey}`, { key: nextKey })).status, 200);
 });
 
-onStore("401: a node that has a disabled customer's key in its cache rejects key changes with it", async (database) => {
-  const firstNode = await createCustomerWithKey(database);
-  const secondNode = await customerHarness(database);
-  assert.equal((await secondNode.call("GET", ME_PATH, { key: firstNode.key })).status, 200);
-  await firstNode.app.customers.disable(firstNode.customerId, { kind: "operator", id: "test" });
-  assert.equal((await secondNode.call("POST", `${KEYS_PATH}/rotate`, { key: firstNode.key })).status, 401);
-  assert.equal((await database.query("select 1 from api_keys")).length, 1);
-});
+eachDatabase(
+  "401: a node that has a disabled customer's key in its cache rejects key changes with it",
+  async (database) => {
+    const firstNode = await createCustomerWithKey(database);
+    const secondNode = await customerHarness(database);
+    assert.equal((await secondNode.call("GET", ME_PATH, { key: firstNode.key })).status, 200);
+    await firstNode.app.customers.disable(firstNode.customerId, { kind: "operator", id: "test" });
+    assert.equal((await secondNode.call("POST", `${KEYS_PATH}/rotate`, { key: firstNode.key })).status, 401);
+    assert.equal((await database.query("select 1 from api_keys")).length, 1);
+  },
+);
 
-onStore(
+eachDatabase(
   "429: a customer can create or rotate twenty keys per hour in total; revocations are not limited",
   async (database) => {
     const harness = await createCustomerWithKey(database);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { customerHarness, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 
 const services = await useSignUpServices();
 
 const createAddress = (index: number) => `198.51.${Math.floor(index / 250)}.${index % 250}`;
 
-onStore("200: a sandbox accepts the test token and returns a working key immediately", async (database) => {
+eachDatabase("200: a sandbox accepts the test token and returns a working key immediately", async (database) => {
   const harness = await customerHarness(database);
   const response = await harness.signUpAs(" Ada@Example.ORG ", { name: "Ada" });
   assert.equal(response.status, 200);
@@ -23,7 +23,7 @@ onStore("200: a sandbox accepts the test token and returns a working key immedia
   assert.equal(account.json.email, "ada@example.org");
 });
 
-onStore("422: the response lists all errors and does not contain the bot check token", async (database) => {
+eachDatabase("422: the response lists all errors and does not contain the bot check token", async (database) => {
   const harness = await customerHarness(database);
   const postSignUp = (body: unknown) => harness.call("POST", "/v1/customers/signup", { body });
   const listErrors = async (body: unknown) => {
@@ -48,7 +48,7 @@ onStore("422: the response lists all errors and does not contain the bot check t
   assert.deepEqual(await database.query("select * from attempts"), [], "rejected before counting an attempt");
 });
 
-onStore(
+eachDatabase(
   "403 bot_check_failed: a failed bot check causes no database query, whether or not the e-mail address has an account",
   async (database) => {
     const { turnstile, withTurnstile } = services;
@@ -84,7 +84,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "503 bot_check_unavailable: while Turnstile is unavailable, sign-ups are rejected and no attempt is counted",
   async (database) => {
     const { turnstile, withTurnstile } = services;
@@ -100,7 +100,7 @@ onStore(
   },
 );
 
-onStore("503 signup_not_configured: a server without a bot check rejects every sign-up", async (database) => {
+eachDatabase("503 signup_not_configured: a server without a bot check rejects every sign-up", async (database) => {
   const harness = await customerHarness(database, { signUp: null });
   for (const email of ["ada@example.org", "a@tempmail.example"]) {
     const response = await harness.signUpAs(email);
@@ -109,7 +109,7 @@ onStore("503 signup_not_configured: a server without a bot check rejects every s
   }
 });
 
-onStore(
+eachDatabase(
   "409 email_taken: of a hundred concurrent sign-ups with spellings of one e-mail address, exactly one succeeds",
   async (database) => {
     const harness = await customerHarness(database);
@@ -135,7 +135,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "429: the sixth sign-up from one IP address within an hour is rejected, even with forged proxy headers",
   async (database) => {
     const harness = await customerHarness(database);
@@ -165,7 +165,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "429: the limit applies per IPv6 /64 prefix and, behind a trusted proxy, to the last forwarded IP address",
   async (database) => {
     const harness = await customerHarness(database, { trustProxy: ["10.0.0.0/8"] });
@@ -185,7 +185,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "429: after thirty failed bot checks, a caller is rejected without a request to Turnstile",
   async (database) => {
     const { turnstile, withTurnstile } = services;
@@ -202,7 +202,7 @@ onStore(
   },
 );
 
-onStore("unknown fields of the sign-up body, such as plan or quotas, have no effect", async (database) => {
+eachDatabase("unknown fields of the sign-up body, such as plan or quotas, have no effect", async (database) => {
   const harness = await customerHarness(database);
   const unknown = { plan: "pro", customer_id: "cus-x", status: "canceled", email_verified: true };
   const limits = { quotas: { deep: 9 }, quota: 9, rate_limits: { general: 9 } };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { customerHarness, useSignUpServices } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 
@@ -28,7 +28,7 @@ async function openEmailHarness(database: Database) {
   return { ...harness, tokenFor: requestToken, verify };
 }
 
-onStore(
+eachDatabase(
   "200: with a mail server the sign-up response contains no key, and the e-mailed link returns it",
   async (database) => {
     const harness = await openEmailHarness(database);
@@ -53,7 +53,7 @@ onStore(
   },
 );
 
-onStore("a GET request does not consume the verification token; submitting the form does", async (database) => {
+eachDatabase("a GET request does not consume the verification token; submitting the form does", async (database) => {
   const harness = await openEmailHarness(database);
   const token = await harness.tokenFor("ada@example.org");
   for (let request = 0; request < 10; request++) {
@@ -81,19 +81,22 @@ onStore("a GET request does not consume the verification token; submitting the f
   assert.doesNotMatch(repeatedResponse.text, /plx_/);
 });
 
-onStore("404: of fifty concurrent verifications, exactly one succeeds, and one account exists", async (database) => {
-  const harness = await openEmailHarness(database);
-  const token = await harness.tokenFor("ada@example.org");
-  const responses = await Promise.all(Array.from({ length: 50 }, () => harness.verify(token)));
-  assert.equal(responses.filter(({ status }) => status === 200).length, 1);
-  assert.equal(responses.filter(({ status }) => status === 404).length, 49);
-  const counts = await database.query(
-    "select (select count(*) from customers) as c, (select count(*) from api_keys) as k",
-  );
-  assert.deepEqual(counts, [{ c: 1, k: 1 }]);
-});
+eachDatabase(
+  "404: of fifty concurrent verifications, exactly one succeeds, and one account exists",
+  async (database) => {
+    const harness = await openEmailHarness(database);
+    const token = await harness.tokenFor("ada@example.org");
+    const responses = await Promise.all(Array.from({ length: 50 }, () => harness.verify(token)));
+    assert.equal(responses.filter(({ status }) => status === 200).length, 1);
+    assert.equal(responses.filter(({ status }) => status === 404).length, 49);
+    const counts = await database.query(
+      "select (select count(*) from customers) as c, (select count(*) from api_keys) as k",
+    );
+    assert.deepEqual(counts, [{ c: 1, k: 1 }]);
+  },
+);
 
-onStore("404: the responses for unknown, altered, used and expired links are identical", async (database) => {
+eachDatabase("404: the responses for unknown, altered, used and expired links are identical", async (database) => {
   const harness = await openEmailHarness(database);
   const usedToken = await harness.tokenFor("used@example.org");
   await harness.verify(usedToken);
@@ -117,7 +120,7 @@ onStore("404: the responses for unknown, altered, used and expired links are ide
   assert.equal((await harness.verify(activeToken)).status, 200);
 });
 
-onStore("a second sign-up sends a second e-mail and invalidates the first link", async (database) => {
+eachDatabase("a second sign-up sends a second e-mail and invalidates the first link", async (database) => {
   const harness = await openEmailHarness(database);
   const firstToken = await harness.tokenFor("ada@example.org", "Ada");
   await harness.clock.advance(60_000);
@@ -130,7 +133,7 @@ onStore("a second sign-up sends a second e-mail and invalidates the first link",
   assert.equal(repeatedSignUp.status, 409, "the account exists now");
 });
 
-onStore(
+eachDatabase(
   "an e-mail address receives one e-mail per minute and three per day; all responses are identical, and the newest link works",
   async (database) => {
     const harness = await openEmailHarness(database);
@@ -154,7 +157,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "if the mail server rejects a verification e-mail, the response is still 200, and the e-mail is retried",
   async (database) => {
     const harness = await openEmailHarness(database);
@@ -168,7 +171,7 @@ onStore(
   },
 );
 
-onStore("503 mail_unavailable: if no e-mail can be queued, the sign-up is not stored", async (database) => {
+eachDatabase("503 mail_unavailable: if no e-mail can be queued, the sign-up is not stored", async (database) => {
   const harness = await openEmailHarness(database);
   await harness.app.customers.stop();
   const response = await harness.signUpAs("ada@example.org");
@@ -177,7 +180,7 @@ onStore("503 mail_unavailable: if no e-mail can be queued, the sign-up is not st
   assert.deepEqual(await database.query("select email from pending_signups"), []);
 });
 
-onStore(
+eachDatabase(
   "400, 404, 415 and 422: only the verification endpoint accepts forms, and each field must occur exactly once",
   async (database) => {
     const harness = await openEmailHarness(database);
@@ -193,7 +196,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "404: a verification link is rejected if an account with the e-mail address was created after the sign-up",
   async (database) => {
     const harness = await openEmailHarness(database);
@@ -206,7 +209,7 @@ onStore(
   },
 );
 
-onStore("403: a verification form submitted from another site creates no account", async (database) => {
+eachDatabase("403: a verification form submitted from another site creates no account", async (database) => {
   const harness = await openEmailHarness(database);
   const token = await harness.tokenFor("ada@example.org");
   const { "sec-fetch-site": _site, ...crossSiteForm } = FORM_HEADERS;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
@@ -40,7 +40,7 @@ async function insertAttempts(database: Database, count: number, at: number): Pr
 const countRows = async (database: Database, table: string) =>
   (await database.query<{ count: number }>(`select count(*) as count from ${table}`))[0]?.count;
 
-onStore(
+eachDatabase(
   "one minute after the start, the cleanup deletes exactly the expired rows, to the millisecond",
   async (database) => {
     const { clock, customers } = setUp(database);
@@ -109,25 +109,28 @@ onStore(
   },
 );
 
-onStore("one cleanup deletes all expired rows in batches, and a second cleanup deletes nothing", async (database) => {
-  await insertAttempts(database, 12_001, NOW - 1);
-  await insertAttempts(database, 7, NOW);
-  let batchCount = 0;
-  const countingDatabase = {
-    ...database,
-    query: ((...args) => {
-      batchCount += 1;
-      return database.query(...args);
-    }) as Database["query"],
-  };
-  await deleteOlderRows(countingDatabase, "attempts", NOW);
-  assert.equal(await countRows(database, "attempts"), 7);
-  assert.equal(batchCount, 3, "5,000 rows per batch");
-  await deleteOlderRows(database, "attempts", NOW);
-  assert.equal(await countRows(database, "attempts"), 7);
-});
+eachDatabase(
+  "one cleanup deletes all expired rows in batches, and a second cleanup deletes nothing",
+  async (database) => {
+    await insertAttempts(database, 12_001, NOW - 1);
+    await insertAttempts(database, 7, NOW);
+    let batchCount = 0;
+    const countingDatabase = {
+      ...database,
+      query: ((...args) => {
+        batchCount += 1;
+        return database.query(...args);
+      }) as Database["query"],
+    };
+    await deleteOlderRows(countingDatabase, "attempts", NOW);
+    assert.equal(await countRows(database, "attempts"), 7);
+    assert.equal(batchCount, 3, "5,000 rows per batch");
+    await deleteOlderRows(database, "attempts", NOW);
+    assert.equal(await countRows(database, "attempts"), 7);
+  },
+);
 
-onStore("if a stop is requested, the cleanup stops after the current batch", async (database) => {
+eachDatabase("if a stop is requested, the cleanup stops after the current batch", async (database) => {
   await insertAttempts(database, 6_000, NOW - 1);
   let checkCount = 0;
   await deleteOlderRows(database, "attempts", NOW, () => ++checkCount > 1);

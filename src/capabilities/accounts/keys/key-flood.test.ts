@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { openMeteredServer } from "../../../../test/support/customers/metered-server.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -28,7 +28,7 @@ async function openServer(database: Database) {
   };
 }
 
-onStore(
+eachDatabase(
   "new and rotated keys, and all keys after a restart, get 200 during a flood of invalid keys from the same address",
   async (database) => {
     const oldKey = await storeNewKey(database, "key-1");

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
@@ -11,7 +11,7 @@ import { createKey } from "./key-format.ts";
 import { createKeyUsage } from "./key-usage.ts";
 import { replaceKey } from "./queries.ts";
 
-onStore("the last use of a key is stored once a minute and when the service stops", async (database) => {
+eachDatabase("the last use of a key is stored once a minute and when the service stops", async (database) => {
   const clock = new FakeClock(Date.UTC(2026, 10, 21));
   const createdKey = createKey(systemRandom, "free");
   await replaceKey(

@@ -3,7 +3,7 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import fc from "fast-check";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { createTestFolder } from "../../../../test/support/test-folder.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
@@ -76,20 +76,23 @@ async function storeKey(database: Database, plan: Plan, seed = 1) {
   return createdKey;
 }
 
-onStore("`find` returns the owner of a stored key, and the database contains only the key's hash", async (database) => {
-  const { key } = await storeKey(database, "pro");
-  const directory = createKeyDirectory({ database, clock: new FakeClock() });
-  assert.deepEqual(await find(directory, key), {
-    customerId: "cus-a",
-    plan: "pro",
-    keyId: "key-1",
-    allowance: PLAN_ALLOWANCES.pro,
-  });
-  const [row] = await database.query("select * from api_keys");
-  assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
-});
+eachDatabase(
+  "`find` returns the owner of a stored key, and the database contains only the key's hash",
+  async (database) => {
+    const { key } = await storeKey(database, "pro");
+    const directory = createKeyDirectory({ database, clock: new FakeClock() });
+    assert.deepEqual(await find(directory, key), {
+      customerId: "cus-a",
+      plan: "pro",
+      keyId: "key-1",
+      allowance: PLAN_ALLOWANCES.pro,
+    });
+    const [row] = await database.query("select * from api_keys");
+    assert.ok(!JSON.stringify(row).includes(key.slice(-20)));
+  },
+);
 
-onStore("an unknown key, or a key with a different plan in its prefix, is not found", async (database) => {
+eachDatabase("an unknown key, or a key with a different plan in its prefix, is not found", async (database) => {
   const directory = createKeyDirectory({ database, clock: new FakeClock() });
   assert.equal(await find(directory, createKey(seededRandom(2), "pro").key), null);
   const createdKey = createKey(seededRandom(3), "pro");
@@ -123,26 +126,29 @@ test("a hundred thousand keys are unique, and their characters are uniformly dis
   }
 });
 
-onStore("an active key has its customer's current plan; other keys are left out of the result", async (database) => {
-  const customers = ["active", "changed", "revoked", "canceled"].map((customerId) => ({
-    customerId,
-    plan: "free" as Plan,
-  }));
-  const store = (customer: { customerId: string; plan: Plan }, keyId: string) =>
-    replaceKey(database, customer, { ...createKey(systemRandom, "free"), keyId, name: "test" }, 0);
-  for (const customer of customers) await store(customer, `key-${customer.customerId}`);
-  await database.query("update customers set plan = 'pro' where customer_id = 'changed'");
-  await database.query("update customers set status = 'canceled' where customer_id = 'canceled'");
-  await store({ customerId: "revoked", plan: "free" }, "key-new");
-  const keyIds = ["key-active", "key-changed", "key-revoked", "key-canceled", "key-unknown"];
-  assert.deepEqual(
-    await findActivePlans(database, keyIds),
-    new Map([
-      ["key-active", "free"],
-      ["key-changed", "pro"],
-    ]),
-  );
-});
+eachDatabase(
+  "an active key has its customer's current plan; other keys are left out of the result",
+  async (database) => {
+    const customers = ["active", "changed", "revoked", "canceled"].map((customerId) => ({
+      customerId,
+      plan: "free" as Plan,
+    }));
+    const store = (customer: { customerId: string; plan: Plan }, keyId: string) =>
+      replaceKey(database, customer, { ...createKey(systemRandom, "free"), keyId, name: "test" }, 0);
+    for (const customer of customers) await store(customer, `key-${customer.customerId}`);
+    await database.query("update customers set plan = 'pro' where customer_id = 'changed'");
+    await database.query("update customers set status = 'canceled' where customer_id = 'canceled'");
+    await store({ customerId: "revoked", plan: "free" }, "key-new");
+    const keyIds = ["key-active", "key-changed", "key-revoked", "key-canceled", "key-unknown"];
+    assert.deepEqual(
+      await findActivePlans(database, keyIds),
+      new Map([
+        ["key-active", "free"],
+        ["key-changed", "pro"],
+      ]),
+    );
+  },
+);
 
 /** A database that counts its queries. */
 function createCountingDatabase(respond: () => Promise<never[]>): Database & { queries: number } {
@@ -173,7 +179,7 @@ test("concurrent look-ups share one query, malformed keys cause no query, and ca
   assert.equal(database.queries, 5);
 });
 
-onStore("unknown keys evict no valid key, and the latest unknown keys are cached", async (database) => {
+eachDatabase("unknown keys evict no valid key, and the latest unknown keys are cached", async (database) => {
   let queryCount = 0;
   const countingDatabase = {
     ...database,
@@ -332,7 +338,7 @@ test("key texts are cleared from memory after a second, even without further req
   assert.equal(clock.pending, 1);
 });
 
-onStore(
+eachDatabase(
   "only its owner can read the demo key file; keys survive restarts and are recreated if file or row is missing",
   async (database) => {
     const dataDir = await createTestFolder();

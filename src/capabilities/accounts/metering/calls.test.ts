@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { LightMyRequestResponse } from "fastify";
 import { caller, openMeteredServer } from "../../../../test/support/customers/metered-server.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { KEY_ROUTE } from "../../../../test/support/test-app.ts";
 import { toStoreError } from "../../../adapters/database/errors.ts";
 import { createMemoryQuotaJournal } from "../../../adapters/metering/quota-journal-memory.ts";
@@ -35,7 +35,7 @@ function parseMember(header: unknown, name: string): Readonly<Record<string, num
   );
 }
 
-onStore("200: each call, including HEAD and 304, is counted once in the tier of its route", async (store) => {
+eachDatabase("200: each call, including HEAD and 304, is counted once in the tier of its route", async (store) => {
   const { app, get, used } = await openMeteredServer(store, [PRO]);
   const first = await get("/listing", PRO);
   assert.equal(first.statusCode, 200);
@@ -48,20 +48,23 @@ onStore("200: each call, including HEAD and 304, is counted once in the tier of 
   assert.deepEqual(await used(PRO), { LISTING: 3, INSIGHT: 1, STRATEGY: 1, DEEP: 1 });
 });
 
-onStore("202: a call released by its handler is not counted, and a second release has no effect", async (store) => {
-  const { get, used } = await openMeteredServer(store, [SMALL]);
-  for (let attempt = 0; attempt < 10; attempt++) {
-    const reply = await get("/insight?status=202&given_back=true", SMALL);
-    assert.equal(reply.statusCode, 202);
-    assert.equal(parseMember(reply.headers.ratelimit, "insight")?.r, 3);
-  }
-  await get("/insight?status=202", SMALL);
-  // The handler has released the call, and the status releases it a second time.
-  assert.equal((await get("/insight?status=500&given_back=true", SMALL)).statusCode, 500);
-  assert.deepEqual(await used(SMALL), { ...NO_USAGE, INSIGHT: 1 });
-});
+eachDatabase(
+  "202: a call released by its handler is not counted, and a second release has no effect",
+  async (store) => {
+    const { get, used } = await openMeteredServer(store, [SMALL]);
+    for (let attempt = 0; attempt < 10; attempt++) {
+      const reply = await get("/insight?status=202&given_back=true", SMALL);
+      assert.equal(reply.statusCode, 202);
+      assert.equal(parseMember(reply.headers.ratelimit, "insight")?.r, 3);
+    }
+    await get("/insight?status=202", SMALL);
+    // The handler has released the call, and the status releases it a second time.
+    assert.equal((await get("/insight?status=500&given_back=true", SMALL)).statusCode, 500);
+    assert.deepEqual(await used(SMALL), { ...NO_USAGE, INSIGHT: 1 });
+  },
+);
 
-onStore(
+eachDatabase(
   "401: no response is counted in a quota; after 60 per minute, unknown keys get 429 and valid keys work",
   async (store) => {
     const { clock, get, used, reached } = await openMeteredServer(store, [PRO]);
@@ -86,7 +89,7 @@ onStore(
   },
 );
 
-onStore("401: concurrent requests receive at most 60 401 responses", async (store) => {
+eachDatabase("401: concurrent requests receive at most 60 401 responses", async (store) => {
   const slow = { authenticate: () => new Promise<null>((resolve) => setImmediate(() => resolve(null))) };
   const { get } = await openMeteredServer(store, [], { authentication: slow });
   const responses = await Promise.all(Array.from({ length: 200 }, () => get("/listing", PRO)));
@@ -95,7 +98,7 @@ onStore("401: concurrent requests receive at most 60 401 responses", async (stor
   assert.equal(statuses.filter((status) => status === 429).length, 140);
 });
 
-onStore(
+eachDatabase(
   "403: a call with a plan that is too low returns an upgrade link, uses no quota and counts in the minute limit",
   async (store) => {
     const { get, used, reached } = await openMeteredServer(store, [FREE]);
@@ -111,7 +114,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "429: the response for a used-up quota contains the tier, the usage, the reset date and an upgrade link",
   async (store) => {
     const { get, used, reached } = await openMeteredServer(store, [FREE]);
@@ -139,7 +142,7 @@ onStore(
   },
 );
 
-onStore("404, 409, 422, 500 and 503: the calls are not counted", async (store) => {
+eachDatabase("404, 409, 422, 500 and 503: the calls are not counted", async (store) => {
   const { get, used } = await openMeteredServer(store, [SMALL]);
   for (let attempt = 0; attempt < 4; attempt++) {
     for (const status of [404, 409, 500, 503]) {
@@ -152,7 +155,7 @@ onStore("404, 409, 422, 500 and 503: the calls are not counted", async (store) =
   assert.deepEqual(await used(SMALL), NO_USAGE);
 });
 
-onStore("429: Retry-After of a quota is in seconds if the operator has set this", async (store) => {
+eachDatabase("429: Retry-After of a quota is in seconds if the operator has set this", async (store) => {
   const { get } = await openMeteredServer(store, [FREE], { quotaRetryAfter: "seconds" });
   for (let call = 0; call < 10; call++) await get("/insight", FREE);
   const { statusCode, headers, body } = await get("/insight", FREE);
@@ -162,7 +165,7 @@ onStore("429: Retry-After of a quota is in seconds if the operator has set this"
   assert.match(resetsOn, /^\d{4}-\d{2}-01$/);
 });
 
-onStore("two limits in a RateLimit field never have the same name", async (store) => {
+eachDatabase("two limits in a RateLimit field never have the same name", async (store) => {
   const { get } = await openMeteredServer(store, [PRO]);
   for (const route of ["/listing", "/insight", "/strategy", "/signal", "/deep", "/uncounted"]) {
     const { headers } = await get(route, PRO);
@@ -175,7 +178,7 @@ onStore("two limits in a RateLimit field never have the same name", async (store
   }
 });
 
-onStore("429: the 31st request of a minute is not counted, and Retry-After is exact", async (store) => {
+eachDatabase("429: the 31st request of a minute is not counted, and Retry-After is exact", async (store) => {
   const { clock, get, used } = await openMeteredServer(store, [FREE, PRO]);
   for (let call = 0; call < 30; call++) {
     assert.equal((await get("/listing", FREE)).statusCode, 200);
@@ -195,7 +198,7 @@ onStore("429: the 31st request of a minute is not counted, and Retry-After is ex
   assert.deepEqual(await used(FREE), { ...NO_USAGE, LISTING: 31 });
 });
 
-onStore("429: Retry-After includes up to 10% jitter and is never less than the wait", async (store) => {
+eachDatabase("429: Retry-After includes up to 10% jitter and is never less than the wait", async (store) => {
   let draws = 0;
   const { get } = await openMeteredServer(store, [FREE], { uniform: () => (draws++ % 100) / 100 });
   for (let call = 0; call < 30; call++) await get("/listing", FREE);
@@ -218,7 +221,7 @@ onStore("429: Retry-After includes up to 10% jitter and is never less than the w
   }
 });
 
-onStore("429: the strategy class has its own limit of 5 per minute besides the general limit", async (store) => {
+eachDatabase("429: the strategy class has its own limit of 5 per minute besides the general limit", async (store) => {
   const { get } = await openMeteredServer(store, [PRO]);
   for (let call = 0; call < 5; call++) assert.equal((await get("/signal", PRO)).statusCode, 200);
   const rejected = await get("/signal", PRO);
@@ -230,14 +233,14 @@ onStore("429: the strategy class has its own limit of 5 per minute besides the g
   assert.equal((await get("/listing", PRO)).statusCode, 429);
 });
 
-onStore("503: no handler runs if the store cannot count the call", async (store) => {
+eachDatabase("503: no handler runs if the store cannot count the call", async (store) => {
   const fault = toStoreError(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
   const { get, reached } = await openMeteredServer({ ...store, query: () => Promise.reject(fault) }, [PRO]);
   assertUnavailable(await get("/listing", PRO));
   assert.deepEqual(reached, []);
 });
 
-onStore("503: no handler runs and no call is counted if the journal cannot be written", async (store) => {
+eachDatabase("503: no handler runs and no call is counted if the journal cannot be written", async (store) => {
   const failCommit = () => Promise.reject(new AppError("store_unavailable", "Calls cannot be counted at the moment."));
   const failOpen = { open: () => assert.fail("EROFS: read-only file system, write") };
   for (const fault of [failOpen, { committed: failCommit }]) {
@@ -249,7 +252,7 @@ onStore("503: no handler runs and no call is counted if the journal cannot be wr
   }
 });
 
-onStore("the RateLimit headers equal the number of further requests that are allowed", async (store) => {
+eachDatabase("the RateLimit headers equal the number of further requests that are allowed", async (store) => {
   const { clock, get } = await openMeteredServer(store, [SMALL]);
   const first = await get("/listing", SMALL);
   assert.equal(first.headers["ratelimit-policy"], '"general";q=100;w=60, "listing";q=5');
@@ -266,7 +269,7 @@ onStore("the RateLimit headers equal the number of further requests that are all
   assert.equal((await get("/uncounted", SMALL)).statusCode, 200);
 });
 
-onStore("counts exactly the successful calls among 600 concurrent ones", async (store) => {
+eachDatabase("counts exactly the successful calls among 600 concurrent ones", async (store) => {
   const busy = caller("busy-a", "enterprise", {
     quotas: { ...PLAN_ALLOWANCES.pro.quotas, LISTING: 300 },
     rateLimits: { general: 10_000, strategy: 5 },
@@ -281,7 +284,7 @@ onStore("counts exactly the successful calls among 600 concurrent ones", async (
   assert.ok(succeeded > 0 && succeeded <= 300);
 });
 
-onStore("a call is counted if its client disconnects after the work started", async (store) => {
+eachDatabase("a call is counted if its client disconnects after the work started", async (store) => {
   const started = Promise.withResolvers<void>();
   const work = Promise.withResolvers<void>();
   const { app, used } = await openMeteredServer(store, [SMALL]);

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { test } from "node:test";
 import { isStoreUnavailable } from "../../../../test/support/asserts/error-code.ts";
 import { ACCOUNT, startQuotaNode, takeAll, waitForUsage } from "../../../../test/support/customers/quota-nodes.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { createTestFolder } from "../../../../test/support/test-folder.ts";
 import { openQuotaJournal } from "../../../adapters/metering/quota-journal-file.ts";
 import { AppError } from "../../../domain/errors.ts";
@@ -12,7 +12,7 @@ import { DAY_MS } from "../../../lib/durations.ts";
 import type { QuotaCharge } from "./quota-meter.ts";
 import { createQuotaStore, type QuotaStore } from "./quota-store.ts";
 
-onStore("a node that stops during a grant returns the granted units", async (database) => {
+eachDatabase("a node that stops during a grant returns the granted units", async (database) => {
   const { meter, store } = await startQuotaNode(database);
   const pending = meter.take(ACCOUNT, 1_000);
   await meter.stop();
@@ -21,7 +21,7 @@ onStore("a node that stops during a grant returns the granted units", async (dat
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
 });
 
-onStore("a released unit can be taken again, both from an open and from a closed block", async (database) => {
+eachDatabase("a released unit can be taken again, both from an open and from a closed block", async (database) => {
   const { meter, clock, store } = await startQuotaNode(database);
   for (const limit of [200, 10]) {
     await database.query("truncate quota_months, quota_blocks");
@@ -38,7 +38,7 @@ onStore("a released unit can be taken again, both from an open and from a closed
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 10 });
 });
 
-onStore("if the store fails or its response is lost, a released unit is freed exactly once", async (database) => {
+eachDatabase("if the store fails or its response is lost, a released unit is freed exactly once", async (database) => {
   const realStore = createQuotaStore(database);
   const faults = ["refused", "response lost", "response lost"];
   const store: QuotaStore = {
@@ -60,7 +60,7 @@ onStore("if the store fails or its response is lost, a released unit is freed ex
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 8 });
 });
 
-onStore("after concurrent usage queries, each block still has a separate journal slot", async (database) => {
+eachDatabase("after concurrent usage queries, each block still has a separate journal slot", async (database) => {
   const { meter: killed, store, restart } = await startQuotaNode(database);
   const limit = 1_000;
   // The first block is used up and not yet returned to the store.
@@ -74,7 +74,7 @@ onStore("after concurrent usage queries, each block still has a separate journal
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 129, DEEP: 7 });
 });
 
-onStore("a lowered limit applies immediately and includes units taken before the change", async (database) => {
+eachDatabase("a lowered limit applies immediately and includes units taken before the change", async (database) => {
   const { meter, clock, store } = await startQuotaNode(database);
   assert.equal((await takeAll(meter, 1_000, 70)).length, 70);
   assert.equal((await takeAll(meter, 80)).length, 10);
@@ -87,7 +87,7 @@ onStore("a lowered limit applies immediately and includes units taken before the
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
 });
 
-onStore("503: if the journal cannot be written, no unit is served and no block is reserved", async (database) => {
+eachDatabase("503: if the journal cannot be written, no unit is served and no block is reserved", async (database) => {
   let isBroken = true;
   let storeRequests = 0;
   const realStore = createQuotaStore(database);
@@ -133,7 +133,7 @@ test("a journal slot that could not be written is reused for the next block", as
   journal.end();
 });
 
-onStore("blocks of a lost grant response are returned, blocks of a pending grant are not", async (database) => {
+eachDatabase("blocks of a lost grant response are returned, blocks of a pending grant are not", async (database) => {
   const realStore = createQuotaStore(database);
   let isResponseLost = true;
   let deliverResponse: () => void = () => {};
@@ -172,7 +172,7 @@ onStore("blocks of a lost grant response are returned, blocks of a pending grant
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1 });
 });
 
-onStore(
+eachDatabase(
   "usage is exact while blocks are open, and exactly `remaining` further units can be taken",
   async (database) => {
     const { meter } = await startQuotaNode(database);
@@ -185,7 +185,7 @@ onStore(
   },
 );
 
-onStore("quotas are separate for each month, customer and tier", async (database) => {
+eachDatabase("quotas are separate for each month, customer and tier", async (database) => {
   const { meter } = await startQuotaNode(database);
   await database.query(
     `insert into quota_months values ('cus-a', (date_trunc('month', now() at time zone 'utc') - interval '1 month')::date, 'INSIGHT', 5, 1)`,
@@ -197,7 +197,7 @@ onStore("quotas are separate for each month, customer and tier", async (database
   await meter.stop();
 });
 
-onStore("a block cannot be used after the end of its month", async (database) => {
+eachDatabase("a block cannot be used after the end of its month", async (database) => {
   const { meter, clock } = await startQuotaNode(database);
   const first = await meter.take(ACCOUNT, 1_000);
   assert.ok(first.isAllowed && first.resetsInMs > 0 && first.resetsInMs <= 31 * DAY_MS);

@@ -8,10 +8,10 @@ import {
   takeAll,
   waitForUsage,
 } from "../../../../test/support/customers/quota-nodes.ts";
-import { embeddedDatabase, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, embeddedDatabase } from "../../../../test/support/databases.ts";
 import type { QuotaCharge, QuotaMeter } from "./quota-meter.ts";
 
-onStore("64 concurrent callers on each of three nodes take exactly the limit", async (database) => {
+eachDatabase("64 concurrent callers on each of three nodes take exactly the limit", async (database) => {
   const { meters, store } = await startQuotaNodes(database, 3);
   const limit = 1_000;
   const caller = async (meter: QuotaMeter) => {
@@ -28,7 +28,7 @@ onStore("64 concurrent callers on each of three nodes take exactly the limit", a
   assert.equal((await store.usage(ACCOUNT.customerId)).used.INSIGHT, limit);
 });
 
-onStore("a stopped node returns its unused units, and other nodes can take them", async (database) => {
+eachDatabase("a stopped node returns its unused units, and other nodes can take them", async (database) => {
   const { meters, store } = await startQuotaNodes(database, 2);
   const [first, second] = meters;
   assert.equal((await takeAll(first, 200, 10)).length, 10);
@@ -39,7 +39,7 @@ onStore("a stopped node returns its unused units, and other nodes can take them"
   await second.stop();
 });
 
-onStore("a restarted node recovers blocks that were granted just before it was killed", async (database) => {
+eachDatabase("a restarted node recovers blocks that were granted just before it was killed", async (database) => {
   const { meters, store, restart, idOf } = await startQuotaNodes(database, 2);
   const [killed, other] = meters;
   assert.equal((await takeAll(killed, 1_000, 10)).length, 10);
@@ -54,7 +54,7 @@ onStore("a restarted node recovers blocks that were granted just before it was k
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
 });
 
-onStore("a busy account receives several blocks per request, and each unit is served once", async (database) => {
+eachDatabase("a busy account receives several blocks per request, and each unit is served once", async (database) => {
   const { meters, store } = await startQuotaNodes(database, 2);
   const [first, second] = meters;
   const limit = 20_000;
@@ -76,7 +76,7 @@ onStore("a busy account receives several blocks per request, and each unit is se
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: limit });
 });
 
-onStore("a killed and restarted node loses no unit and serves no unit twice", async (database) => {
+eachDatabase("a killed and restarted node loses no unit and serves no unit twice", async (database) => {
   const { meters, store, restart } = await startQuotaNodes(database, 2);
   const [killed, other] = meters;
   assert.equal((await takeAll(killed, 1_000, 100)).length, 100);
@@ -89,7 +89,7 @@ onStore("a killed and restarted node loses no unit and serves no unit twice", as
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
 });
 
-onStore("all units of a disconnected node's blocks count as used until it returns", async (database) => {
+eachDatabase("all units of a disconnected node's blocks count as used until it returns", async (database) => {
   const { meters, store, restart } = await startQuotaNodes(database, 2);
   const [killed, other] = meters;
   assert.equal((await takeAll(killed, 1_000, 70)).length, 70);
@@ -104,7 +104,7 @@ onStore("all units of a disconnected node's blocks count as used until it return
   assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 1_000 });
 });
 
-onStore("a dead node's blocks are deleted after their month and lease have ended", async (database) => {
+eachDatabase("a dead node's blocks are deleted after their month and lease have ended", async (database) => {
   const { meter: killed, store } = await startQuotaNode(database);
   await takeAll(killed, 1_000, 70);
   await database.query("update quota_blocks set month = month - interval '1 month'");
@@ -113,7 +113,7 @@ onStore("a dead node's blocks are deleted after their month and lease have ended
   assert.equal(await store.sweep(), 2);
 });
 
-onStore("units released at the limit are immediately available to another node", async (database) => {
+eachDatabase("units released at the limit are immediately available to another node", async (database) => {
   const { meters, store } = await startQuotaNodes(database, 2);
   const [first, second] = meters;
   // Takes exactly 10 units, so the block of the last unit is still open.
@@ -124,22 +124,25 @@ onStore("units released at the limit are immediately available to another node",
   for (const meter of meters) await meter.stop();
 });
 
-onStore("a journal settles only the blocks of its node, and never with fewer units than reported", async (database) => {
-  const { meters, store, idOf, restart } = await startQuotaNodes(database, 2);
-  const [first, other] = meters;
-  assert.equal((await takeAll(first, 1_000, 20)).length, 20);
-  assert.equal((await takeAll(other, 1_000, 20)).length, 20);
-  for (const meter of meters) await meter.usage(ACCOUNT.customerId);
-  const blocks = await database.query<{ block_id: number }>("select block_id from quota_blocks");
-  // A journal that is outdated or of another database: it contains both blocks with fewer units than spent.
-  const recovered = blocks.map(({ block_id: blockId }) => ({ blockId, spent: 5 }));
-  await store.returnBlocksOfDeadNode(idOf(0), recovered);
-  assert.equal((await database.query("select * from quota_blocks")).length, 1);
-  assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 40 });
-  const restarted = await restart(0);
-  assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
-  for (const meter of [restarted, other]) await meter.stop();
-});
+eachDatabase(
+  "a journal settles only the blocks of its node, and never with fewer units than reported",
+  async (database) => {
+    const { meters, store, idOf, restart } = await startQuotaNodes(database, 2);
+    const [first, other] = meters;
+    assert.equal((await takeAll(first, 1_000, 20)).length, 20);
+    assert.equal((await takeAll(other, 1_000, 20)).length, 20);
+    for (const meter of meters) await meter.usage(ACCOUNT.customerId);
+    const blocks = await database.query<{ block_id: number }>("select block_id from quota_blocks");
+    // A journal that is outdated or of another database: it contains both blocks with fewer units than spent.
+    const recovered = blocks.map(({ block_id: blockId }) => ({ blockId, spent: 5 }));
+    await store.returnBlocksOfDeadNode(idOf(0), recovered);
+    assert.equal((await database.query("select * from quota_blocks")).length, 1);
+    assert.deepEqual((await store.usage(ACCOUNT.customerId)).used, { INSIGHT: 40 });
+    const restarted = await restart(0);
+    assert.equal((await takeAll(restarted, 1_000)).length + (await takeAll(other, 1_000)).length, 960);
+    for (const meter of [restarted, other]) await meter.stop();
+  },
+);
 
 test("for any order of takes, releases, kills and maintenance on three nodes, usage is exact and within the limit", async () => {
   const database = await embeddedDatabase();

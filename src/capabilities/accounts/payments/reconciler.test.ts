@@ -9,12 +9,12 @@ import {
   RESPONSE,
   UNKNOWN,
 } from "../../../../test/support/customers/payment-ledger.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { recordingLog } from "../../../../test/support/test-app.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { deleteOldPayments } from "./queries.ts";
 
-onStore(
+eachDatabase(
   "stored responses are deleted after one hour, and payments are deleted after their retention",
   async (database) => {
     const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
@@ -35,31 +35,35 @@ onStore(
   },
 );
 
-onStore("`tries` counts only attempts of the reconciler, which logs one error for the operator", async (database) => {
-  const ledger = openLedger(database);
-  const { log, lines } = recordingLog();
-  const { service, reconciler } = ledger.addNode(log);
-  const [payment] = await leaveUnknown(ledger, service, 1);
-  if (payment === undefined) throw new Error("unreachable");
-  const tries = async () => (await database.query<{ tries: number }>("select tries from payments"))[0]?.tries;
-  for (let attempt = 0; attempt < 20; attempt++) await assert.rejects(service.begin(payment, AFTER, REQUEST), UNKNOWN);
-  assert.equal(await tries(), 0);
-  const errors = () => lines.filter(({ level }) => level === "error").length;
-  for (let round = 1; round <= 30; round++) {
+eachDatabase(
+  "`tries` counts only attempts of the reconciler, which logs one error for the operator",
+  async (database) => {
+    const ledger = openLedger(database);
+    const { log, lines } = recordingLog();
+    const { service, reconciler } = ledger.addNode(log);
+    const [payment] = await leaveUnknown(ledger, service, 1);
+    if (payment === undefined) throw new Error("unreachable");
+    const tries = async () => (await database.query<{ tries: number }>("select tries from payments"))[0]?.tries;
+    for (let attempt = 0; attempt < 20; attempt++)
+      await assert.rejects(service.begin(payment, AFTER, REQUEST), UNKNOWN);
+    assert.equal(await tries(), 0);
+    const errors = () => lines.filter(({ level }) => level === "error").length;
+    for (let round = 1; round <= 30; round++) {
+      ledger.cluster.clock.jumpWallClock(601_000);
+      await reconciler.runOnce();
+      assert.equal(await tries(), round);
+      assert.equal(errors(), round < 12 ? 0 : 1);
+      assert.equal(reconciler.unknownCount, 1);
+    }
+    ledger.facilitator.reported = null;
     ledger.cluster.clock.jumpWallClock(601_000);
     await reconciler.runOnce();
-    assert.equal(await tries(), round);
-    assert.equal(errors(), round < 12 ? 0 : 1);
-    assert.equal(reconciler.unknownCount, 1);
-  }
-  ledger.facilitator.reported = null;
-  ledger.cluster.clock.jumpWallClock(601_000);
-  await reconciler.runOnce();
-  await reconciler.runOnce();
-  assert.deepEqual([reconciler.unknownCount, service.counts.reserved, service.counts.settled], [0, 1, 1]);
-});
+    await reconciler.runOnce();
+    assert.deepEqual([reconciler.unknownCount, service.counts.reserved, service.counts.settled], [0, 1, 1]);
+  },
+);
 
-onStore("a facilitator timeout does not delay other settlements, the sweep or the stop", async (database) => {
+eachDatabase("a facilitator timeout does not delay other settlements, the sweep or the stop", async (database) => {
   const ledger = openLedger(database);
   const { cluster, facilitator, states } = ledger;
   const { service, reconciler } = ledger.addNode();
@@ -78,7 +82,7 @@ onStore("a facilitator timeout does not delay other settlements, the sweep or th
   assert.deepEqual([leased.length, await states()], [0, ["unknown", "unknown", "unknown", "released"]]);
 });
 
-onStore("requests to an unresponsive facilitator are aborted within the lease and retried", async (database) => {
+eachDatabase("requests to an unresponsive facilitator are aborted within the lease and retried", async (database) => {
   const ledger = openLedger(database);
   const { service, reconciler } = ledger.addNode();
   await leaveUnknown(ledger, service, 1);
@@ -90,7 +94,7 @@ onStore("requests to an unresponsive facilitator are aborted within the lease an
   await reconciler.stop();
 });
 
-onStore("deletes old payments in several batches if they exceed one batch", async (database) => {
+eachDatabase("deletes old payments in several batches if they exceed one batch", async (database) => {
   const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
   const { node, service } = addNode();
   facilitator.verdict = { isValid: false, reason: "insufficient_funds" };

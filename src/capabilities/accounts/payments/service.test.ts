@@ -9,7 +9,7 @@ import {
   REQUEST,
   RESPONSE,
 } from "../../../../test/support/customers/payment-ledger.ts";
-import { onPostgres, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
 import type { Payment } from "./model.ts";
 
 onPostgres("of 1,000 concurrent identical payments on three nodes, exactly one begins a run", async (database) => {
@@ -27,23 +27,26 @@ onPostgres("of 1,000 concurrent identical payments on three nodes, exactly one b
   assert.deepEqual([facilitator.verifyRequests, facilitator.settleRequests, await states()], [1, 0, ["verified"]]);
 });
 
-onStore("if a node dies before the charge, the payment can be used again after its lease expires", async (database) => {
-  const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
-  const [killed, other] = [addNode(), addNode()];
-  const payment = newPayment();
-  const lostRun = await beginRun(killed.service, payment);
-  killed.node.kill();
-  await assert.rejects(other.service.begin(payment, AFTER, REQUEST), IN_PROGRESS);
-  await cluster.advance(91_000);
-  await other.reconciler.runOnce();
-  assert.deepEqual(await states(), ["released"]);
-  const current = await beginRun(other.service, payment);
-  assert.notEqual(current.lease.attempt, lostRun.lease.attempt);
-  await other.service.deliver(current, RESPONSE);
-  assert.equal(facilitator.settleRequests, 1);
-});
+eachDatabase(
+  "if a node dies before the charge, the payment can be used again after its lease expires",
+  async (database) => {
+    const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
+    const [killed, other] = [addNode(), addNode()];
+    const payment = newPayment();
+    const lostRun = await beginRun(killed.service, payment);
+    killed.node.kill();
+    await assert.rejects(other.service.begin(payment, AFTER, REQUEST), IN_PROGRESS);
+    await cluster.advance(91_000);
+    await other.reconciler.runOnce();
+    assert.deepEqual(await states(), ["released"]);
+    const current = await beginRun(other.service, payment);
+    assert.notEqual(current.lease.attempt, lostRun.lease.attempt);
+    await other.service.deliver(current, RESPONSE);
+    assert.equal(facilitator.settleRequests, 1);
+  },
+);
 
-onStore("a payment with an expired lease is taken over without waiting for the reconciler", async (database) => {
+eachDatabase("a payment with an expired lease is taken over without waiting for the reconciler", async (database) => {
   const { cluster, addNode, newPayment } = openLedger(database);
   const [slow, other] = [addNode(), addNode()];
   const payment = newPayment();
@@ -55,7 +58,7 @@ onStore("a payment with an expired lease is taken over without waiting for the r
   await other.service.deliver(current, RESPONSE);
 });
 
-onStore("a payment charged before the handler is a credit until one response is delivered", async (database) => {
+eachDatabase("a payment charged before the handler is a credit until one response is delivered", async (database) => {
   const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
   const [killed, other] = [addNode(), addNode()];
   const payment = newPayment();
@@ -74,7 +77,7 @@ onStore("a payment charged before the handler is a credit until one response is 
   assert.equal(facilitator.settleRequests, 1);
 });
 
-onStore("an authorization with a reused nonce is rejected and gets no stored response", async (database) => {
+eachDatabase("an authorization with a reused nonce is rejected and gets no stored response", async (database) => {
   const { addNode, newPayment } = openLedger(database);
   const { service } = addNode();
   const payment = newPayment();
@@ -83,7 +86,7 @@ onStore("an authorization with a reused nonce is rejected and gets no stored res
   await assert.rejects(service.begin(reused, AFTER, REQUEST), isRejection("payment_already_used"));
 });
 
-onStore(
+eachDatabase(
   "if a payment expires during its run, a repeated request is rejected with `payment_in_progress`",
   async (database) => {
     const { cluster, addNode, newPayment } = openLedger(database);

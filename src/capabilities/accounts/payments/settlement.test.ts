@@ -11,41 +11,44 @@ import {
   transactionOf,
   UNKNOWN,
 } from "../../../../test/support/customers/payment-ledger.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import type { Payment } from "./model.ts";
 
-onStore("if a node dies while settling, the payer is charged once and can redeem the payment", async (database) => {
-  for (const wasCharged of [true, false]) {
-    await database.query("delete from payments");
-    const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
-    const [killed, other] = [addNode(), addNode()];
-    const payment = newPayment();
-    const run = await beginRun(killed.service, payment);
-    facilitator.charges = wasCharged;
-    const settle = facilitator.settle.bind(facilitator);
-    facilitator.settle = async (signed) => {
-      killed.node.kill();
-      return settle(signed as Payment);
-    };
-    void killed.service.deliver(run, RESPONSE).catch(() => {});
-    await cluster.settle();
-    facilitator.settle = settle;
-    facilitator.charges = true;
-    assert.deepEqual(await states(), ["settling"]);
-    await assert.rejects(other.service.begin(payment, AFTER, REQUEST), IN_PROGRESS);
-    await cluster.advance(91_000);
-    await other.reconciler.runOnce();
-    assert.deepEqual(await states(), ["settled"], "settled by a retry with the same authorization");
-    assert.equal(facilitator.charged.size, 1);
-    const credit = await beginRun(other.service, payment);
-    assert.equal(credit.settlement?.transaction, transactionOf(payment.authorization.nonce));
-    const requests = facilitator.settleRequests;
-    await other.service.deliver(credit, RESPONSE);
-    assert.equal(facilitator.settleRequests, requests, "a charged payment is not settled again");
-  }
-});
+eachDatabase(
+  "if a node dies while settling, the payer is charged once and can redeem the payment",
+  async (database) => {
+    for (const wasCharged of [true, false]) {
+      await database.query("delete from payments");
+      const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
+      const [killed, other] = [addNode(), addNode()];
+      const payment = newPayment();
+      const run = await beginRun(killed.service, payment);
+      facilitator.charges = wasCharged;
+      const settle = facilitator.settle.bind(facilitator);
+      facilitator.settle = async (signed) => {
+        killed.node.kill();
+        return settle(signed as Payment);
+      };
+      void killed.service.deliver(run, RESPONSE).catch(() => {});
+      await cluster.settle();
+      facilitator.settle = settle;
+      facilitator.charges = true;
+      assert.deepEqual(await states(), ["settling"]);
+      await assert.rejects(other.service.begin(payment, AFTER, REQUEST), IN_PROGRESS);
+      await cluster.advance(91_000);
+      await other.reconciler.runOnce();
+      assert.deepEqual(await states(), ["settled"], "settled by a retry with the same authorization");
+      assert.equal(facilitator.charged.size, 1);
+      const credit = await beginRun(other.service, payment);
+      assert.equal(credit.settlement?.transaction, transactionOf(payment.authorization.nonce));
+      const requests = facilitator.settleRequests;
+      await other.service.deliver(credit, RESPONSE);
+      assert.equal(facilitator.settleRequests, requests, "a charged payment is not settled again");
+    }
+  },
+);
 
-onStore(
+eachDatabase(
   "the response of an unknown settlement is stored and replayed after the settlement is confirmed",
   async (database) => {
     const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
@@ -68,7 +71,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "after an unknown settlement the payment pays for one different request; the stored response is then deleted",
   async (database) => {
     const { addNode, newPayment, facilitator } = openLedger(database);
@@ -89,7 +92,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "a payment that the chain reports as void is rejected; without a chain response, the payment stays unknown",
   async (database) => {
     const { addNode, newPayment, facilitator, states } = openLedger(database, { hasChain: true });
@@ -109,7 +112,7 @@ onStore(
   },
 );
 
-onStore("a transfer on the chain overrides the facilitator's rejection", async (database) => {
+eachDatabase("a transfer on the chain overrides the facilitator's rejection", async (database) => {
   const { addNode, newPayment, facilitator, states } = openLedger(database, { hasChain: true });
   const { service } = addNode();
   facilitator.reported = { kind: "rejected", reason: "insufficient_funds" };
@@ -119,7 +122,7 @@ onStore("a transfer on the chain overrides the facilitator's rejection", async (
   assert.deepEqual(await states(), ["delivered"]);
 });
 
-onStore("a store failure after the charge request is reported as settlement_unknown", async (database) => {
+eachDatabase("a store failure after the charge request is reported as settlement_unknown", async (database) => {
   const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
   const { node, service, reconciler } = addNode();
   const settle = facilitator.settle.bind(facilitator);
@@ -142,7 +145,7 @@ onStore("a store failure after the charge request is reported as settlement_unkn
   assert.equal(facilitator.charged.size, 2);
 });
 
-onStore("a store failure while reusing a charged payment is reported as settlement_unknown", async (database) => {
+eachDatabase("a store failure while reusing a charged payment is reported as settlement_unknown", async (database) => {
   const { addNode, newPayment } = openLedger(database);
   const { node, service } = addNode();
   const payment = newPayment();
@@ -155,7 +158,7 @@ onStore("a store failure while reusing a charged payment is reported as settleme
   await assert.rejects(service.begin(payment, BEFORE, REQUEST), UNKNOWN);
 });
 
-onStore(
+eachDatabase(
   "the stored response of an unknown settlement is not replayed after one hour; the call runs again",
   async (database) => {
     const { cluster, addNode, newPayment, facilitator } = openLedger(database);

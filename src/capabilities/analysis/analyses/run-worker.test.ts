@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { analysisTest, openHarness } from "../../../../test/support/analyses/analysis-harness.ts";
 import { ScriptedResearch, sampleOutcome, slowResearch } from "../../../../test/support/analyses/scripted-research.ts";
 import { unmoved } from "../../../../test/support/analyses/unmoved.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { interruptible } from "../../../../test/support/interruptible-database.ts";
 import { eventually } from "../../../../test/support/service-process.ts";
 import type { Quote } from "../../../domain/market.ts";
@@ -281,7 +281,7 @@ analysisTest("a shutdown returns active runs to the queue without counting their
   assert.equal((await second.ended(analysisId)).status, "complete");
 });
 
-onStore("an outage of the store ends neither the worker nor a run, and a stop during it returns", async (real) => {
+eachDatabase("an outage of the store ends neither the worker nor a run, and a stop during it returns", async (real) => {
   const { state, database } = interruptible(real);
   const researchRunner = slowResearch(50);
   const { app, listMarket, ended } = await openHarness(database, { analyses: { researchRunner } });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { assertNear } from "../../../../test/support/asserts/assert-near.ts";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
-import { onEmbedded, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { AppError } from "../../../domain/errors.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -100,7 +100,7 @@ async function open(real: Database) {
 
 const HORIZON_NAMES = ["under_24h", "1d_7d", "7d_30d", "30d_90d", "over_90d"];
 
-onStore("200: without settled markets all scores are null, and the ten bins are empty", async (database) => {
+eachDatabase("200: without settled markets all scores are null, and the ten bins are empty", async (database) => {
   const { call, storeAnalysis } = await open(database);
   await storeAnalysis();
   const { status, json, headers } = await call("GET", PATH);
@@ -139,7 +139,7 @@ onStore("200: without settled markets all scores are null, and the ten bins are 
   });
 });
 
-onStore("200: probabilities, and prices at the same times, are scored against the results", async (database) => {
+eachDatabase("200: probabilities, and prices at the same times, are scored against the results", async (database) => {
   const { get, storeAnalysis, settle } = await open(database);
   await storeAnalysis({ marketId: "m-1", probability: 0.8, marketPrice: 0.6, category: "Sports" });
   await storeAnalysis({ marketId: "m-2", probability: 0.3, marketPrice: 0.4, recommendation: "BUY_NO" });
@@ -171,7 +171,7 @@ onStore("200: probabilities, and prices at the same times, are scored against th
   );
 });
 
-onStore("200: the latest analysis per market and horizon counts", async (database) => {
+eachDatabase("200: the latest analysis per market and horizon counts", async (database) => {
   const { get, storeAnalysis, settle } = await open(database);
   const leads = [1, 2, 24 * HOUR_MS - 1, DAY_MS, 2 * DAY_MS, 7 * DAY_MS, 30 * DAY_MS, 90 * DAY_MS, 300 * DAY_MS];
   for (const [index, leadMs] of leads.entries()) await storeAnalysis({ leadMs, probability: (index + 1) / 10 });
@@ -188,7 +188,7 @@ onStore("200: the latest analysis per market and horizon counts", async (databas
   }
 });
 
-onStore("200: an analysis at or after the resolution does not count", async (database) => {
+eachDatabase("200: an analysis at or after the resolution does not count", async (database) => {
   const { get, storeAnalysis, settle } = await open(database);
   await storeAnalysis({ leadMs: 0, probability: 0.99 });
   await storeAnalysis({ leadMs: -1, probability: 0.99 });
@@ -197,7 +197,7 @@ onStore("200: an analysis at or after the resolution does not count", async (dat
   assert.equal((await get()).sample_size, 0);
 });
 
-onStore(
+eachDatabase(
   "200: if the venue reports a resolution time after the recording, analyses after the recording do not count",
   async (database) => {
     const { get, storeAnalysis, settle } = await open(database);
@@ -210,7 +210,7 @@ onStore(
   },
 );
 
-onStore("200: the latest settlement of a market counts", async (database) => {
+eachDatabase("200: the latest settlement of a market counts", async (database) => {
   const { get, storeAnalysis, settle, clock } = await open(database);
   await storeAnalysis({ probability: 0.8 });
   await settle("m-1", { outcome: "yes" });
@@ -225,7 +225,7 @@ onStore("200: the latest settlement of a market counts", async (database) => {
   assert.equal(json.by_horizon[0].sample_size, COPIES);
 });
 
-onStore(
+eachDatabase(
   "200: void markets without a value do not count, and partial settlements count with their payout",
   async (database) => {
     const { get, storeAnalysis, settle } = await open(database);
@@ -243,7 +243,7 @@ onStore(
   },
 );
 
-onStore("200: category and period select markets, and an empty selection has no scores", async (database) => {
+eachDatabase("200: category and period select markets, and an empty selection has no scores", async (database) => {
   const { get, storeAnalysis, settle } = await open(database);
   for (const [marketId, category, ageDays] of [
     ["m-1", "Sports", 3],
@@ -267,7 +267,7 @@ onStore("200: category and period select markets, and an empty selection has no 
   assert.deepEqual([sample_size, category, period, brier_score, by_category], [0, "Weather", "7d", null, []]);
 });
 
-onStore("200: live mode scores the reported trades of at least three agents", async (database) => {
+eachDatabase("200: live mode scores the reported trades of at least three agents", async (database) => {
   const { get, storeReport, storeAnalysis, settle, clock } = await open(database);
   await settle("m-1", { outcome: "yes" });
   await storeAnalysis({ category: "Crypto" });
@@ -293,7 +293,7 @@ onStore("200: live mode scores the reported trades of at least three agents", as
   assert.equal((await get()).sample_size, COPIES);
 });
 
-onStore(
+eachDatabase(
   "200: markets of one event or of a matched pair are one question, and below 30 there are counts only",
   async (database) => {
     const { get, storeAnalysis, settle, clock } = await open(database);
@@ -323,7 +323,7 @@ onStore(
   },
 );
 
-onStore("200: 4,500 markets are read in pages and scored on a worker thread", async (database) => {
+eachDatabase("200: 4,500 markets are read in pages and scored on a worker thread", async (database) => {
   const { get } = await open(database);
   const markets = 4_500;
   await database.query(

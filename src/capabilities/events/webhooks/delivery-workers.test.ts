@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import { onPostgres, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
 import { openReceiver } from "../../../../test/support/webhooks/event-receiver.ts";
 import { ok, toAttempt } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { createLoopbackWebhookOut } from "../../../../test/support/webhooks/loopback-webhook-out.ts";
@@ -31,26 +31,29 @@ function createHangingOut(): WebhookOut & { readonly held: WebhookRequest[]; rea
   };
 }
 
-onStore("10 endpoints that never answer do not delay 40 others, and have at most 4 attempts each", async (database) => {
-  const out = createHangingOut();
-  const { register, append, start } = await openWebhooks(database, { out });
-  await database.query(
-    "insert into customers (customer_id, plan, status, created_at) values ('cus-all', 'pro', 'active', now())",
-  );
-  for (let index = 0; index < 50; index++) {
-    await register(`https://example.org/${index < 10 ? "dead" : "ok"}/${index}`);
-    // An account has at most 10 webhooks.
-    await database.query("update webhooks set customer_id = 'cus-all'");
-  }
-  start();
-  await append(20);
-  await waitFor(() => out.answered.length === 40 * 20);
-  const heldPerUrl = Map.groupBy(out.held, ({ url }) => url);
-  for (const [url, requests] of heldPerUrl) assert.ok(requests.length <= 4, url);
-  await out.close();
-});
+eachDatabase(
+  "10 endpoints that never answer do not delay 40 others, and have at most 4 attempts each",
+  async (database) => {
+    const out = createHangingOut();
+    const { register, append, start } = await openWebhooks(database, { out });
+    await database.query(
+      "insert into customers (customer_id, plan, status, created_at) values ('cus-all', 'pro', 'active', now())",
+    );
+    for (let index = 0; index < 50; index++) {
+      await register(`https://example.org/${index < 10 ? "dead" : "ok"}/${index}`);
+      // An account has at most 10 webhooks.
+      await database.query("update webhooks set customer_id = 'cus-all'");
+    }
+    start();
+    await append(20);
+    await waitFor(() => out.answered.length === 40 * 20);
+    const heldPerUrl = Map.groupBy(out.held, ({ url }) => url);
+    for (const [url, requests] of heldPerUrl) assert.ok(requests.length <= 4, url);
+    await out.close();
+  },
+);
 
-onStore("nothing is sent to a webhook that is deleted during many retries", async (database) => {
+eachDatabase("nothing is sent to a webhook that is deleted during many retries", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(500).end());
   const harness = await openWebhooks(database, { retryDelaysMs: Array<number>(1_000).fill(1) });
   const { webhookId } = await harness.register(receiver.url);
@@ -70,7 +73,7 @@ onStore("nothing is sent to a webhook that is deleted during many retries", asyn
   assert.deepEqual(await database.query("select 1 from webhook_deliveries where webhook_id = $1", [webhookId]), []);
 });
 
-onStore("a disabled webhook receives nothing, and its retries are canceled", async (database) => {
+eachDatabase("a disabled webhook receives nothing, and its retries are canceled", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(500).end());
   const harness = await openWebhooks(database, { retryDelaysMs: Array<number>(1_000).fill(1) });
   const { webhookId } = await harness.register(receiver.url);
@@ -92,7 +95,7 @@ onStore("a disabled webhook receives nothing, and its retries are canceled", asy
   assert.deepEqual(receiver.idsOn("/").slice(count), ["6"]);
 });
 
-onStore("pending attempts of disabled endpoints do not block other endpoints", async (database) => {
+eachDatabase("pending attempts of disabled endpoints do not block other endpoints", async (database) => {
   const out = createHangingOut();
   const harness = await openWebhooks(database, { out });
   await harness.register("https://example.org/ok/0");
@@ -111,7 +114,7 @@ onStore("pending attempts of disabled endpoints do not block other endpoints", a
   await out.close();
 });
 
-onStore("after a change of the event types, every later event of the new types is delivered", async (database) => {
+eachDatabase("after a change of the event types, every later event of the new types is delivered", async (database) => {
   const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   const { webhookId } = await harness.register(receiver.url);
@@ -124,7 +127,7 @@ onStore("after a change of the event types, every later event of the new types i
   assert.deepEqual(receiver.idsOn("/"), ["1", "2", "3", "4"]);
 });
 
-onStore("410 disables the webhook", async (database) => {
+eachDatabase("410 disables the webhook", async (database) => {
   const receiver = await openReceiver((response) => response.writeHead(410).end());
   const harness = await openWebhooks(database);
   await harness.register(receiver.url);
@@ -136,7 +139,7 @@ onStore("410 disables the webhook", async (database) => {
   assert.deepEqual([webhook?.failureCount, receiver.requests.length], [1, 1]);
 });
 
-onStore(
+eachDatabase(
   "during a rotation both secrets verify; without a rotation only the current secret verifies",
   async (database) => {
     const receiver = await openReceiver();
@@ -173,7 +176,7 @@ onStore(
   },
 );
 
-onStore("a plan without webhooks receives nothing", async (database) => {
+eachDatabase("a plan without webhooks receives nothing", async (database) => {
   const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   await harness.register(`${receiver.url}/free`);

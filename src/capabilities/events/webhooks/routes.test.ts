@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { fakeWebhookPorts, ok } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -38,7 +38,7 @@ async function openApi(database: Database, answer: () => WebhookAnswer = () => o
   return { ...harness, sent, createCaller };
 }
 
-onStore("200: a registration is listed without its secret, and can be deleted", async (database) => {
+eachDatabase("200: a registration is listed without its secret, and can be deleted", async (database) => {
   const { createCaller, clock } = await openApi(database);
   const { call } = await createCaller();
   const { status, json } = await call("POST", "", { ...BODY, secret: "a secret of mine" });
@@ -55,7 +55,7 @@ onStore("200: a registration is listed without its secret, and can be deleted", 
   assert.equal((await call("DELETE", `/${id}`)).status, 404);
 });
 
-onStore("200: a secret that the service makes is returned once", async (database) => {
+eachDatabase("200: a secret that the service makes is returned once", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const { json } = await call("POST", "", { ...BODY, events: ["whale_alert", "whale_alert"] });
@@ -68,7 +68,7 @@ onStore("200: a secret that the service makes is returned once", async (database
   assert.equal((await call("PATCH", `/${json.webhook_id}`, { secret: "mine" })).json.secret, undefined);
 });
 
-onStore("422: invalid registrations and changes", async (database) => {
+eachDatabase("422: invalid registrations and changes", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const cases: [object, string][] = [
@@ -96,7 +96,7 @@ onStore("422: invalid registrations and changes", async (database) => {
   assert.deepEqual(describeDetail(wrongCursor.json), ["value_error at query.cursor"]);
 });
 
-onStore("409: at most 10 webhooks, also if they are registered at the same time", async (database) => {
+eachDatabase("409: at most 10 webhooks, also if they are registered at the same time", async (database) => {
   const { createCaller } = await openApi(database);
   const first = await createCaller();
   for (let index = 0; index < 9; index++) await first.call("POST", "", BODY);
@@ -108,7 +108,7 @@ onStore("409: at most 10 webhooks, also if they are registered at the same time"
   assert.ok(replies.every(({ status, json }) => status === 200 || json.code === "webhook_limit_reached"));
 });
 
-onStore("404: webhooks of others look like unknown ones", async (database) => {
+eachDatabase("404: webhooks of others look like unknown ones", async (database) => {
   const { createCaller, sent } = await openApi(database);
   const owner = await createCaller();
   const stranger = await createCaller();
@@ -127,7 +127,7 @@ onStore("404: webhooks of others look like unknown ones", async (database) => {
   assert.equal(sent.length, 0);
 });
 
-onStore("403: the free plan cannot register or test, but can delete", async (database) => {
+eachDatabase("403: the free plan cannot register or test, but can delete", async (database) => {
   const { createCaller, app } = await openApi(database);
   const { call } = await createCaller("free");
   const { status, json } = await call("POST", "", BODY);
@@ -138,7 +138,7 @@ onStore("403: the free plan cannot register or test, but can delete", async (dat
   assert.equal((await app.http.inject({ method: "POST", url: "/v1/webhooks", payload: BODY })).statusCode, 401);
 });
 
-onStore("only a registration counts towards the DEEP quota", async (database) => {
+eachDatabase("only a registration counts towards the DEEP quota", async (database) => {
   const { createCaller, call } = await openApi(database);
   const caller = await createCaller();
   const { json } = await caller.call("POST", "", BODY);
@@ -150,7 +150,7 @@ onStore("only a registration counts towards the DEEP quota", async (database) =>
   assert.equal(me.json.usage.deep?.used ?? me.json.usage.deep, 1);
 });
 
-onStore("200: a test event is signed and returns what the receiver answered", async (database) => {
+eachDatabase("200: a test event is signed and returns what the receiver answered", async (database) => {
   let answer: WebhookAnswer = { ...ok(418), kind: "answered", status: 418, retryAt: null, bodyHead: "teapot" };
   const { createCaller, sent, clock } = await openApi(database, () => answer);
   const { call } = await createCaller();
@@ -180,7 +180,7 @@ onStore("200: a test event is signed and returns what the receiver answered", as
   assert.deepEqual([unsent.status, unsent.json.response_status, unsent.json.latency_ms], [200, null, null]);
 });
 
-onStore("200: deliveries are listed newest first, in pages", async (database) => {
+eachDatabase("200: deliveries are listed newest first, in pages", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const { json } = await call("POST", "", BODY);
@@ -210,7 +210,7 @@ onStore("200: deliveries are listed newest first, in pages", async (database) =>
   assert.deepEqual([second.json.length, second.json[0].event_id, second.headers.link], [1, "1", undefined]);
 });
 
-onStore("a disabled webhook starts again with the next event and without failures", async (database) => {
+eachDatabase("a disabled webhook starts again with the next event and without failures", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const { json } = await call("POST", "", BODY);
@@ -227,7 +227,7 @@ onStore("a disabled webhook starts again with the next event and without failure
   assert.equal(row?.position, 77);
 });
 
-onStore("the deletion of a customer deletes its webhooks", async (database) => {
+eachDatabase("the deletion of a customer deletes its webhooks", async (database) => {
   const { createCaller, app } = await openApi(database);
   const { call, customerId } = await createCaller();
   await call("POST", "", BODY);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { fakeSeal, ok, toAttempt } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
@@ -59,7 +59,7 @@ async function openService(database: Database) {
   return { clock, service, sent, published, register, settle, addDelivery, statuses };
 }
 
-onStore("a registration begins after the newest event, and announces itself to the nodes", async (database) => {
+eachDatabase("a registration begins after the newest event, and announces itself to the nodes", async (database) => {
   const { register, published } = await openService(database);
   await database.query("insert into event_log_head (last_id, dropped_through) values (77, 0)");
   await register();
@@ -67,13 +67,13 @@ onStore("a registration begins after the newest event, and announces itself to t
   assert.deepEqual([rows, published], [[{ position: 77 }], ["webhooks"]]);
 });
 
-onStore("a customer who has been deleted meanwhile gets no webhook", async (database) => {
+eachDatabase("a customer who has been deleted meanwhile gets no webhook", async (database) => {
   const { register } = await openService(database);
   await assert.rejects(register("cus-gone"), { code: "unauthorized" });
   assert.deepEqual(await database.query("select 1 from webhooks"), []);
 });
 
-onStore("webhooks are listed oldest first", async (database) => {
+eachDatabase("webhooks are listed oldest first", async (database) => {
   const { clock, register, service } = await openService(database);
   const first = await register();
   await clock.advance(1_000);
@@ -84,7 +84,7 @@ onStore("webhooks are listed oldest first", async (database) => {
   );
 });
 
-onStore("a change and a deletion end after 50 ms, when no permit from before is valid", async (database) => {
+eachDatabase("a change and a deletion end after 50 ms, when no permit from before is valid", async (database) => {
   const { clock, register, service, published } = await openService(database);
   const { webhookId } = await register();
   for (const change of [() => service.change("cus-a", webhookId, {}), () => service.remove("cus-a", webhookId)]) {
@@ -101,7 +101,7 @@ onStore("a change and a deletion end after 50 ms, when no permit from before is 
   }
 });
 
-onStore("a deletion deletes the deliveries of this webhook only", async (database) => {
+eachDatabase("a deletion deletes the deliveries of this webhook only", async (database) => {
   const { register, service, settle, addDelivery, statuses } = await openService(database);
   const [deleted, kept, other] = [await register(), await register(), await register("cus-b")];
   for (const { webhookId } of [deleted, kept, other]) await addDelivery(webhookId, 1, "delivered");
@@ -115,7 +115,7 @@ onStore("a deletion deletes the deliveries of this webhook only", async (databas
   ]);
 });
 
-onStore("deliveries are those of one webhook, before an event, newest first", async (database) => {
+eachDatabase("deliveries are those of one webhook, before an event, newest first", async (database) => {
   const { register, service, addDelivery } = await openService(database);
   const [one, other] = [await register(), await register()];
   for (const eventId of [2, 1, 4, 3]) await addDelivery(one.webhookId, eventId, "delivered");
@@ -126,31 +126,34 @@ onStore("deliveries are those of one webhook, before an event, newest first", as
   assert.deepEqual(await read(5, 10), [4, 3, 2, 1]);
 });
 
-onStore("a replaced secret also signs for 24 hours, and a change without a secret keeps both", async (database) => {
-  const { clock, register, service, settle, sent } = await openService(database);
-  const { webhookId } = await register();
-  const replacedAt = clock.now();
-  await settle(service.change("cus-a", webhookId, { secret: "second" }));
-  await clock.advance(HOUR_MS);
-  const { events } = await settle(
-    service.change("cus-a", webhookId, { enabled: true, events: ["whale_alert", "whale_alert"] }),
-  );
-  assert.deepEqual(events, ["whale_alert"]);
-  for (const at of [replacedAt + DAY_MS - 1, replacedAt + DAY_MS]) {
-    clock.jumpWallClock(at - clock.now());
-    // Skips the minimum interval between two tests of a webhook.
-    await database.query("update webhooks set last_test_at = null");
-    await service.test("cus-a", webhookId);
-  }
-  for (const [index, previous] of [{ secret: "first", until: Number.MAX_SAFE_INTEGER }, null].entries()) {
-    const { headers, body, deadlineMs, customerId } = sent[index] ?? assert.fail();
-    const content = { id: headers["webhook-id"] ?? "", sentAt: replacedAt + DAY_MS - 1 + index, body };
-    assert.deepEqual(headers, signDelivery(content, { current: "second", previous }));
-    assert.deepEqual([deadlineMs, customerId], [10_000, "cus-a"]);
-  }
-});
+eachDatabase(
+  "a replaced secret also signs for 24 hours, and a change without a secret keeps both",
+  async (database) => {
+    const { clock, register, service, settle, sent } = await openService(database);
+    const { webhookId } = await register();
+    const replacedAt = clock.now();
+    await settle(service.change("cus-a", webhookId, { secret: "second" }));
+    await clock.advance(HOUR_MS);
+    const { events } = await settle(
+      service.change("cus-a", webhookId, { enabled: true, events: ["whale_alert", "whale_alert"] }),
+    );
+    assert.deepEqual(events, ["whale_alert"]);
+    for (const at of [replacedAt + DAY_MS - 1, replacedAt + DAY_MS]) {
+      clock.jumpWallClock(at - clock.now());
+      // Skips the minimum interval between two tests of a webhook.
+      await database.query("update webhooks set last_test_at = null");
+      await service.test("cus-a", webhookId);
+    }
+    for (const [index, previous] of [{ secret: "first", until: Number.MAX_SAFE_INTEGER }, null].entries()) {
+      const { headers, body, deadlineMs, customerId } = sent[index] ?? assert.fail();
+      const content = { id: headers["webhook-id"] ?? "", sentAt: replacedAt + DAY_MS - 1 + index, body };
+      assert.deepEqual(headers, signDelivery(content, { current: "second", previous }));
+      assert.deepEqual([deadlineMs, customerId], [10_000, "cus-a"]);
+    }
+  },
+);
 
-onStore("only enabling a disabled webhook skips events and resets the failures", async (database) => {
+eachDatabase("only enabling a disabled webhook skips events and resets the failures", async (database) => {
   const { register, service, settle } = await openService(database);
   const { webhookId } = await register();
   await database.query("insert into event_log_head (last_id, dropped_through) values (77, 0)");
@@ -171,7 +174,7 @@ onStore("only enabling a disabled webhook skips events and resets the failures",
   assert.deepEqual(await read(), [{ position: 77, count: 0, isSinceNull: true, isLastNull: true, revision: 3 }]);
 });
 
-onStore("disabling cancels the retries of this webhook, and nothing else", async (database) => {
+eachDatabase("disabling cancels the retries of this webhook, and nothing else", async (database) => {
   const { register, service, settle, addDelivery, statuses } = await openService(database);
   const [one, other] = [await register(), await register()];
   await addDelivery(one.webhookId, 1, "delivered");
@@ -186,7 +189,7 @@ onStore("disabling cancels the retries of this webhook, and nothing else", async
   assert.deepEqual(await statuses("cus-a", other.webhookId), [[2, "retrying"]]);
 });
 
-onStore("enabling cancels retries that remained because a node was killed after a 410", async (database) => {
+eachDatabase("enabling cancels retries that remained because a node was killed after a 410", async (database) => {
   const { register, service, settle, addDelivery, statuses } = await openService(database);
   const { webhookId } = await register();
   await addDelivery(webhookId, 2, "retrying");
@@ -195,7 +198,7 @@ onStore("enabling cancels retries that remained because a node was killed after 
   assert.deepEqual(await statuses("cus-a", webhookId), [[2, "canceled"]]);
 });
 
-onStore("a test is possible 10 seconds after the last one of the same webhook", async (database) => {
+eachDatabase("a test is possible 10 seconds after the last one of the same webhook", async (database) => {
   const { clock, register, service, sent } = await openService(database);
   const [one, other] = [await register(), await register()];
   await service.test("cus-a", one.webhookId);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { ok, toAttempt } from "../../../../test/support/webhooks/fake-webhook-ports.ts";
 import { openWebhooks, waitFor } from "../../../../test/support/webhooks/webhook-harness.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
@@ -35,29 +35,32 @@ function createRefusingOut(isRefused: (request: Sent, refusals: number) => boole
   return { out, state };
 }
 
-onStore("endpoints whose host is above its rate limit do not block attempts at other endpoints", async (database) => {
-  const { out, state } = createRefusingOut(({ url }) => url.includes("/capped"));
-  const { register, append, start } = await openWebhooks(database, { out });
-  await database.query(
-    "insert into customers (customer_id, plan, status, created_at) values ('cus-all', 'pro', 'active', now())",
-  );
-  for (let index = 0; index < ENDPOINTS; index++) {
-    await register(`https://example.org/capped/${index}`);
-    // An account has at most 10 webhooks.
-    await database.query("update webhooks set customer_id = 'cus-all' where customer_id <> 'cus-all'");
-  }
-  const dispatcher = start();
-  await waitFor(() => dispatcher.figures.webhooks === ENDPOINTS);
-  await append();
-  await waitFor(() => state.refusals >= 256);
-  await register("https://example.net/ok");
-  await append(5);
-  await waitFor(() => state.sent.length === 5);
-  const { delivered, failed } = dispatcher.figures.attempts;
-  assert.deepEqual([delivered, failed], [5, 0]);
-});
+eachDatabase(
+  "endpoints whose host is above its rate limit do not block attempts at other endpoints",
+  async (database) => {
+    const { out, state } = createRefusingOut(({ url }) => url.includes("/capped"));
+    const { register, append, start } = await openWebhooks(database, { out });
+    await database.query(
+      "insert into customers (customer_id, plan, status, created_at) values ('cus-all', 'pro', 'active', now())",
+    );
+    for (let index = 0; index < ENDPOINTS; index++) {
+      await register(`https://example.org/capped/${index}`);
+      // An account has at most 10 webhooks.
+      await database.query("update webhooks set customer_id = 'cus-all' where customer_id <> 'cus-all'");
+    }
+    const dispatcher = start();
+    await waitFor(() => dispatcher.figures.webhooks === ENDPOINTS);
+    await append();
+    await waitFor(() => state.refusals >= 256);
+    await register("https://example.net/ok");
+    await append(5);
+    await waitFor(() => state.sent.length === 5);
+    const { delivered, failed } = dispatcher.figures.attempts;
+    assert.deepEqual([delivered, failed], [5, 0]);
+  },
+);
 
-onStore("the events after a refused event wait for it", async (database) => {
+eachDatabase("the events after a refused event wait for it", async (database) => {
   const { out, state } = createRefusingOut(({ eventId }, refusals) => eventId === "1" && refusals < 2);
   const harness = await openWebhooks(database, { out });
   await harness.register("https://example.org/");
@@ -70,7 +73,7 @@ onStore("the events after a refused event wait for it", async (database) => {
   );
 });
 
-onStore("a refused request is sent again after a wait, and is not counted as an attempt", async (database) => {
+eachDatabase("a refused request is sent again after a wait, and is not counted as an attempt", async (database) => {
   const { out, state } = createRefusingOut((_request, refusals) => refusals < 20);
   const sleeps: number[] = [];
   const clock: Clock = {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
-import { onPostgres, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
 import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { MarketBoard } from "../../../board/index.ts";
@@ -45,40 +45,43 @@ async function open(database: Database) {
   };
 }
 
-onStore("200: reports of several agents are counted, and the consensus is their weighted mean", async (database) => {
-  const { createAgent, clock } = await open(database);
-  const agents = await Promise.all(Array.from({ length: 6 }, () => createAgent()));
-  const [first] = agents;
-  assert.ok(first !== undefined);
-  for (const [index, agent] of agents.entries()) {
-    const { status, json } = await agent.report({ price: 0.4 + index / 100 });
-    assert.deepEqual([status, json], [200, { status: "accepted", trade_count: index + 1 }]);
-  }
-  assert.deepEqual((await first.report({ side: "no", price: 0.6, size_usd: 300 })).json.trade_count, 7);
-  const { status, json } = await first.read();
-  assert.equal(status, 200);
-  const { consensus_probability: probability, robust_probability: robust, ...others } = json;
-  assert.ok(Math.abs(probability - (100 * (0.4 + 0.41 + 0.42 + 0.43 + 0.44 + 0.45) + 300 * 0.4) / 900) < 1e-12);
-  assert.ok(robust > 0.4 && robust < 0.45);
-  assert.deepEqual(others, {
-    market_id: "m-1",
-    platform: VENUE,
-    period: "7d",
-    sample_size: 7,
-    unique_agents: 6,
-    model_probability: null,
-    model_probability_at: null,
-    divergence: null,
-    divergence_signal: "insufficient_data",
-    yes_volume_usd: 600,
-    no_volume_usd: 300,
-    yes_trade_count: 6,
-    no_trade_count: 1,
-    generated_at: new Date(clock.now()).toISOString(),
-  });
-});
+eachDatabase(
+  "200: reports of several agents are counted, and the consensus is their weighted mean",
+  async (database) => {
+    const { createAgent, clock } = await open(database);
+    const agents = await Promise.all(Array.from({ length: 6 }, () => createAgent()));
+    const [first] = agents;
+    assert.ok(first !== undefined);
+    for (const [index, agent] of agents.entries()) {
+      const { status, json } = await agent.report({ price: 0.4 + index / 100 });
+      assert.deepEqual([status, json], [200, { status: "accepted", trade_count: index + 1 }]);
+    }
+    assert.deepEqual((await first.report({ side: "no", price: 0.6, size_usd: 300 })).json.trade_count, 7);
+    const { status, json } = await first.read();
+    assert.equal(status, 200);
+    const { consensus_probability: probability, robust_probability: robust, ...others } = json;
+    assert.ok(Math.abs(probability - (100 * (0.4 + 0.41 + 0.42 + 0.43 + 0.44 + 0.45) + 300 * 0.4) / 900) < 1e-12);
+    assert.ok(robust > 0.4 && robust < 0.45);
+    assert.deepEqual(others, {
+      market_id: "m-1",
+      platform: VENUE,
+      period: "7d",
+      sample_size: 7,
+      unique_agents: 6,
+      model_probability: null,
+      model_probability_at: null,
+      divergence: null,
+      divergence_signal: "insufficient_data",
+      yes_volume_usd: 600,
+      no_volume_usd: 300,
+      yes_trade_count: 6,
+      no_trade_count: 1,
+      generated_at: new Date(clock.now()).toISOString(),
+    });
+  },
+);
 
-onStore("200: a period contains the reports of that time", async (database) => {
+eachDatabase("200: a period contains the reports of that time", async (database) => {
   const { createAgent, clock } = await open(database);
   const { report, read } = await createAgent();
   const ageDays = [40, 20, 5, 0.5];
@@ -91,7 +94,7 @@ onStore("200: a period contains the reports of that time", async (database) => {
   assert.deepEqual([await countIn("24h"), await countIn("7d"), await countIn("30d")], [1, 2, 3]);
 });
 
-onStore(
+eachDatabase(
   "an equal report counts once, with and without an idempotency key, and a key is for one report",
   async (database) => {
     const { createAgent } = await open(database);
@@ -122,7 +125,7 @@ onStore(
   },
 );
 
-onStore("200: a report far from the observed price counts, but not in the robust figure", async (database) => {
+eachDatabase("200: a report far from the observed price counts, but not in the robust figure", async (database) => {
   const { createAgent, quoteMarket } = await open(database);
   const agents = await Promise.all(Array.from({ length: 5 }, () => createAgent()));
   for (const agent of agents) await agent.report();
@@ -136,7 +139,7 @@ onStore("200: a report far from the observed price counts, but not in the robust
   assert.equal((await attacker.report({ market_id: "no-price" })).json.trade_count, 1);
 });
 
-onStore(
+eachDatabase(
   "200: an empty or one-sided book, a market opened a minute ago and a resolved market have no consensus until trades are reported",
   async (database) => {
     const { createAgent, quoteMarket, clock } = await open(database);
@@ -159,7 +162,7 @@ onStore(
   },
 );
 
-onStore("404: an unknown market; 422: every invalid field, and an unknown period", async (database) => {
+eachDatabase("404: an unknown market; 422: every invalid field, and an unknown period", async (database) => {
   const { createAgent } = await open(database);
   const { report, read, apiKey } = await createAgent();
   assert.deepEqual((await report({ market_id: "unknown" })).json.code, "market_not_found");
@@ -192,7 +195,7 @@ onStore("404: an unknown market; 422: every invalid field, and an unknown period
   assert.ok(apiKey.startsWith("plx_pro_"));
 });
 
-onStore("200: reports cost no quota", async (database) => {
+eachDatabase("200: reports cost no quota", async (database) => {
   const { report, read } = await (await open(database)).createAgent();
   const { status, headers } = await report();
   assert.equal(status, 200);
@@ -200,7 +203,7 @@ onStore("200: reports cost no quota", async (database) => {
   assert.match(String((await read()).headers["ratelimit-policy"]), /"strategy";q=50/);
 });
 
-onStore("a deleted customer's reports remain as those of one unknown agent", async (database) => {
+eachDatabase("a deleted customer's reports remain as those of one unknown agent", async (database) => {
   const { app, createAgent } = await open(database);
   const deleted = await createAgent();
   const remaining = await createAgent();
@@ -215,7 +218,7 @@ onStore("a deleted customer's reports remain as those of one unknown agent", asy
   for (const text of [deleted.customerId, "secret"]) assert.ok(!rows.includes(text), text);
 });
 
-onStore("401: a report of a customer that is deleted during the call is not stored", async (database) => {
+eachDatabase("401: a report of a customer that is deleted during the call is not stored", async (database) => {
   const { app, clock, createAgent } = await open(database);
   const { customerId } = await createAgent();
   const market = app.board.find(VENUE, "m-1");
@@ -235,7 +238,7 @@ onStore("401: a report of a customer that is deleted during the call is not stor
   assert.deepEqual(await database.query("select 1 from trade_reports"), []);
 });
 
-onStore(
+eachDatabase(
   "reports are kept for two years, and those of a deleted customer for 30 days; the trade count includes both",
   async (database) => {
     const { app, clock, createAgent } = await open(database);

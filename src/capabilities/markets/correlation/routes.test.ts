@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { customerHarness } from "../../../../test/support/customers/customer-harness.ts";
-import { onEmbedded, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { type SampleParts, sampleEvent, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { samplePoint } from "../../../../test/support/storage-samples.ts";
@@ -64,49 +64,56 @@ async function open(database: Database, ports: { readonly openWorkerPool?: OpenW
   };
 }
 
-onStore("200: markets are compared by their stored prices, which are fetched if they are missing", async (database) => {
-  const { addMarket, correlate, venue } = await open(database);
-  await addMarket("a", { history: waveOf(1, 1) });
-  await addMarket("b", { history: waveOf(0.5, 1) });
-  await addMarket("c", { history: waveOf(-1, 1) });
-  await addMarket("still");
-  const { status, json, headers } = await correlate({ market_ids: ["a", "b", "c", "still"], platform: "venue_a" });
-  assert.equal(status, 200);
-  assert.match(String(headers["content-type"]), /^application\/json/);
-  assert.equal(headers.etag, undefined);
-  const { pairs, concentration_warnings, ...rest } = json;
-  assert.deepEqual(rest, {
-    market_ids: ["a", "b", "c", "still"],
-    platform: "venue_a",
-    period: "7d",
-    clusters: [["a", "b"]],
-    generated_at: new Date(NOON).toISOString(),
-  });
-  const relationships = pairs.map((pair: Record<string, string>) => [pair.market_a, pair.market_b, pair.relationship]);
-  assert.deepEqual(relationships, [
-    ["a", "b", "strong_positive"],
-    ["a", "c", "strong_negative"],
-    ["a", "still", "insufficient_data"],
-    ["b", "c", "strong_negative"],
-    ["b", "still", "insufficient_data"],
-    ["c", "still", "insufficient_data"],
-  ]);
-  assert.equal(pairs[0].data_points, HOURS - 1);
-  assert.equal(pairs[2].correlation, null);
-  assert.equal(concentration_warnings.length, 1);
-  const requests = venue.callsOf("getHistory").length;
-  assert.equal((await correlate({ market_ids: ["a", "b"], platform: "venue_a", period: "30d" })).json.period, "30d");
-  const names = { market_ids: ["a", "b", "c", "still"], platform: "venue_a" };
-  const chosen = await correlate({ ...names, min_correlation: 0.5, limit: 2 });
-  assert.equal(chosen.json.pairs.length, 2);
-  for (const { correlation, basis, horizon_seconds } of chosen.json.pairs) {
-    assert.ok(Math.abs(correlation) >= 0.5);
-    assert.deepEqual([basis, horizon_seconds > 0], ["moves", true]);
-  }
-  assert.equal(venue.callsOf("getHistory").length, requests, "the history is fetched once");
-});
+eachDatabase(
+  "200: markets are compared by their stored prices, which are fetched if they are missing",
+  async (database) => {
+    const { addMarket, correlate, venue } = await open(database);
+    await addMarket("a", { history: waveOf(1, 1) });
+    await addMarket("b", { history: waveOf(0.5, 1) });
+    await addMarket("c", { history: waveOf(-1, 1) });
+    await addMarket("still");
+    const { status, json, headers } = await correlate({ market_ids: ["a", "b", "c", "still"], platform: "venue_a" });
+    assert.equal(status, 200);
+    assert.match(String(headers["content-type"]), /^application\/json/);
+    assert.equal(headers.etag, undefined);
+    const { pairs, concentration_warnings, ...rest } = json;
+    assert.deepEqual(rest, {
+      market_ids: ["a", "b", "c", "still"],
+      platform: "venue_a",
+      period: "7d",
+      clusters: [["a", "b"]],
+      generated_at: new Date(NOON).toISOString(),
+    });
+    const relationships = pairs.map((pair: Record<string, string>) => [
+      pair.market_a,
+      pair.market_b,
+      pair.relationship,
+    ]);
+    assert.deepEqual(relationships, [
+      ["a", "b", "strong_positive"],
+      ["a", "c", "strong_negative"],
+      ["a", "still", "insufficient_data"],
+      ["b", "c", "strong_negative"],
+      ["b", "still", "insufficient_data"],
+      ["c", "still", "insufficient_data"],
+    ]);
+    assert.equal(pairs[0].data_points, HOURS - 1);
+    assert.equal(pairs[2].correlation, null);
+    assert.equal(concentration_warnings.length, 1);
+    const requests = venue.callsOf("getHistory").length;
+    assert.equal((await correlate({ market_ids: ["a", "b"], platform: "venue_a", period: "30d" })).json.period, "30d");
+    const names = { market_ids: ["a", "b", "c", "still"], platform: "venue_a" };
+    const chosen = await correlate({ ...names, min_correlation: 0.5, limit: 2 });
+    assert.equal(chosen.json.pairs.length, 2);
+    for (const { correlation, basis, horizon_seconds } of chosen.json.pairs) {
+      assert.ok(Math.abs(correlation) >= 0.5);
+      assert.deepEqual([basis, horizon_seconds > 0], ["moves", true]);
+    }
+    assert.equal(venue.callsOf("getHistory").length, requests, "the history is fetched once");
+  },
+);
 
-onStore(
+eachDatabase(
   "200: a resolved market is compared by its stored prices; one with an empty or one-sided book or opened a minute ago has no coefficient",
   async (database) => {
     const { addMarket, correlate } = await open(database);
@@ -129,7 +136,7 @@ onStore(
   },
 );
 
-onStore("200: markets of several venues are named by `platform/market_id`", async (database) => {
+eachDatabase("200: markets of several venues are named by `platform/market_id`", async (database) => {
   const { addMarket, correlate } = await open(database);
   await addMarket("a", { history: waveOf(1, 1) });
   await addMarket("a", { platform: "venue_b", history: waveOf(1, 1) });
@@ -141,7 +148,7 @@ onStore("200: markets of several venues are named by `platform/market_id`", asyn
   assert.deepEqual([prefixed.status, prefixed.json.platform], [200, null]);
 });
 
-onStore("200: the markets of an event are compared", async (database) => {
+eachDatabase("200: the markets of an event are compared", async (database) => {
   const { addMarket, get, app } = await open(database);
   for (const eventId of ["E", "single"]) app.board.applyEvent(sampleEvent(eventId, { venue: "venue_a" }));
   await addMarket("a", { eventId: "E", history: waveOf(1, 1) });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { embeddedDatabase, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, embeddedDatabase } from "../../../../test/support/databases.ts";
 import { FakeClock } from "../../../../test/support/fake-clock.ts";
 import { SAMPLE_AT, type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { type MatchingHarness, openTestMatching } from "../../../../test/support/matching/matching-harness.ts";
@@ -36,7 +36,7 @@ const FORBID = {
   decidedBy: "ada",
 } as const;
 
-onStore("a decision applies at once, replaces an earlier one, and ends when it is cleared", async (database) => {
+eachDatabase("a decision applies at once, replaces an earlier one, and ends when it is cleared", async (database) => {
   const { matching, put, becomes } = openNode(database);
   put("alpha", "1", "Rain?");
   put("beta", "2", "Rain?");
@@ -59,7 +59,7 @@ onStore("a decision applies at once, replaces an earlier one, and ends when it i
   await becomes(["alpha/1 identical beta/2"]);
 });
 
-onStore(
+eachDatabase(
   "a decision is kept across a restart, and a forbidden pair is not served during the restart",
   async (database) => {
     const first = openNode(database);
@@ -75,7 +75,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "other nodes apply a decision when the bus announces it, and without the bus after five seconds",
   async (database) => {
     const bus = createInProcessBus(quietLog);
@@ -93,7 +93,7 @@ onStore(
   },
 );
 
-onStore("invalid pairs and notes are refused and not stored", async (database) => {
+eachDatabase("invalid pairs and notes are refused and not stored", async (database) => {
   const { decisions } = openNode(database).matching;
   const decide = (a: string, b: string, note: string | null = null) =>
     decisions.decide({ markets: [a, b], decision: "identical", note, decidedBy: "ada" });
@@ -108,7 +108,7 @@ onStore("invalid pairs and notes are refused and not stored", async (database) =
   assert.deepEqual(await decisions.list(), []);
 });
 
-onStore("the order of the ids is that of their bytes, and an id may contain a slash", async (database) => {
+eachDatabase("the order of the ids is that of their bytes, and an id may contain a slash", async (database) => {
   const { decisions } = openNode(database).matching;
   for (const [first, second] of [
     ["beta/a", "alpha/Z/1"],

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { openShadowBook, sampleEntry } from "../../../../test/support/trading/shadow-book-harness.ts";
@@ -39,7 +39,7 @@ test("markets share a question if and only if links connect them, in any order o
   );
 });
 
-onStore(
+eachDatabase(
   "analysed markets are linked by event, matched market and matched event, and links remain after markets are removed",
   async (database) => {
     const { board, clock } = openShadowBook(database);
@@ -102,7 +102,7 @@ onStore(
   },
 );
 
-onStore("a settled market is linked with its event, even if no node linked it before", async (database) => {
+eachDatabase("a settled market is linked with its event, even if no node linked it before", async (database) => {
   const { open, book, settle } = openShadowBook(database);
   for (const marketId of ["m", "n"]) {
     await open(marketId, { listing: { eventId: "Event" } });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mock } from "node:test";
 import { inputIn, SAME_SITE, signedInHarness } from "../../../../test/support/customers/account-harness.ts";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { atFileEnd } from "../../../../test/support/file-end.ts";
 import { type SampleParts, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { eventually } from "../../../../test/support/service-process.ts";
@@ -65,49 +65,52 @@ async function openService(database: Database) {
 const alertIn = (text: string): string =>
   /<p class="warn" role="alert">(.*?)<\/p>/s.exec(text)?.[1]?.replace(/<[^>]*>/g, "") ?? "";
 
-onStore("303: a signed-in visitor starts an analysis and sees its start time, then the estimate", async (database) => {
-  const service = await openService(database);
-  const { app, visitSignedIn, visitSignedOut, submit, cookie, countCalls, listAnalyses } = service;
-  const before = await visitSignedIn();
-  assert.match(before.text, BUTTON);
-  assert.match(before.text, /one call of your INSIGHT quota/);
-  assert.doesNotMatch(before.text, /curl -X POST/);
-  assert.equal(before.headers["cache-control"], "no-store");
-  const action = /<form method="post" action="([^"#]+)#estimate">/.exec(before.text)?.[1] ?? "";
-  const fields = { csrf: inputIn(before.text, "csrf"), form: inputIn(before.text, "form") };
-  const from = Date.now();
-  const { status, headers, text } = await submit(action, fields, { cookie });
-  const until = Date.now();
-  assert.deepEqual([status, text], [303, ""]);
-  const location = String(headers.location);
-  const analysisId =
-    /^\/markets\/venue_a\/m-1\?period=7d&analysis=(plx-[a-z2-7]{26})#estimate$/.exec(location)?.[1] ?? "";
-  for (const visit of [visitSignedIn, visitSignedOut]) {
-    const running = await visit(location.replace(/#.*/, ""));
-    assert.match(running.text, RELOAD);
-    assert.doesNotMatch(running.text, BUTTON);
-    assert.doesNotMatch(running.text, /curl -X POST|Nobody has analysed/);
-    const since = /has been running since (\w+ \d+, \d+, [\d:]+) UTC/.exec(running.text)?.[1];
-    const sinceMs = Date.parse(`${since} UTC`);
-    assert.ok(sinceMs > from - 1_000 && sinceMs <= until, since);
-  }
-  assert.match((await visitSignedOut()).text, /has been running since/, "the page says so without the id of the run");
-  assert.equal(await countCalls(), 1);
-  app.analyses.start();
-  assert.equal((await service.ended(analysisId)).status, "complete");
-  const after = await visitSignedIn(location.replace(/#.*/, ""));
-  assert.match(after.text, /<strong>\d+\.\d%<\/strong> Yes <span class="faint">80% interval/);
-  assert.doesNotMatch(after.text, RELOAD);
-  assert.doesNotMatch(after.text, BUTTON);
-  assert.equal(after.headers["cache-control"], "public, no-cache", "the page contains no form of the session");
-  assert.deepEqual(
-    (await listAnalyses()).map(({ analysis_id }) => analysis_id),
-    [analysisId],
-  );
-  await app.analyses.stop();
-});
+eachDatabase(
+  "303: a signed-in visitor starts an analysis and sees its start time, then the estimate",
+  async (database) => {
+    const service = await openService(database);
+    const { app, visitSignedIn, visitSignedOut, submit, cookie, countCalls, listAnalyses } = service;
+    const before = await visitSignedIn();
+    assert.match(before.text, BUTTON);
+    assert.match(before.text, /one call of your INSIGHT quota/);
+    assert.doesNotMatch(before.text, /curl -X POST/);
+    assert.equal(before.headers["cache-control"], "no-store");
+    const action = /<form method="post" action="([^"#]+)#estimate">/.exec(before.text)?.[1] ?? "";
+    const fields = { csrf: inputIn(before.text, "csrf"), form: inputIn(before.text, "form") };
+    const from = Date.now();
+    const { status, headers, text } = await submit(action, fields, { cookie });
+    const until = Date.now();
+    assert.deepEqual([status, text], [303, ""]);
+    const location = String(headers.location);
+    const analysisId =
+      /^\/markets\/venue_a\/m-1\?period=7d&analysis=(plx-[a-z2-7]{26})#estimate$/.exec(location)?.[1] ?? "";
+    for (const visit of [visitSignedIn, visitSignedOut]) {
+      const running = await visit(location.replace(/#.*/, ""));
+      assert.match(running.text, RELOAD);
+      assert.doesNotMatch(running.text, BUTTON);
+      assert.doesNotMatch(running.text, /curl -X POST|Nobody has analysed/);
+      const since = /has been running since (\w+ \d+, \d+, [\d:]+) UTC/.exec(running.text)?.[1];
+      const sinceMs = Date.parse(`${since} UTC`);
+      assert.ok(sinceMs > from - 1_000 && sinceMs <= until, since);
+    }
+    assert.match((await visitSignedOut()).text, /has been running since/, "the page says so without the id of the run");
+    assert.equal(await countCalls(), 1);
+    app.analyses.start();
+    assert.equal((await service.ended(analysisId)).status, "complete");
+    const after = await visitSignedIn(location.replace(/#.*/, ""));
+    assert.match(after.text, /<strong>\d+\.\d%<\/strong> Yes <span class="faint">80% interval/);
+    assert.doesNotMatch(after.text, RELOAD);
+    assert.doesNotMatch(after.text, BUTTON);
+    assert.equal(after.headers["cache-control"], "public, no-cache", "the page contains no form of the session");
+    assert.deepEqual(
+      (await listAnalyses()).map(({ analysis_id }) => analysis_id),
+      [analysisId],
+    );
+    await app.analyses.stop();
+  },
+);
 
-onStore("200: visitors without a session get a link to sign in and the request for the API", async (database) => {
+eachDatabase("200: visitors without a session get a link to sign in and the request for the API", async (database) => {
   const { visitSignedIn, visitSignedOut, app } = await openService(database);
   const { text, headers } = await visitSignedOut();
   assert.doesNotMatch(text, /<form method="post"/);
@@ -123,7 +126,7 @@ onStore("200: visitors without a session get a link to sign in and the request f
   assert.doesNotMatch((await visitSignedIn()).text, BUTTON);
 });
 
-onStore(
+eachDatabase(
   "401 and 403: a form without a session, or of another site or session, starts no analysis",
   async (database) => {
     const { submit, cookie, fields, countCalls, countRuns } = await openService(database);
@@ -154,44 +157,47 @@ onStore(
   },
 );
 
-onStore("429 and 403: the API's quota, minute limit and plan apply, and the page names which", async (database) => {
-  const { app, analyse, customerId, operator, listMarket, countCalls, countRuns } = await openService(database);
-  // All plans include analyses at present.
-  const refusing = mock.method(app.analyses.service, "analyse", async () => {
-    throw new AppError("plan_required", "This endpoint needs the pro plan. Upgrade: /pricing");
-  });
-  const excluded = await analyse();
-  assert.deepEqual(
-    [excluded.status, alertIn(excluded.text)],
-    [403, "Your plan does not include analyses. Compare plans"],
-  );
-  refusing.mock.restore();
-  await app.customers.setPlan(customerId, "enterprise", operator);
-  await app.customers.setQuota(customerId, "INSIGHT", 1, operator);
-  assert.equal((await analyse()).status, 303);
-  listMarket("m-2");
-  const refused = await analyse("/markets/venue_a/m-2");
-  assert.equal(refused.status, 429);
-  assert.match(
-    alertIn(refused.text),
-    /^You have used all INSIGHT calls of this month\. Analyses count as INSIGHT calls\. The quota resets on \d{4}-\d\d-01\. Compare plans$/,
-  );
-  assert.match(refused.text, /<h1 dir="auto">Question m-2<\/h1>/);
-  assert.match(refused.text, BUTTON);
-  assert.match(String(refused.headers.ratelimit), /"insight";r=0/);
-  const running = await analyse();
-  assert.equal(running.status, 429);
-  assert.match(running.text, /has been running since/);
-  assert.doesNotMatch(running.text, RELOAD, "a reload would remove the reason");
-  await app.customers.setRateLimits(customerId, { general: 1 }, operator);
-  const limited = await analyse();
-  assert.equal(limited.status, 429);
-  assert.match(alertIn(limited.text), /^Rate limit exceeded\. Retry after \d+ seconds\.$/);
-  await app.customers.setRateLimits(customerId, { general: null }, operator);
-  assert.deepEqual([await countCalls(), await countRuns()], [1, 1]);
-});
+eachDatabase(
+  "429 and 403: the API's quota, minute limit and plan apply, and the page names which",
+  async (database) => {
+    const { app, analyse, customerId, operator, listMarket, countCalls, countRuns } = await openService(database);
+    // All plans include analyses at present.
+    const refusing = mock.method(app.analyses.service, "analyse", async () => {
+      throw new AppError("plan_required", "This endpoint needs the pro plan. Upgrade: /pricing");
+    });
+    const excluded = await analyse();
+    assert.deepEqual(
+      [excluded.status, alertIn(excluded.text)],
+      [403, "Your plan does not include analyses. Compare plans"],
+    );
+    refusing.mock.restore();
+    await app.customers.setPlan(customerId, "enterprise", operator);
+    await app.customers.setQuota(customerId, "INSIGHT", 1, operator);
+    assert.equal((await analyse()).status, 303);
+    listMarket("m-2");
+    const refused = await analyse("/markets/venue_a/m-2");
+    assert.equal(refused.status, 429);
+    assert.match(
+      alertIn(refused.text),
+      /^You have used all INSIGHT calls of this month\. Analyses count as INSIGHT calls\. The quota resets on \d{4}-\d\d-01\. Compare plans$/,
+    );
+    assert.match(refused.text, /<h1 dir="auto">Question m-2<\/h1>/);
+    assert.match(refused.text, BUTTON);
+    assert.match(String(refused.headers.ratelimit), /"insight";r=0/);
+    const running = await analyse();
+    assert.equal(running.status, 429);
+    assert.match(running.text, /has been running since/);
+    assert.doesNotMatch(running.text, RELOAD, "a reload would remove the reason");
+    await app.customers.setRateLimits(customerId, { general: 1 }, operator);
+    const limited = await analyse();
+    assert.equal(limited.status, 429);
+    assert.match(alertIn(limited.text), /^Rate limit exceeded\. Retry after \d+ seconds\.$/);
+    await app.customers.setRateLimits(customerId, { general: null }, operator);
+    assert.deepEqual([await countCalls(), await countRuns()], [1, 1]);
+  },
+);
 
-onStore(
+eachDatabase(
   "422, 502 and 404: markets that cannot be analysed are rejected with the reason, at no quota",
   async (database) => {
     const { app, analyse, listMarket, countCalls, countRuns } = await openService(database);
@@ -223,7 +229,7 @@ onStore(
   },
 );
 
-onStore("303: a form that is submitted twice counts once, and another form counts again", async (database) => {
+eachDatabase("303: a form that is submitted twice counts once, and another form counts again", async (database) => {
   const { analyse, countCalls, countRuns } = await openService(database);
   const form = "0123456789abcdef0123";
   const locations = [];
@@ -234,7 +240,7 @@ onStore("303: a form that is submitted twice counts once, and another form count
   assert.deepEqual([await countCalls(), await countRuns()], [2, 1]);
 });
 
-onStore("200: if the analysis ends without a result, the page says why and offers another", async (database) => {
+eachDatabase("200: if the analysis ends without a result, the page says why and offers another", async (database) => {
   const { app, analyse, visitSignedIn, ended, listMarket } = await openService(database);
   // Without a last price, because the board keeps the last known one.
   listMarket("m-3", { quote: { lastPrice: null } });

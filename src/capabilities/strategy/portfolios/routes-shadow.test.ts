@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { describeDetail } from "../../../../test/support/markets/market-api.ts";
 import { ASKS, BIDS, OPERATOR, openPortfolioApi, VENUE } from "../../../../test/support/trading/portfolio-harness.ts";
 import { VenueError } from "../../../domain/errors.ts";
@@ -7,7 +7,7 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { createPaperTrades, PAPER_TRADE_DATA } from "./index.ts";
 
-onStore("200: a paper trade pays the prices of the book and the taker fee of the venue", async (database) => {
+eachDatabase("200: a paper trade pays the prices of the book and the taker fee of the venue", async (database) => {
   const { createAgent, clock } = await openPortfolioApi(database);
   const { enter } = await createAgent();
   const { status, json } = await enter();
@@ -30,7 +30,7 @@ onStore("200: a paper trade pays the prices of the book and the taker fee of the
   assert.deepEqual([no.contracts, no.price, no.fee_usd], [50, 0.62, 0.83]);
 });
 
-onStore("200: the contracts of a paper trade are rounded down to the step of the market", async (database) => {
+eachDatabase("200: the contracts of a paper trade are rounded down to the step of the market", async (database) => {
   const { createAgent, setMarket, setBook } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   for (const [marketId, contractStep, contracts, sizeUsd] of [
@@ -52,7 +52,7 @@ onStore("200: the contracts of a paper trade are rounded down to the step of the
   assert.deepEqual([again.status, again.json], [200, first.json], "the key is compared with the amount that was sent");
 });
 
-onStore("200: an order with the idempotency key of an equal one is entered once", async (database) => {
+eachDatabase("200: an order with the idempotency key of an equal one is entered once", async (database) => {
   const { createAgent, clock, venue } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   const headers = { "idempotency-key": "k-1" };
@@ -71,7 +71,7 @@ onStore("200: an order with the idempotency key of an equal one is entered once"
   assert.equal((await read()).json.positions[0].contracts, 210);
 });
 
-onStore("200: concurrent orders with one idempotency key enter one trade", async (database) => {
+eachDatabase("200: concurrent orders with one idempotency key enter one trade", async (database) => {
   const { createAgent } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   const replies = await Promise.all(Array.from({ length: 4 }, () => enter({}, { "idempotency-key": "k-1" })));
@@ -80,7 +80,7 @@ onStore("200: concurrent orders with one idempotency key enter one trade", async
   assert.equal((await read()).json.positions[0].contracts, 70);
 });
 
-onStore("409: an order that cannot be bought completely now is not entered", async (database) => {
+eachDatabase("409: an order that cannot be bought completely now is not entered", async (database) => {
   const { createAgent, setMarket, setBook, clock } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   const expect = async (detail: string, fields: object = {}) => {
@@ -136,7 +136,7 @@ onStore("409: an order that cannot be bought completely now is not entered", asy
   assert.equal((await read()).json.position_count, 3);
 });
 
-onStore("409: an order is not executed at a price that was confirmed more than an hour ago", async (database) => {
+eachDatabase("409: an order is not executed at a price that was confirmed more than an hour ago", async (database) => {
   const { app, createAgent, clock, setMarket } = await openPortfolioApi(database);
   const { customerId } = await createAgent();
   const book = { bids: BIDS, asks: ASKS, lastPrice: null, eventAt: null, receivedAt: clock.now() };
@@ -162,37 +162,40 @@ onStore("409: an order is not executed at a price that was confirmed more than a
   assert.equal((await enter()).price, 0.4, "the quote of the market was confirmed since");
 });
 
-onStore("404, 422 and 502: an unknown market, invalid fields, and a venue that does not answer", async (database) => {
-  const { createAgent, venue } = await openPortfolioApi(database);
-  const { enter, read } = await createAgent();
-  assert.deepEqual((await enter({ market_id: "unknown" })).json.code, "market_not_found");
-  for (const [fields, error] of [
-    [{ platform: "venue_z" }, "literal_error at body.platform"],
-    [{ market_id: "" }, "string_too_short at body.market_id"],
-    [{ market_id: "x".repeat(513) }, "string_too_long at body.market_id"],
-    [{ side: "buy" }, "literal_error at body.side"],
-    [{ size_usd: 0 }, "greater_than_equal at body.size_usd"],
-    [{ size_usd: 1_000_000.01 }, "less_than_equal at body.size_usd"],
-    [{ size_usd: "30" }, "float_type at body.size_usd"],
-  ] as const) {
-    const { status, json } = await enter(fields);
-    assert.deepEqual([status, describeDetail(json)], [422, [error]], JSON.stringify(fields));
-  }
-  const longKey = await enter({}, { "idempotency-key": "x".repeat(256) });
-  assert.deepEqual(describeDetail(longKey.json), ["string_too_long at header.idempotency-key"]);
-  assert.deepEqual(describeDetail((await read("?mode=paper")).json), ["literal_error at query.mode"]);
-  venue.failing.set("getBook", new VenueError("timeout", "the venue is down", { retryable: true }));
-  const { status, json } = await enter();
-  assert.deepEqual([status, json.code], [502, "venue_unavailable"]);
-});
+eachDatabase(
+  "404, 422 and 502: an unknown market, invalid fields, and a venue that does not answer",
+  async (database) => {
+    const { createAgent, venue } = await openPortfolioApi(database);
+    const { enter, read } = await createAgent();
+    assert.deepEqual((await enter({ market_id: "unknown" })).json.code, "market_not_found");
+    for (const [fields, error] of [
+      [{ platform: "venue_z" }, "literal_error at body.platform"],
+      [{ market_id: "" }, "string_too_short at body.market_id"],
+      [{ market_id: "x".repeat(513) }, "string_too_long at body.market_id"],
+      [{ side: "buy" }, "literal_error at body.side"],
+      [{ size_usd: 0 }, "greater_than_equal at body.size_usd"],
+      [{ size_usd: 1_000_000.01 }, "less_than_equal at body.size_usd"],
+      [{ size_usd: "30" }, "float_type at body.size_usd"],
+    ] as const) {
+      const { status, json } = await enter(fields);
+      assert.deepEqual([status, describeDetail(json)], [422, [error]], JSON.stringify(fields));
+    }
+    const longKey = await enter({}, { "idempotency-key": "x".repeat(256) });
+    assert.deepEqual(describeDetail(longKey.json), ["string_too_long at header.idempotency-key"]);
+    assert.deepEqual(describeDetail((await read("?mode=paper")).json), ["literal_error at query.mode"]);
+    venue.failing.set("getBook", new VenueError("timeout", "the venue is down", { retryable: true }));
+    const { status, json } = await enter();
+    assert.deepEqual([status, json.code], [502, "venue_unavailable"]);
+  },
+);
 
-onStore("200: paper trades cost no quota", async (database) => {
+eachDatabase("200: paper trades cost no quota", async (database) => {
   const { enter, read } = await (await openPortfolioApi(database)).createAgent();
   assert.doesNotMatch(String((await enter()).headers["ratelimit-policy"]), /listing/);
   assert.match(String((await read()).headers["ratelimit-policy"]), /"listing";q=10000/);
 });
 
-onStore(
+eachDatabase(
   "409: an account has at most 10,000 paper trades, and a portfolio reads the newest 10,000 trades",
   async (database) => {
     const { createAgent, clock } = await openPortfolioApi(database);
@@ -227,7 +230,7 @@ onStore(
   },
 );
 
-onStore("401: an order of a customer that is deleted during the call is not entered", async (database) => {
+eachDatabase("401: an order of a customer that is deleted during the call is not entered", async (database) => {
   const { app, createAgent, clock } = await openPortfolioApi(database);
   const { customerId } = await createAgent();
   const market = app.board.find(VENUE, "m-1");
@@ -246,22 +249,25 @@ onStore("401: an order of a customer that is deleted during the call is not ente
   assert.deepEqual(await database.query("select 1 from paper_trades"), []);
 });
 
-onStore("deleting a customer deletes its paper trades, and keeps its reports without a customer", async (database) => {
-  const { app, createAgent } = await openPortfolioApi(database);
-  const deleted = await createAgent();
-  const remaining = await createAgent();
-  for (const { enter, report } of [deleted, remaining]) {
-    await enter({}, { "idempotency-key": "secret key" });
-    await report("yes", 100, 0.4);
-  }
-  await app.customers.delete(deleted.customerId, OPERATOR);
-  const rows = await database.query<{ customer_id: string }>("select customer_id from paper_trades");
-  assert.deepEqual(rows, [{ customer_id: remaining.customerId }]);
-  assert.equal((await database.query("select 1 from trade_reports")).length, 2);
-  assert.equal((await remaining.read()).json.position_count, 1);
-});
+eachDatabase(
+  "deleting a customer deletes its paper trades, and keeps its reports without a customer",
+  async (database) => {
+    const { app, createAgent } = await openPortfolioApi(database);
+    const deleted = await createAgent();
+    const remaining = await createAgent();
+    for (const { enter, report } of [deleted, remaining]) {
+      await enter({}, { "idempotency-key": "secret key" });
+      await report("yes", 100, 0.4);
+    }
+    await app.customers.delete(deleted.customerId, OPERATOR);
+    const rows = await database.query<{ customer_id: string }>("select customer_id from paper_trades");
+    assert.deepEqual(rows, [{ customer_id: remaining.customerId }]);
+    assert.equal((await database.query("select 1 from trade_reports")).length, 2);
+    assert.equal((await remaining.read()).json.position_count, 1);
+  },
+);
 
-onStore("paper trades are deleted 731 days after their entry, by the hourly cleanup", async (database) => {
+eachDatabase("paper trades are deleted 731 days after their entry, by the hourly cleanup", async (database) => {
   const { app, createAgent, clock } = await openPortfolioApi(database);
   const { customerId } = await createAgent();
   const insert = (ageMs: number) =>

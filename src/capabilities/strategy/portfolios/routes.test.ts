@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import {
   ASKS,
   BIDS,
@@ -11,7 +11,7 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import { createPortfolioService } from "./index.ts";
 
-onStore("200: a position shows its cost and its current value, and the summary its profit", async (database) => {
+eachDatabase("200: a position shows its cost and its current value, and the summary its profit", async (database) => {
   const { createAgent, clock, setMarket } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   await enter({ size_usd: 20 });
@@ -47,7 +47,7 @@ onStore("200: a position shows its cost and its current value, and the summary i
   });
 });
 
-onStore("200: a paper trade of the other side closes the position at 1 minus its price", async (database) => {
+eachDatabase("200: a paper trade of the other side closes the position at 1 minus its price", async (database) => {
   const { createAgent, clock, setBook } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   await enter({ size_usd: 20 });
@@ -78,7 +78,7 @@ onStore("200: a paper trade of the other side closes the position at 1 minus its
   assert.ok(Math.abs(roi_pct - (100 * 8.32) / 20.84) < 1e-9);
 });
 
-onStore("200: reported trades are the live book: closed first in first out, without fees", async (database) => {
+eachDatabase("200: reported trades are the live book: closed first in first out, without fees", async (database) => {
   const { createAgent, clock } = await openPortfolioApi(database);
   const { report, read } = await createAgent();
   await report("yes", 100, 0.4);
@@ -103,7 +103,7 @@ onStore("200: reported trades are the live book: closed first in first out, with
   assert.deepEqual((await read()).json.summary, EMPTY_SUMMARY, "the paper book is another one");
 });
 
-onStore("200: a result with a time in the future settles the open trades now", async (database) => {
+eachDatabase("200: a result with a time in the future settles the open trades now", async (database) => {
   const { createAgent, clock, setMarket } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   await enter({ size_usd: 20 });
@@ -114,7 +114,7 @@ onStore("200: a result with a time in the future settles the open trades now", a
   assert.equal(summary.total_pnl, 29.16);
 });
 
-onStore(
+eachDatabase(
   "200: the result of a market on the board settles its open trades; a refund returns the stake",
   async (database) => {
     const { createAgent, clock, setMarket, setBook } = await openPortfolioApi(database);
@@ -142,7 +142,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "200: a recorded settlement takes precedence over the board, and the latest one of a market counts",
   async (database) => {
     const { createAgent, clock, setMarket } = await openPortfolioApi(database);
@@ -167,7 +167,7 @@ onStore(
   },
 );
 
-onStore("200: open trades are valued daily at stored prices", async (database) => {
+eachDatabase("200: open trades are valued daily at stored prices", async (database) => {
   const { app, createAgent, clock, setMarket } = await openPortfolioApi(database);
   const { report, read, customerId } = await createAgent();
   await report("yes", 100, 0.4);
@@ -202,7 +202,7 @@ onStore("200: open trades are valued daily at stored prices", async (database) =
   assert.equal(live.firstTradeAt, midnight - DAY_MS / 2);
 });
 
-onStore(
+eachDatabase(
   "200: a market without a board entry and a price is shown with null for the unknown fields",
   async (database) => {
     const { app, createAgent } = await openPortfolioApi(database);
@@ -226,7 +226,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "200: a portfolio reads at most 5,000 stored prices, and those of the newest trades first",
   async (database) => {
     const { createAgent, clock } = await openPortfolioApi(database);
@@ -254,7 +254,7 @@ onStore(
   },
 );
 
-onStore("200: a payout outside [0, 1] does not settle a trade", async (database) => {
+eachDatabase("200: a payout outside [0, 1] does not settle a trade", async (database) => {
   const { createAgent, setMarket } = await openPortfolioApi(database);
   const { report, read } = await createAgent();
   await report("yes", 100, 0.4);
@@ -263,7 +263,7 @@ onStore("200: a payout outside [0, 1] does not settle a trade", async (database)
   assert.deepEqual([status, json.position_count, json.positions[0].status], [200, 1, "finalized"]);
 });
 
-onStore("200: a customer sees only its own trades, and without trades all lists are empty", async (database) => {
+eachDatabase("200: a customer sees only its own trades, and without trades all lists are empty", async (database) => {
   const { createAgent } = await openPortfolioApi(database);
   const owner = await createAgent();
   const other = await createAgent("free");
@@ -276,7 +276,7 @@ onStore("200: a customer sees only its own trades, and without trades all lists 
   }
 });
 
-onStore("reports at a price of 0 are not part of the live book", async (database) => {
+eachDatabase("reports at a price of 0 are not part of the live book", async (database) => {
   const { createAgent } = await openPortfolioApi(database);
   const { report, read } = await createAgent();
   assert.equal((await report("yes", 100, 0, { size_usd: 5 })).status, 200);
@@ -288,14 +288,17 @@ onStore("reports at a price of 0 are not part of the live book", async (database
   );
 });
 
-onStore("200: the Sharpe ratio needs 30 days that are over, so the current day does not count", async (database) => {
-  const { createAgent, clock } = await openPortfolioApi(database);
-  const { report, read } = await createAgent();
-  assert.equal((await report("yes", 10, 0.4)).status, 200);
-  await clock.advance(1_000);
-  assert.equal((await report("no", 10, 0.5)).status, 200);
-  await clock.advance(29 * DAY_MS);
-  assert.equal((await read("?mode=live")).json.summary.sharpe_ratio, null);
-  await clock.advance(DAY_MS);
-  assert.ok((await read("?mode=live")).json.summary.sharpe_ratio > 0);
-});
+eachDatabase(
+  "200: the Sharpe ratio needs 30 days that are over, so the current day does not count",
+  async (database) => {
+    const { createAgent, clock } = await openPortfolioApi(database);
+    const { report, read } = await createAgent();
+    assert.equal((await report("yes", 10, 0.4)).status, 200);
+    await clock.advance(1_000);
+    assert.equal((await report("no", 10, 0.5)).status, 200);
+    await clock.advance(29 * DAY_MS);
+    assert.equal((await read("?mode=live")).json.summary.sharpe_ratio, null);
+    await clock.advance(DAY_MS);
+    assert.ok((await read("?mode=live")).json.summary.sharpe_ratio > 0);
+  },
+);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase } from "../../../../test/support/databases.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import {
   openShadowBook,
@@ -26,7 +26,7 @@ async function enterTwoTrades({ open, book }: ShadowBookHarness): Promise<void> 
 
 const profitsOf = async (harness: ShadowBookHarness) => (await harness.days()).map(({ pnl }) => pnl);
 
-onStore("after an outage, the missed days are closed in order, each with its closing prices", async (db) => {
+eachDatabase("after an outage, the missed days are closed in order, each with its closing prices", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, goTo } = harness;
   await open();
@@ -38,7 +38,7 @@ onStore("after an outage, the missed days are closed in order, each with its clo
   await assertVerified(harness, 1, 4);
 });
 
-onStore(
+eachDatabase(
   "a trade is not valued at prices from before its entry, and a day without a price keeps the last price",
   async (db) => {
     const harness = openShadowBook(db);
@@ -58,7 +58,7 @@ onStore(
   },
 );
 
-onStore("a run that is killed at any statement is completed by the next one", async (db) => {
+eachDatabase("a run that is killed at any statement is completed by the next one", async (db) => {
   const harness = openShadowBook(db);
   const { book, openBook, open, price, settle, goTo } = harness;
   await open();
@@ -101,7 +101,7 @@ onStore("a run that is killed at any statement is completed by the next one", as
   await assertVerified(harness, 2, 1);
 });
 
-onStore("two nodes that close days at the same time close each once, with the same totals", async (db) => {
+eachDatabase("two nodes that close days at the same time close each once, with the same totals", async (db) => {
   const harness = openShadowBook(db);
   const { book, openBook, open, price, goTo } = harness;
   await open();
@@ -113,7 +113,7 @@ onStore("two nodes that close days at the same time close each once, with the sa
   await assertVerified(harness, 1, 3);
 });
 
-onStore("a closed day does not change: later prices and results count on later days", async (db) => {
+eachDatabase("a closed day does not change: later prices and results count on later days", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo } = harness;
   await open();
@@ -129,7 +129,7 @@ onStore("a closed day does not change: later prices and results count on later d
   await assertVerified(harness, 1, 1);
 });
 
-onStore("a day is closed two minutes after its end, with the board's price if the store has none", async (db) => {
+eachDatabase("a day is closed two minutes after its end, with the board's price if the store has none", async (db) => {
   const harness = openShadowBook(db);
   const { book, board, clock, list } = harness;
   await list([sampleMarket("m")]);
@@ -148,7 +148,7 @@ onStore("a day is closed two minutes after its end, with the board's price if th
   await assertVerified(harness, 1, 2);
 });
 
-onStore(
+eachDatabase(
   "on the current day open trades are valued at the last price, and the verification computes the same profit",
   async (db) => {
     const harness = openShadowBook(db);
@@ -187,7 +187,7 @@ onStore(
   },
 );
 
-onStore(
+eachDatabase(
   "the verification covers a day that has ended and is not closed, and trades of clocks that are ahead",
   async (db) => {
     const harness = openShadowBook(db);
@@ -216,7 +216,7 @@ onStore(
   },
 );
 
-onStore("a settlement is never recorded before an entry or in a closed day, for any clock errors", async (db) => {
+eachDatabase("a settlement is never recorded before an entry or in a closed day, for any clock errors", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, settle, goTo, clock } = harness;
   await open();
@@ -243,33 +243,38 @@ onStore("a settlement is never recorded before an entry or in a closed day, for 
   await assertVerified(harness, 2, 2);
 });
 
-onStore("marks are deleted 400 days after their market was settled, and the book can still be verified", async (db) => {
-  const harness = openShadowBook(db);
-  const { book, price, settle, goTo } = harness;
-  await enterTwoTrades(harness);
-  for (const day of [0, 1]) await price(day, 0.5 + 0.1 * day);
-  await price(0, 0.3, "n");
-  await goTo(2);
-  await book.run();
-  await settle(YES);
-  await book.run();
-  assert.deepEqual(await profitsOf(harness), [-4, 10]);
-  await goTo(404);
-  assert.equal(await book.deleteOldMarks(), 0, "the day of the settlement is not closed yet");
-  harness.clock.jumpWallClock(-401 * DAY_MS);
-  await book.run();
-  // Insert the days without events, as if the job had closed them.
-  await db.query("insert into shadow_days select '2026-11-24'::date + n, 0, 0, 0, 0 from generate_series(0, 398) as n");
-  await db.query("update shadow_book set sealed_day = (select max(day) from shadow_days)");
-  harness.clock.jumpWallClock(401 * DAY_MS);
-  assert.equal(await book.deleteOldMarks(), 3);
-  assert.deepEqual(await db.query("select market_id from shadow_marks group by market_id"), [{ market_id: "n" }]);
-  await assertVerified(harness, 2, 402);
-  await book.run();
-  await assertVerified(harness, 2, 404);
-});
+eachDatabase(
+  "marks are deleted 400 days after their market was settled, and the book can still be verified",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, price, settle, goTo } = harness;
+    await enterTwoTrades(harness);
+    for (const day of [0, 1]) await price(day, 0.5 + 0.1 * day);
+    await price(0, 0.3, "n");
+    await goTo(2);
+    await book.run();
+    await settle(YES);
+    await book.run();
+    assert.deepEqual(await profitsOf(harness), [-4, 10]);
+    await goTo(404);
+    assert.equal(await book.deleteOldMarks(), 0, "the day of the settlement is not closed yet");
+    harness.clock.jumpWallClock(-401 * DAY_MS);
+    await book.run();
+    // Insert the days without events, as if the job had closed them.
+    await db.query(
+      "insert into shadow_days select '2026-11-24'::date + n, 0, 0, 0, 0 from generate_series(0, 398) as n",
+    );
+    await db.query("update shadow_book set sealed_day = (select max(day) from shadow_days)");
+    harness.clock.jumpWallClock(401 * DAY_MS);
+    assert.equal(await book.deleteOldMarks(), 3);
+    assert.deepEqual(await db.query("select market_id from shadow_marks group by market_id"), [{ market_id: "n" }]);
+    await assertVerified(harness, 2, 402);
+    await book.run();
+    await assertVerified(harness, 2, 404);
+  },
+);
 
-onStore("verification reports a changed result, day, mark or total", async (db) => {
+eachDatabase("verification reports a changed result, day, mark or total", async (db) => {
   const harness = openShadowBook(db);
   const { book, price, settle, goTo } = harness;
   await enterTwoTrades(harness);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onEmbedded, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onEmbedded } from "../../../../test/support/databases.ts";
 import { sampleMarket } from "../../../../test/support/markets/market-samples.ts";
 import { CUSTOMER, testServer, VALID_KEY } from "../../../../test/support/test-app.ts";
 import { openShadowBook, sampleEntry } from "../../../../test/support/trading/shadow-book-harness.ts";
@@ -60,7 +60,7 @@ const NO_SHADOW = {
   },
 };
 
-onStore("200: the summary and the days of the shadow book, from its first trade to today", async (db) => {
+eachDatabase("200: the summary and the days of the shadow book, from its first trade to today", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo, performance } = harness;
   const { get } = await openRoutes(performance);
@@ -151,35 +151,38 @@ onStore("200: the summary and the days of the shadow book, from its first trade 
   );
 });
 
-onStore("200: with 29 independent questions figures about skill are null, and with 30 they are shown", async (db) => {
-  const { book, open, settle, performance, clock } = openShadowBook(db);
-  const { get } = await openRoutes(performance);
-  // Two markets of each of 29 events, at one venue.
-  for (let index = 0; index < 58; index++) {
-    const [marketId, listing] = [`m${index}`, { eventId: `event ${index >> 1}` }];
-    await open(marketId, { listing });
-    await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
-    await settle({ kind: index % 2 === 0 ? "yes" : "no" }, marketId, listing);
-  }
-  await book.run();
-  await performance.refresh();
-  const figuresOf = ({ win_rate, roi_pct, avg_edge }: Record<string, unknown>) => [win_rate, roi_pct, avg_edge];
-  const few = (await get("/history")).json;
-  assert.deepEqual([few.markets, few.independent_questions, ...figuresOf(few)], [58, 29, null, null, null]);
-  assert.deepEqual([few.total_pnl, few.daily_history[0].win_rate], [29 * 58 - 29 * 42, null]);
-  await open("alone");
-  await book.enter(sampleEntry({ analysisId: "plx-alone", marketId: "alone", at: clock.now() }));
-  await settle({ kind: "yes" }, "alone");
-  await book.run();
-  await performance.refresh();
-  const enough = (await get("/history")).json;
-  assert.deepEqual(
-    [enough.independent_questions, ...figuresOf(enough), enough.daily_history[0].win_rate],
-    [30, ...[30 / 59, (100 * (30 * 58 - 29 * 42)) / (59 * 42), 0.08, 30 / 59].map(sent)],
-  );
-});
+eachDatabase(
+  "200: with 29 independent questions figures about skill are null, and with 30 they are shown",
+  async (db) => {
+    const { book, open, settle, performance, clock } = openShadowBook(db);
+    const { get } = await openRoutes(performance);
+    // Two markets of each of 29 events, at one venue.
+    for (let index = 0; index < 58; index++) {
+      const [marketId, listing] = [`m${index}`, { eventId: `event ${index >> 1}` }];
+      await open(marketId, { listing });
+      await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
+      await settle({ kind: index % 2 === 0 ? "yes" : "no" }, marketId, listing);
+    }
+    await book.run();
+    await performance.refresh();
+    const figuresOf = ({ win_rate, roi_pct, avg_edge }: Record<string, unknown>) => [win_rate, roi_pct, avg_edge];
+    const few = (await get("/history")).json;
+    assert.deepEqual([few.markets, few.independent_questions, ...figuresOf(few)], [58, 29, null, null, null]);
+    assert.deepEqual([few.total_pnl, few.daily_history[0].win_rate], [29 * 58 - 29 * 42, null]);
+    await open("alone");
+    await book.enter(sampleEntry({ analysisId: "plx-alone", marketId: "alone", at: clock.now() }));
+    await settle({ kind: "yes" }, "alone");
+    await book.run();
+    await performance.refresh();
+    const enough = (await get("/history")).json;
+    assert.deepEqual(
+      [enough.independent_questions, ...figuresOf(enough), enough.daily_history[0].win_rate],
+      [30, ...[30 / 59, (100 * (30 * 58 - 29 * 42)) / (59 * 42), 0.08, 30 / 59].map(sent)],
+    );
+  },
+);
 
-onStore("200: the record is also shown without the trades that a caller requested", async (db) => {
+eachDatabase("200: the record is also shown without the trades that a caller requested", async (db) => {
   const { book, board, open, settle, performance, clock, list } = openShadowBook(db);
   const { get } = await openRoutes(performance);
   // Market m0 has a requested trade only, m1 one of each kind, the other resolved markets a scheduled one.

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { onPostgres, onStore } from "../../../../test/support/databases.ts";
+import { eachDatabase, onPostgres } from "../../../../test/support/databases.ts";
 import { SAMPLE_AT } from "../../../../test/support/markets/market-samples.ts";
 import {
   openShadowBook,
@@ -17,7 +17,7 @@ async function assertVerified({ book }: ShadowBookHarness, trades: number, days:
   assert.deepEqual([verification.trades, verification.days], [trades, days]);
 }
 
-onStore("a trade is valued at stored prices until it is settled, and days are closed in order", async (db) => {
+eachDatabase("a trade is valued at stored prices until it is settled, and days are closed in order", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo } = harness;
   await open();
@@ -39,7 +39,7 @@ onStore("a trade is valued at stored prices until it is settled, and days are cl
   await assertVerified(harness, 1, 4);
 });
 
-onStore("repeated entries of an analysis create one trade per side", async (db) => {
+eachDatabase("repeated entries of an analysis create one trade per side", async (db) => {
   const { book, open, trades } = openShadowBook(db);
   await open();
   const entries = [sampleEntry(), sampleEntry({ contracts: 7 }), sampleEntry({ side: "no" })];
@@ -49,7 +49,7 @@ onStore("repeated entries of an analysis create one trade per side", async (db) 
   assert.equal((await trades()).length, 2);
 });
 
-onStore("a trade is marked as requested unless the service would have entered it anyway", async (db) => {
+eachDatabase("a trade is marked as requested unless the service would have entered it anyway", async (db) => {
   const { book, open } = openShadowBook(db);
   await open();
   const run = (analysisId: string, customerId: string | null) =>
@@ -83,7 +83,7 @@ onStore("a trade is marked as requested unless the service would have entered it
   );
 });
 
-onStore("two nodes that enter the same trade at the same time enter it once", async (db) => {
+eachDatabase("two nodes that enter the same trade at the same time enter it once", async (db) => {
   const { book, openBook, open, trades } = openShadowBook(db);
   await open();
   const results = await Promise.all([book, openBook(), book, openBook()].map((node) => node.enter(sampleEntry())));
@@ -91,7 +91,7 @@ onStore("two nodes that enter the same trade at the same time enter it once", as
   assert.equal((await trades()).length, 1);
 });
 
-onStore("an entry is rejected if its market is settled or closed, or if its day is closed", async (db) => {
+eachDatabase("an entry is rejected if its market is settled or closed, or if its day is closed", async (db) => {
   const { book, open, settle, price, goTo, clock } = openShadowBook(db);
   for (const status of ["closed", "determined"] as const) {
     await open(status, { listing: { status } });
@@ -113,7 +113,7 @@ onStore("an entry is rejected if its market is settled or closed, or if its day 
   assert.equal(await book.enter({ ...late, at: clock.now() }), true);
 });
 
-onStore("an entry into a market with a settlement is rejected, even if the venue reopens it", async (db) => {
+eachDatabase("an entry into a market with a settlement is rejected, even if the venue reopens it", async (db) => {
   const { book, open, settle } = openShadowBook(db);
   await open();
   await book.enter(sampleEntry());
@@ -123,7 +123,7 @@ onStore("an entry into a market with a settlement is rejected, even if the venue
   assert.equal(await book.enter(sampleEntry({ analysisId: "plx-2" })), false);
 });
 
-onStore(
+eachDatabase(
   "a partial result pays its value, a refund pays the cost, and a void result with a value pays that value",
   async (db) => {
     const harness = openShadowBook(db);
@@ -154,7 +154,7 @@ onStore(
   },
 );
 
-onStore("a corrected result changes the profit of its own day, and closed days stay the same", async (db) => {
+eachDatabase("a corrected result changes the profit of its own day, and closed days stay the same", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, settle, goTo } = harness;
   await open();
@@ -180,7 +180,7 @@ onStore("a corrected result changes the profit of its own day, and closed days s
   await assertVerified(harness, 1, 3);
 });
 
-onStore("each result and each correction updates the totals of the resolved trades", async (db) => {
+eachDatabase("each result and each correction updates the totals of the resolved trades", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, settle, performance, clock } = harness;
   await open();
@@ -203,26 +203,29 @@ onStore("each result and each correction updates the totals of the resolved trad
   }
 });
 
-onStore("the profit of a day includes all open and settled markets, even if they fill several pages", async (db) => {
-  const harness = openShadowBook(db);
-  const { book, open, price, settle, goTo } = harness;
-  const ids = Array.from({ length: 50 }, (_, index) => `m${index}`);
-  for (const [index, marketId] of ids.entries()) {
-    await open(marketId);
-    await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
-    if (index % 3 === 0) await settle(YES, marketId);
-    else await price(0, 0.5, marketId);
-  }
-  await book.run();
-  await goTo(1);
-  await book.run();
-  assert.deepEqual(await harness.days(), [
-    { day: "2026-11-21", pnl: 17 * 58 + 33 * 8, entered: 50, resolved: 17, won: 17 },
-  ]);
-  await assertVerified(harness, 50, 1);
-});
+eachDatabase(
+  "the profit of a day includes all open and settled markets, even if they fill several pages",
+  async (db) => {
+    const harness = openShadowBook(db);
+    const { book, open, price, settle, goTo } = harness;
+    const ids = Array.from({ length: 50 }, (_, index) => `m${index}`);
+    for (const [index, marketId] of ids.entries()) {
+      await open(marketId);
+      await book.enter(sampleEntry({ analysisId: `plx-${index}`, marketId }));
+      if (index % 3 === 0) await settle(YES, marketId);
+      else await price(0, 0.5, marketId);
+    }
+    await book.run();
+    await goTo(1);
+    await book.run();
+    assert.deepEqual(await harness.days(), [
+      { day: "2026-11-21", pnl: 17 * 58 + 33 * 8, entered: 50, resolved: 17, won: 17 },
+    ]);
+    await assertVerified(harness, 50, 1);
+  },
+);
 
-onStore("a correction is kept if another node records older results at the same time", async (db) => {
+eachDatabase("a correction is kept if another node records older results at the same time", async (db) => {
   const harness = openShadowBook(db);
   const { book, openBook, open, settle, clock } = harness;
   await open();
@@ -249,7 +252,7 @@ onStore("a correction is kept if another node records older results at the same 
   assert.equal(await harness.countSettlements(), 1);
 });
 
-onStore("a result that becomes invalid before it is recorded is not recorded", async (db) => {
+eachDatabase("a result that becomes invalid before it is recorded is not recorded", async (db) => {
   const { book, openBook, open, settle, clock, countSettlements } = openShadowBook(db);
   await open();
   await book.enter(sampleEntry());
@@ -268,7 +271,7 @@ onStore("a result that becomes invalid before it is recorded is not recorded", a
   assert.equal(await countSettlements(), 0);
 });
 
-onStore("a correction is never recorded before the result that it corrects, for any clock errors", async (db) => {
+eachDatabase("a correction is never recorded before the result that it corrects, for any clock errors", async (db) => {
   const { book, open, settle, clock } = openShadowBook(db);
   await open();
   await book.enter(sampleEntry());
@@ -285,7 +288,7 @@ onStore("a correction is never recorded before the result that it corrects, for 
   assert.deepEqual(recorded, [{ outcome: "yes" }, { outcome: "no" }]);
 });
 
-onStore("a result is recorded once, by events and by reconciliation, on several nodes at once", async (db) => {
+eachDatabase("a result is recorded once, by events and by reconciliation, on several nodes at once", async (db) => {
   const harness = openShadowBook(db);
   const { book, openBook, open, settle } = harness;
   await open();
@@ -297,7 +300,7 @@ onStore("a result is recorded once, by events and by reconciliation, on several 
   await assertVerified(harness, 1, 0);
 });
 
-onStore("markets that nobody analysed or traded have no settlement", async (db) => {
+eachDatabase("markets that nobody analysed or traded have no settlement", async (db) => {
   const { book, open, settle, countSettlements } = openShadowBook(db);
   await open();
   await settle(YES);
@@ -311,7 +314,7 @@ onStore("markets that nobody analysed or traded have no settlement", async (db) 
   assert.equal(await countSettlements(), 1);
 });
 
-onStore("reconciliation settles a market whose event was missed", async (db) => {
+eachDatabase("reconciliation settles a market whose event was missed", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, settle } = harness;
   await open();
@@ -325,7 +328,7 @@ onStore("reconciliation settles a market whose event was missed", async (db) => 
   assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 100, pnl: 58 }]);
 });
 
-onStore("if events were deleted before they were read, corrected results are also found", async (db) => {
+eachDatabase("if events were deleted before they were read, corrected results are also found", async (db) => {
   const harness = openShadowBook(db);
   const { book, eventLog, open, settle } = harness;
   await db.query("insert into latest_analyses values ('alpha', 'm', 'plx-1', 0.5, now())");
@@ -341,7 +344,7 @@ onStore("if events were deleted before they were read, corrected results are als
   assert.deepEqual(await harness.trades(), [{ side: "yes", payout: 0, pnl: -42 }]);
 });
 
-onStore("a settlement value outside [0, 1] is skipped and does not stop the others", async (db) => {
+eachDatabase("a settlement value outside [0, 1] is skipped and does not stop the others", async (db) => {
   const { book, open, settle, countSettlements } = openShadowBook(db);
   await open("a");
   await open("b");
