@@ -38,18 +38,34 @@ test("on Linux, a client that acknowledges bytes is not disconnected, even if th
   assert.equal(server.limits.figures.rejected.stalled_write, 1);
 });
 
-/** Opens a client that requests a stream and reads nothing. Returns when the server cannot write more to it. */
+/** Linux acknowledges received bytes after at most 200 ms, even if it has nothing to send (`TCP_DELACK_MAX`). */
+const DELAYED_ACKNOWLEDGEMENT_MS = 200;
+
+/**
+ * Opens a client that requests a stream and reads nothing. Returns when the server cannot write more to it and the
+ * client's kernel has acknowledged everything that it stores.
+ */
 async function openPausedClient(server: Awaited<ReturnType<typeof startServer>>) {
   const opened = await server.open();
   opened.client.socket.pause();
   opened.client.socket.write("GET /stream HTTP/1.1\r\nhost: x\r\n\r\n");
   await server.settleWrites(opened);
+  let sendQueue = await sendQueueOf(opened.serverSocket);
+  let changedAt = performance.now();
+  while (performance.now() - changedAt <= DELAYED_ACKNOWLEDGEMENT_MS) {
+    const now = await sendQueueOf(opened.serverSocket);
+    if (now === sendQueue) continue;
+    sendQueue = now;
+    changedAt = performance.now();
+  }
   return opened;
 }
 
+const sendQueueOf = async (socket: Socket) => (await readSendQueues([socket])).get(socket);
+
 /** Reads until the server's kernel has received an acknowledgement. */
 async function acknowledgeBytes(slow: { readonly client: Client; readonly serverSocket: Socket }): Promise<void> {
-  const readQueue = async () => (await readSendQueues([slow.serverSocket])).get(slow.serverSocket) ?? Number.NaN;
+  const readQueue = async () => (await sendQueueOf(slow.serverSocket)) ?? Number.NaN;
   const before = await readQueue();
   assert.ok(before > 0, "the kernel lists the connection");
   const { bytesWritten } = slow.serverSocket;
