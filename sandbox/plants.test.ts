@@ -19,7 +19,7 @@ function openWorld() {
   return { world, planted: createPlantedWorld(world), market };
 }
 
-test("a world without plants is unchanged, and a plant changes nothing before its time", () => {
+test("a world without planted changes is unchanged, and a planted change has no effect before its time", () => {
   const { world, planted, market } = openWorld();
   assert.deepEqual(planted.book(market, AT), world.book(market, AT));
   planted.plantShift(market, AT, 0.2);
@@ -92,7 +92,7 @@ test("a set is incomplete if its omitted outcome is closed without a result, and
   assert.throws(() => planted.plantSet([], AT, null), PlantError);
 });
 
-test("the control server accepts plants in active markets and rejects other requests", async () => {
+test("the control server accepts planted changes of active markets and rejects invalid requests", async () => {
   const sandbox = await testSandbox({ marketCount: 300 });
   try {
     const control = sandbox.urls.control?.rest ?? "";

@@ -45,13 +45,13 @@ test("each limit of docs/limits.md has its constant with the stated value, and i
   }
 });
 
-test("each shared means of docs/limits.md has its test", async () => {
+test("each shared resource of docs/limits.md names an existing test", async () => {
   const rows = rowsOf(await readFile(join(PROJECT, "docs/limits.md"), "utf8"), TURN_COLUMNS);
   assert.ok(rows.length >= TURNS_MIN, `${rows.length} shared means`);
   for (const [, , testCell] of rows) await assertTestExists(testCell);
 });
 
-test("a wrong value, an unknown constant and an unknown test are found", async () => {
+test("the checks reject a wrong value, an unknown constant and an unknown test", async () => {
   const constant = "`BODY_BYTES_MAX` in `src/http/server.ts`";
   await assert.rejects(assertConstantExists(constant, "`1 * 1024`"), assert.AssertionError);
   await assert.rejects(assertConstantExists("`NO_SUCH_MAX` in `src/http/server.ts`", "`1`"), assert.AssertionError);

@@ -67,7 +67,7 @@ const runtimeVersion = Object.keys(project.optionalDependencies)
   .map((name) => locked.get(`node_modules/${name}`))
   .find((entry) => entry?.os?.includes(process.platform) && entry.cpu?.includes(process.arch))?.version;
 
-test("npm scripts run on the Node of package-lock.json", { skip: runtimeVersion === undefined }, async () => {
+test("npm scripts run on the Node version in package-lock.json", { skip: runtimeVersion === undefined }, async () => {
   const { stdout } = await promisify(execFile)(join(PROJECT, "node_modules/.bin/node"), ["--version"]);
   assert.equal(stdout.trim(), `v${runtimeVersion}`);
 });

@@ -54,7 +54,7 @@ test("a row is PASS or FAIL by its figure, and a figure that is not a number is 
   assert.equal((await judge(async () => ({ isMet: true, value: "p99 NaN ms" }))).verdict, "ERROR");
 });
 
-test("a lost guarantee is FAIL, a missing requirement NOT HERE and every other error ERROR", async () => {
+test("a violated guarantee is FAIL, a missing requirement NOT HERE and every other error ERROR", async () => {
   assert.equal((await judge(() => Promise.reject(new GuaranteeError("1 row is lost")))).verdict, "FAIL");
   assert.equal((await judge(() => Promise.reject(new NotHereError("no database")))).verdict, "NOT HERE");
   assert.equal((await judge(() => Promise.reject(new SkippedError("no database")))).verdict, "NOT HERE");
@@ -74,7 +74,7 @@ test("the line of a row has the verdict, value, target, seed and duration, and m
   assert.match(formatResult({ ...result, verdict: "FAIL" }), /^S1 {3}FAIL {2}/);
 });
 
-test("the line of a proof says whether the row was seen to fail and why", () => {
+test("the line of a proof says whether the row failed without the defence, and why", () => {
   const proof = { id: "S1", defence: "a check", wasSeenToFail: true, reason: "3 lost" };
   assert.equal(formatProof(proof), "S1   seen to fail: yes (3 lost), without: a check");
   assert.match(formatProof({ ...proof, wasSeenToFail: false, reason: "PASS: 0 lost" }), /no \(PASS: 0 lost\)/);

@@ -88,7 +88,7 @@ test("the fit recovers the microprice share from recorded order books", () => {
   assert.ok(lowerBound > 0.2 && lowerBound <= 0.5, `${lowerBound}`);
 });
 
-test("the lower bound of a negative slope and of a slope without points is 0", () => {
+test("the lower bound of the slope is 0 if the slope is negative or there are no points", () => {
   assert.equal(
     slopeLowerBound([
       { group: "a", x: 1, y: -1 },

@@ -72,7 +72,7 @@ test("`socket_drop` closes the socket; `socket_frozen` stops all messages until 
   assert.deepEqual([frozenChannel.delivered, frozenChannel.channel.isFrozen], [["0"], false]);
 });
 
-test("counts `socket_drop` and `socket_frozen` once per connection and no `socket_garbage` without JSON", () => {
+test("counts `socket_drop` and `socket_frozen` once per connection, and no `socket_garbage` for non-JSON messages", () => {
   const closingChannel = openChannel({ socket_drop: 1 });
   closingChannel.sendAll(30);
   assert.deepEqual(closingChannel.faults.counts, { socket_drop: 1 });

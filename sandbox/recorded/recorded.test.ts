@@ -96,7 +96,7 @@ test("a newer quote replaces the best levels of the last book, retains worse lev
   assert.equal(world.activity(onlyMarket, GENESIS).volumeUsd, null);
 });
 
-test("the contracts of a Kalshi market are twice the recorded dollars, at any price", async () => {
+test("a Kalshi market's volume and open interest in contracts are twice the recorded dollars, even at a price of 0.97", async () => {
   const quote = { ...factOf("quote"), at: STARTED_AT + 1, bid: 0.96, ask: 0.98 };
   const amounts = { volume_24h_usd: 15, volume_total_usd: 500, open_interest_usd: 7.5 };
   const world = await loadWorld([

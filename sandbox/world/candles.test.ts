@@ -14,7 +14,7 @@ const openMarkets = SANDBOX_VENUES.flatMap((venue) => world.markets(venue, NOW))
 const candlesOf = (market: ListedMarket, from: number, to = NOW, intervalMs = 5 * MINUTE_MS) =>
   worldCandles(world, market, { from, to, intervalMs });
 
-test("every price of an interval is between its low and high, or is the price before its first change", () => {
+test("every price during a candle is between the candle's low and high, or is the close of the previous candle", () => {
   let movingCount = 0;
   for (const market of openMarkets) {
     let previous = priceAt(world, market, GENESIS);

@@ -182,7 +182,7 @@ test("an event has the same outcome on all venues that do not void it", () => {
   assert.ok(agreed > 50, String(agreed));
 });
 
-test("returns the same array until the listing changes", () => {
+test("`markets` returns the same array until the listing changes", () => {
   const world = createWorld({ seed: 9, genesis: GENESIS, speed: 60, marketCount: 200 });
   let changes = 0;
   let unchanged = 0;

@@ -252,7 +252,7 @@ test("`applyEvent` returns the event if it changed", () => {
   assert.deepEqual(board.applyEvent(sampleEvent("E", { featured: true })), sampleEvent("E", { featured: true }));
 });
 
-test("a response without an event's markets changes neither its children nor whether they are exclusive and exhaustive", () => {
+test("an event update without markets leaves the event's children, exclusivity and exhaustiveness unchanged", () => {
   const board = createBoard();
   const children = sampleChildren(2, { unreadable: 1 });
   const complete = sampleEvent("E", { mutuallyExclusive: true, exhaustive: true, children });

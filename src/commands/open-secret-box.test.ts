@@ -36,7 +36,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "of processes that start concurrently with different keys, only those with one of the keys start",
+  "of processes that start concurrently with different keys, only those with the stored key start",
   async (database) => {
     const keys = Array.from({ length: 6 }, () => systemRandom.bytes(32));
     const results = await Promise.allSettled(

@@ -271,7 +271,7 @@ test("rejects every unknown PARALLAX_ name", () => {
   assertConfigError({ PARALLAX_KALSHI_GAMMA_URL: "http://x.example" }, /has no service gamma/);
 });
 
-test("PARALLAX_<VENUE>_<SERVICE>_URL sets a base URL; PARALLAX_<VENUE>_URL sets the first service", () => {
+test("PARALLAX_<VENUE>_<SERVICE>_URL sets a base URL; PARALLAX_<VENUE>_URL sets that of the venue's first service", () => {
   const config = parseEnvironment({
     PARALLAX_KALSHI_URL: "http://127.0.0.1:8790/trade-api/v2/",
     PARALLAX_KALSHI_WS_URL: "ws://127.0.0.1:8790/ws",
@@ -300,7 +300,7 @@ test("a venue's key id and key file must be set together", () => {
     assertConfigError({ ...keySettings, [name]: "" }, /must be set together/);
 });
 
-test("reads the kind of membership of venues that have kinds, and refuses other values", () => {
+test("reads the membership of venues that have several kinds of it, and rejects unknown kinds and other venues", () => {
   assert.deepEqual(parseEnvironment({ PARALLAX_KALSHI_MEMBER: "direct" }).venueMembers, { kalshi: "direct" });
   assert.deepEqual(parseEnvironment({ PARALLAX_KALSHI_MEMBER: "" }).venueMembers, {});
   assert.throws(() => parseEnvironment({ PARALLAX_KALSHI_MEMBER: "vip" }), /must be one of other, direct/);

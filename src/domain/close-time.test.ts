@@ -26,7 +26,7 @@ test("a close time in the future replaces an expected result time in the past", 
   assert.equal(validResolutionTime({ status: "closed", closeAt: 5, expectedResolutionAt: 9 }, NOW), 9);
 });
 
-test("a market past its close accepts orders only if the venue has confirmed it since", () => {
+test("after its close, a market accepts orders only if the venue has confirmed the market since the close", () => {
   const market = { status: "active", paused: false, closeAt: NOW - 100 } as const;
   assert.equal(acceptsOrders(market, NOW - 101, NOW), false);
   assert.equal(acceptsOrders(market, NOW - 100, NOW), true);

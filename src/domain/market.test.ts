@@ -25,7 +25,7 @@ test("a spread of exactly 0.10 returns the mid price at every price, without rou
   );
 });
 
-test("clamps the last trade into the bid and the ask that exist", () => {
+test("clamps the last trade to the range between bid and ask, or to the side that exists", () => {
   for (const [quote, price] of [
     [{ bid: 0.3, ask: 0.5, lastPrice: 0.9 }, 0.5],
     [{ bid: 0.3, ask: 0.5, lastPrice: 0.1 }, 0.3],

@@ -77,7 +77,7 @@ test("a binary rounding error does not move a price by a step", () => {
   assert.equal(ceilToGrid(CENT, 0.1 + 0.2), 0.3);
 });
 
-test("rounding stays on the grid, on the right side, within a step, and keeps prices of the grid", () => {
+test("rounding down or up gives the grid price on that side of the price, within a step, and keeps grid prices", () => {
   fc.assert(
     fc.property(grids, prices, (ranges, price) => {
       const [down, up] = [floorToGrid(ranges, price), ceilToGrid(ranges, price)];

@@ -146,7 +146,7 @@ function plantFuture(view: MarketView): MarketView {
   };
 }
 
-test("no factor and no text sees what was observed after `asOf`", () => {
+test("no factor and no text uses what was observed after `asOf`", () => {
   fc.assert(
     fc.property(anyView, (view) => {
       assert.deepEqual(analyse(plantFuture(view), ALL_FACTORS), analyse(view, ALL_FACTORS));

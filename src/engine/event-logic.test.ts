@@ -88,7 +88,7 @@ test("in an exclusive set, a one-sided quote lowers the other estimates only if 
   }
 });
 
-test("consistent prices have no gaps; other gaps are the distances to the nearest consistent prices", () => {
+test("the gap of a consistent price is 0; that of another price is its distance to the nearest consistent price", () => {
   const leg = (yesPrice: number) => ({ yesPrice, spread: 0.02 });
   assert.deepEqual(siblingGaps(EXCLUSIVE, [leg(0.3), leg(0.4)]), [0, 0]);
   assert.deepEqual(siblingGaps(LADDER, [leg(0.6), leg(0.4)]), [0, 0]);

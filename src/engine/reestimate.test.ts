@@ -93,7 +93,7 @@ test("the figures computed without text equal those of the full analysis", () =>
   );
 });
 
-test("the recommendation is that of the current offers", () => {
+test("the recommendation is computed from the current bid and ask", () => {
   const buys = reestimate(createAnalysis(), later(), null, mid);
   assert.equal(buys?.recommendation, "BUY_YES");
   const wide = later({ quote: { ...createQuote(0.3, 0.7, AS_OF + HOUR_MS), lastPrice: 0.5 } });
@@ -126,7 +126,7 @@ test("without a price there is no estimate", () => {
   assert.equal(priceEstimate(view, { change: 0, changeError: 0, dailyMove: 0 }, mid), null);
 });
 
-test("known value: inputs have moved if other prices moved by more than half of the interval, relative to the price", () => {
+test("known value: inputs have moved if the gap to peers or siblings changed by over half of the interval's width", () => {
   const earlier = { gaps: { peers: 0.1, siblings: 0 }, interval: { low: 0.4, high: 0.6 } };
   const reach = Math.log(1.5);
   assert.equal(haveInputsMoved(earlier, { peers: 0.1 + reach - 1e-6, siblings: 0 }), false);

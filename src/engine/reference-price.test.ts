@@ -18,7 +18,7 @@ test("known value: with bids of three times the size, the microprice is a quarte
   assertNear(read(quote, 0.15).probability, 0.4215);
 });
 
-test("closed form: half of the spread over the slope of the logistic curve, at most 1", () => {
+test("closed form: the log-odds error is half of the spread divided by the slope of the logistic curve, at most 1", () => {
   assertNear(logOddsError(0.5, 0.1), 0.2);
   assertNear(logOddsError(0.5, null), 0.2);
   assert.equal(logOddsError(0.001, 0.1), 1);
@@ -38,7 +38,7 @@ test("law: the prior stays between bid and ask, and mirrors for the NO contract"
   );
 });
 
-test("a thin market lowers the confidence by at most half, and $1,000,000 of liquidity or volume lowers none", () => {
+test("a thin market at most halves the confidence; from $1,000,000 of liquidity or volume nothing is subtracted", () => {
   const confidenceOf = (liquidityUsd: number | null, volume24hUsd: number | null) => {
     const view = createView({ activity: { at: AS_OF, liquidityUsd, volume24hUsd } });
     return computePrior(view, 0.41, { micropriceShare: 0 }).confidence;

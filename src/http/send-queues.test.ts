@@ -24,7 +24,7 @@ async function openUnread(t: TestContext, host: string): Promise<Socket> {
   return socket;
 }
 
-test("the bytes that a client has not acknowledged are read for IPv4 and IPv6", LINUX_ONLY, async (t) => {
+test("reads the number of bytes that a client has not acknowledged, for IPv4 and IPv6", LINUX_ONLY, async (t) => {
   const idle = await openUnread(t, "127.0.0.1");
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const hosts = ["127.0.0.1", "::1"].filter((host) => addresses.some(({ address }) => address === host));
@@ -49,7 +49,7 @@ test("a list of connections above 4 MiB is not used", LINUX_ONLY, async (t) => {
   assert.equal((await readSendQueues([socket], [path])).size, 0);
 });
 
-test("for a missing list and a closed connection, no number of bytes is returned", async (t) => {
+test("returns no entry for a connection if the list of connections is missing or the connection is closed", async (t) => {
   const socket = await openUnread(t, "127.0.0.1");
   assert.equal((await readSendQueues([socket], ["/does/not/exist"])).size, 0);
   socket.destroy();

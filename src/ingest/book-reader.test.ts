@@ -61,7 +61,7 @@ test("concurrent and repeated reads within 2 seconds share one request; the next
   assert.equal(requests(), 2);
 });
 
-test("a market without a book is null; a resolved market is null without a request", async () => {
+test("a read of a market without a book returns null; a read of a resolved market sends no request", async () => {
   const { market, read, requests } = setUp();
   assert.equal(await read(market("amm")), null);
   assert.equal(requests(), 1);

@@ -45,29 +45,32 @@ async function recordTicks(database: Database, marketKey: number, ticks: readonl
   await writer.close();
 }
 
-eachDatabase("returns the last price before an hour ago and the volume of the last hour", async (database) => {
-  const { keys, lastHours, find } = await openBoard(database, ["traded", "quiet", "unknown"]);
-  const [traded = 0, quiet = 0] = keys;
-  const start = NOW - 5 * HOUR_MS;
-  await recordTicks(
-    database,
-    traded,
-    [
-      [NOW - 3 * HOUR_MS, 0.3, 100],
-      [NOW - 70 * MINUTE_MS, 0.4, 150],
-      [NOW - 50 * MINUTE_MS, 0.5, 400],
-      [NOW - 10 * MINUTE_MS, 0.6, 1_000],
-    ],
-    start,
-  );
-  await recordTicks(database, quiet, [[NOW - 4 * HOUR_MS, 0.2, 7]], start);
-  await createHistoryStore(database).rollUp(NOW);
-  assert.equal(find("traded"), null, "before the first refresh");
-  await lastHours.refresh();
-  assert.deepEqual(find("traded"), { yesPriceBefore: 0.4, volumeUsd: 850 });
-  assert.deepEqual(find("quiet"), { yesPriceBefore: 0.2, volumeUsd: 0 });
-  assert.deepEqual(find("unknown"), { yesPriceBefore: null, volumeUsd: 0 });
-});
+eachDatabase(
+  "returns the last price that is at least an hour old, and the volume of the last hour",
+  async (database) => {
+    const { keys, lastHours, find } = await openBoard(database, ["traded", "quiet", "unknown"]);
+    const [traded = 0, quiet = 0] = keys;
+    const start = NOW - 5 * HOUR_MS;
+    await recordTicks(
+      database,
+      traded,
+      [
+        [NOW - 3 * HOUR_MS, 0.3, 100],
+        [NOW - 70 * MINUTE_MS, 0.4, 150],
+        [NOW - 50 * MINUTE_MS, 0.5, 400],
+        [NOW - 10 * MINUTE_MS, 0.6, 1_000],
+      ],
+      start,
+    );
+    await recordTicks(database, quiet, [[NOW - 4 * HOUR_MS, 0.2, 7]], start);
+    await createHistoryStore(database).rollUp(NOW);
+    assert.equal(find("traded"), null, "before the first refresh");
+    await lastHours.refresh();
+    assert.deepEqual(find("traded"), { yesPriceBefore: 0.4, volumeUsd: 850 });
+    assert.deepEqual(find("quiet"), { yesPriceBefore: 0.2, volumeUsd: 0 });
+    assert.deepEqual(find("unknown"), { yesPriceBefore: null, volumeUsd: 0 });
+  },
+);
 
 eachDatabase("the volume is unknown unless a whole hour has been recorded and rolled up", async (database) => {
   const { clock, keys, lastHours, find } = await openBoard(database, ["m", "silent"]);
@@ -82,25 +85,28 @@ eachDatabase("the volume is unknown unless a whole hour has been recorded and ro
   assert.equal(find("silent")?.volumeUsd, null, "the roll-up is two hours behind");
 });
 
-eachDatabase("uses hourly bars of up to a day before, and the bar that ends last", async (database) => {
-  const { keys, lastHours, find } = await openBoard(database, ["old", "older", "both"]);
-  const [old = 0, older = 0, both = 0] = keys;
-  const history = createHistoryStore(database);
-  const save = (key: number, endAt: number, lengthMs: number, price: number) =>
-    history.saveVenueHistory(key, lengthMs, [samplePoint(endAt - lengthMs, endAt, price)], {
-      fromMs: endAt - lengthMs,
-      toMs: endAt,
-    });
-  const noon = NOW - MINUTE_MS;
-  await save(old, noon - 20 * HOUR_MS, HOUR_MS, 0.3);
-  await save(older, noon - 26 * HOUR_MS, HOUR_MS, 0.3);
-  await save(both, noon - 2 * HOUR_MS, 5 * MINUTE_MS, 0.7);
-  await save(both, noon - HOUR_MS, HOUR_MS, 0.8);
-  await lastHours.refresh();
-  assert.equal(find("old")?.yesPriceBefore, 0.3);
-  assert.equal(find("older")?.yesPriceBefore, null);
-  assert.equal(find("both")?.yesPriceBefore, 0.8);
-});
+eachDatabase(
+  "uses the bar that ends last, including hourly bars, but no bar that ended over a day before the last hour",
+  async (database) => {
+    const { keys, lastHours, find } = await openBoard(database, ["old", "older", "both"]);
+    const [old = 0, older = 0, both = 0] = keys;
+    const history = createHistoryStore(database);
+    const save = (key: number, endAt: number, lengthMs: number, price: number) =>
+      history.saveVenueHistory(key, lengthMs, [samplePoint(endAt - lengthMs, endAt, price)], {
+        fromMs: endAt - lengthMs,
+        toMs: endAt,
+      });
+    const noon = NOW - MINUTE_MS;
+    await save(old, noon - 20 * HOUR_MS, HOUR_MS, 0.3);
+    await save(older, noon - 26 * HOUR_MS, HOUR_MS, 0.3);
+    await save(both, noon - 2 * HOUR_MS, 5 * MINUTE_MS, 0.7);
+    await save(both, noon - HOUR_MS, HOUR_MS, 0.8);
+    await lastHours.refresh();
+    assert.equal(find("old")?.yesPriceBefore, 0.3);
+    assert.equal(find("older")?.yesPriceBefore, null);
+    assert.equal(find("both")?.yesPriceBefore, 0.8);
+  },
+);
 
 eachDatabase(
   "returns nothing after ten minutes without a refresh, and nothing for a market that is not stored",

@@ -24,7 +24,7 @@ test("a wait ends when the event is set, and leaves no timer", async () => {
   assert.equal(clock.pending, 0);
 });
 
-test("a wait ends after its time; without one, only when the event is set", async () => {
+test("a wait ends after its timeout; a wait without a timeout ends only when the event is set", async () => {
   const clock = new FakeClock();
   const event = new AsyncEvent();
   const hasEnded = startWait(event, clock, 1_000);
@@ -38,7 +38,7 @@ test("a wait ends after its time; without one, only when the event is set", asyn
   assert.equal(hasEndedUnlimited(), true);
 });
 
-test("an event that is set before a wait ends one wait, and none after `reset`", async () => {
+test("an event that is set before a wait ends one wait immediately, and none if `reset` is called in between", async () => {
   const clock = new FakeClock();
   const event = new AsyncEvent();
   event.set();

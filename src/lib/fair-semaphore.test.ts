@@ -105,7 +105,7 @@ test("a wait that is aborted frees its place, and the slot goes to the next call
   await assert.rejects(slots.acquire("d", AbortSignal.abort()), { name: "AbortError" });
 });
 
-test("a release visits the keys at their limit and the next one, however many keys wait", async (t) => {
+test("a release examines only the keys at their limit and the next key, however many keys wait", async (t) => {
   const { slots, granted, ask, releaseNext } = setUp({ slots: 4, perKey: 2 });
   // Both keys use two slots and wait for a third one, so they come before the others.
   for (const key of ["a", "b", "a", "b", "a", "b"]) void ask(key);

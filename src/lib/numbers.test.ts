@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { clamp, logit, sigmoid, sumOf } from "./numbers.ts";
 
-test("a clamped value is within the bounds, and unchanged if it was; NaN stays NaN", () => {
+test("a clamped value is within the bounds, a value within the bounds is unchanged, and NaN stays NaN", () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true }), fc.double({ min: -10, max: 10, noNaN: true }), (value, bound) => {
       const [low, high] = [-Math.abs(bound), Math.abs(bound)];

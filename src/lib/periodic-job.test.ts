@@ -128,7 +128,7 @@ test("`reportSuccess` ends the consecutive failures during a run", async () => {
   assert.deepEqual(state.failures, [1, 1]);
 });
 
-test("a background job runs only while it is ours, and standby checks do not count as failures", async () => {
+test("a background job runs only while `isOurs` returns true, and standby checks do not count as failures", async () => {
   const clock = new FakeClock();
   const warnings: unknown[] = [];
   const jobs = new BackgroundJobs(clock, { warn: (fields) => warnings.push(fields) });

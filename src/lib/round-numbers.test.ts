@@ -24,7 +24,7 @@ test("amounts in USD have at most six decimals", () => {
   });
 });
 
-test("probabilities, causal factors and scenarios are exact", () => {
+test("probabilities, causal factors and scenarios are not rounded", () => {
   const exact = {
     probability: 0.1 + 0.2,
     model_probability: 1 / 3,

@@ -213,7 +213,7 @@ describe("the logistic model", () => {
     assert.equal(logisticScore(model, { a: 1, b: 1 }), 0);
   });
 
-  test("the calibration for a board moves the log-odds, and keeps 0 and 1 finite", () => {
+  test("the calibration for a board shifts the log-odds, and maps 0 and 1 to values strictly between 0 and 1", () => {
     const shifted = { ...MATCHING_COEFFICIENTS, board: { slope: 1, shift: -Math.log(3) } };
     assert.ok(Math.abs(calibrateForBoard(0.5, shifted) - 0.25) < 1e-12);
     for (const probability of [0, 1]) {

@@ -79,7 +79,7 @@ test("a market compared with itself has full coverage and no conflict", () => {
   );
 });
 
-test("two markets that the first test excludes have no relation", () => {
+test("two markets that the early veto check excludes have no relation", () => {
   fc.assert(
     fc.property(market, market, (a, b) => {
       fc.pre(hasEarlyVeto(a, b, WORD_WEIGHTS));
@@ -112,7 +112,7 @@ test("an event compared with itself has full coverage and no conflict", () => {
   );
 });
 
-test("a dimension is vetoed once, also if both its words and its later events differ", () => {
+test("the trigger is vetoed once, even if both its verbs and the events after `before` differ", () => {
   const read = (text: string) =>
     createFingerprint({ title: text, outcomeLabel: null, eventTitle: null, closeAt: null, expectedResolutionAt: null });
   const a = read("Will Ann Lee announce a tour before GTA VI?");

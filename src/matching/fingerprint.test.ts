@@ -28,7 +28,7 @@ describe("createFingerprint", () => {
     assert.deepEqual(read("Who wins?", "Person B").subject, ["person", "b"]);
   });
 
-  test("the text after the prefix that the event shares is the subject", () => {
+  test("the subject is the text after the prefix that the market's title shares with the event's title", () => {
     assert.deepEqual(read("Group A winner: Mexico", null, "Group A winner").subject, ["mexico"]);
   });
 
@@ -126,7 +126,7 @@ describe("createEventFingerprint", () => {
 });
 
 describe("internFingerprint", () => {
-  test("keeps all values equal, also if a name of two words is a place and two stems", () => {
+  test("interning changes no value, even if a name of two words is both a place and two stems", () => {
     const interner = new Interner();
     for (const title of ["Will New Zealand win the World Cup?", "Will New Zealand or Italy host the World Cup?"]) {
       const fingerprint = read(title, null, "New Zealand");

@@ -33,7 +33,7 @@ test("thousands of digits are neither a quantity nor a date", () => {
   assert.deepEqual(periods, []);
 });
 
-test("repeated parts of the patterns give a bounded fingerprint", () => {
+test("a text that repeats fragments of the patterns gives a fingerprint of bounded size and finite features", () => {
   fc.assert(
     fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), part, (unit, end) => {
       const text = `${unit.join("").repeat(TEXT_LENGTH_MAX)}${end}`;
@@ -46,7 +46,7 @@ test("repeated parts of the patterns give a bounded fingerprint", () => {
   );
 });
 
-test("names of object members in a title are ordinary words", () => {
+test("names of Object.prototype members, such as `constructor`, are ordinary words in a title", () => {
   const title = "Will __proto__ constructor toString hasOwnProperty win?";
   const { features } = compareMarkets(fingerprintOf(title), fingerprintOf(title), WORD_WEIGHTS);
   assert.equal(features.coverage_min, 1);

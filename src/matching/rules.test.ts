@@ -21,7 +21,7 @@ describe("parseRules: placeholders", () => {
     test(`reports ${placeholder} as an unfilled placeholder`, () =>
       assert.deepEqual(parseRules(rules).placeholders, [placeholder]));
 
-  test("formatted text, lists and part names are not placeholders", () => {
+  test("formatted text, links, footnotes, quoted names and sets are not placeholders", () => {
     for (const rules of [
       "The ___underlined___ word.",
       "First\n___\nSecond",
@@ -139,14 +139,14 @@ describe("compareRules", () => {
     assert.deepEqual(compare("The score at the end of regulation.", "The score.").vetoes, []);
   });
 
-  test("one deadline on each side, more than a day apart, is a veto", () => {
+  test("if each side has one deadline and the two are more than a day apart, the deadlines are a veto", () => {
     const june = "Resolves to yes if it rains by June 30, 2026.";
     assert.deepEqual(compare(june, "Resolves to yes if it rains by December 31, 2026.").vetoes, ["deadline"]);
     assert.deepEqual(compare(june, "Resolves to yes if it rains by July 1, 2026.").vetoes, []);
     assert.deepEqual(compare(june, "Resolves to yes if it rains in June.").vetoes, []);
   });
 
-  test("several deadlines without a common one are a note and no veto", () => {
+  test("if a side has several deadlines and the sides share no deadline, the deadlines are a note and no veto", () => {
     const { vetoes, notes } = compare("By June 30, 2026.", "By July 31, 2026. Or by August 31, 2026.");
     assert.deepEqual(vetoes, []);
     assert.deepEqual(notes, ["The rules name different deadlines: 2026-06-30 and 2026-07-31, 2026-08-31."]);
@@ -202,7 +202,7 @@ describe("compareRules", () => {
   );
   const rules = fc.array(part, { maxLength: 12 }).map((parts) => parts.join(""));
 
-  test("rules never contradict themselves, except by a placeholder", () => {
+  test("comparing rules with themselves gives no veto, unless the rules contain an unfilled placeholder", () => {
     fc.assert(
       fc.property(rules, (text) => {
         const facts = parseRules(text);
@@ -212,7 +212,7 @@ describe("compareRules", () => {
     );
   });
 
-  test("the vetoes do not depend on the order of both sides", () => {
+  test("the vetoes do not depend on the order of the two sides", () => {
     fc.assert(
       fc.property(rules, rules, (a, b) => {
         assert.deepEqual([...compare(a, b).vetoes].sort(), [...compare(b, a).vetoes].sort());
@@ -236,7 +236,7 @@ test("keeps a bounded number of stations, sources and deadlines", () => {
   for (const values of [facts.stations, facts.sources, facts.deadlines]) assert.equal(values.length, 16);
 });
 
-test("repeated parts of the patterns give bounded facts", () => {
+test("rules that repeat fragments of the patterns give at most 16 facts of each kind", () => {
   const parts = fc.constantFrom(
     ..."{{|[insert |<date |___|$ ___|a.|a-|.com|K|KNYC |temperature |by |by 1:00 |between |between May 1, 2026 |and |overtime |not |tie |only |announcement |a|. A|\n|\ufdfa".split(
       "|",

@@ -96,7 +96,7 @@ test("closed form: with one offer per leg the smaller size is bought, and its pr
   );
 });
 
-test("every walk adds up: sizes, costs, fees, capital and profit follow from its fills", () => {
+test("law: the sizes, costs, fees, capital and profit of an arbitrage follow from its fills", () => {
   fc.assert(
     fc.property(legs, payout, (list, pays) => {
       const walk = walkArbitrage(list, pays);
@@ -156,7 +156,7 @@ test("more offers never make the profit smaller, and higher fees never make it l
   );
 });
 
-test("a leg without offers, prices that add up to the payout, and a rounded fee above the profit buy nothing", () => {
+test("nothing is bought if a leg has no offers, the prices sum to the payout, or the rounded fee exceeds the profit", () => {
   const half = { offers: [{ price: 0.5, size: 100 }], fee: NONE };
   const nothing = { contracts: 0, capitalUsd: 0, profitUsd: 0 };
   const amounts = (list: readonly ArbitrageLeg[]) => {
@@ -189,7 +189,7 @@ test("known value and law: the annual return is proportional to the profit and t
   );
 });
 
-test("known value: the score of the docstring, and its parts", () => {
+test("known value: the example has a score of 76, from parts of 100, 50, 90 and 40", () => {
   const score = scoreArbitrage({
     netSpread: 0.05,
     executableUsd: 99,

@@ -33,7 +33,7 @@ test("known value: $58 sell 100 contracts at 50 cents and 20 at 40 cents, 3.33% 
   assert.ok(Math.abs((slippagePercent(bids, 58) ?? 0) - 10 / 3) < 1e-12);
 });
 
-test("an order for all that the side offers is complete", () => {
+test("an order for the total value of the side is filled completely", () => {
   assert.equal(walkBook(BOOK, 110).isComplete, true);
 });
 
@@ -46,7 +46,7 @@ test("an order within the best level has no slippage", () => {
   );
 });
 
-test("an order spends its value or everything that the side offers, between best and worst price", () => {
+test("an order spends its value or the value of the side, at a mean price between its best and its worst price", () => {
   fc.assert(
     fc.property(asks, value, (levels, valueUsd) => {
       const walk = walkBook(levels, valueUsd);

@@ -75,7 +75,7 @@ test("the Wilson interval narrows as the count grows, and a share of 1 - p has t
 const grouped = (list: readonly ScoredForecast[]) =>
   list.map(({ probability, outcome }, group) => ({ probability, outcome, group }));
 
-test("the forecasts of one group are one observation of the interval of a bin", () => {
+test("the interval of a bin counts all forecasts of one group as a single observation", () => {
   const forecast = { probability: 0.25, outcome: 1 };
   const bins = reliabilityBins([1, 1, 1, 2].map((group) => ({ ...forecast, group })));
   assert.deepEqual([bins[2]?.count, bins[2]?.low, bins[2]?.high], [4, wilsonInterval(1, 2).low, 1]);
@@ -150,7 +150,7 @@ test("both scores are proper: the probability with the smallest expected loss is
   );
 });
 
-test("a wrong probability of 0 or 1 has the loss of the minimum distance, not an infinite loss", () => {
+test("the log loss clips probabilities of 0 and 1, so that a wrong forecast has a finite loss", () => {
   assertNear(logLoss(0, 1, CLIP), -Math.log(CLIP));
   assertNear(logLoss(1, 0, CLIP), -Math.log(CLIP));
   assertNear(logLoss(1, 1, CLIP), -Math.log(1 - CLIP));

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { assertNear } from "../../test/support/asserts/assert-near.ts";
 import { clusteredNormalRatio, clusteredRatio, clusteredStandardError, type RatioTerm } from "./clustered-ratio.ts";
 
-test("the interval contains the value, is the same every time, and widens if rows are copies of each other", () => {
+test("the interval contains the value and is deterministic; copies of rows in one group keep the standard error", () => {
   const terms = Array.from({ length: 40 }, (_, index) => ({
     group: `${index}`,
     numerator: Math.sin(index),

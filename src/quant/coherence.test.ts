@@ -6,7 +6,7 @@ import { isotonicRegression, removeOverround } from "./coherence.ts";
 
 const price = fc.double({ min: 0.01, max: 0.99, noNaN: true });
 
-test("known values: three prices of 1.25 in all, and the example of a violated order", () => {
+test("known values: the probabilities of three prices that sum to 1.25, and the fit of three prices in the wrong order", () => {
   const probabilities = removeOverround([0.5, 0.5, 0.25], 1).map((value) => Number(value.toFixed(4)));
   assert.deepEqual(probabilities, [0.4142, 0.4142, 0.1716]);
   assert.deepEqual(isotonicRegression([0.2, 0.4, 0.1], [1, 1, 1]), [0.30000000000000004, 0.30000000000000004, 0.1]);
@@ -28,7 +28,7 @@ test("law: the probabilities have the required sum and keep the order of the pri
   );
 });
 
-test("law: the fit does not increase, keeps the weighted sum, and is nearer to any non-increasing sequence", () => {
+test("law: the fit never increases, keeps the weighted sum, and is no further than the input from any such sequence", () => {
   const weighted = fc.tuple(price, fc.double({ min: 0.1, max: 10, noNaN: true }), price);
   fc.assert(
     fc.property(fc.array(weighted, { minLength: 1, maxLength: 12 }), (rows) => {

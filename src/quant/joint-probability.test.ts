@@ -8,7 +8,7 @@ import { normalCdf, normalQuantile } from "./normal.ts";
 const probability = fc.double({ min: 0, max: 1, noNaN: true });
 const correlation = fc.double({ min: -1, max: 1, noNaN: true });
 
-test("known values of the normal distribution", () => {
+test("known values: the normal distribution function and its quantile function equal published values", () => {
   assertNear(normalCdf(0), 0.5, 1e-15);
   assertNear(normalCdf(1.959963984540054), 0.975, 1e-14);
   assertNear(normalCdf(-8) / 6.220960574271786e-16, 1, 1e-6);
@@ -30,7 +30,7 @@ test("closed form: for two events of 50%, P(both) = 1/4 + arcsin(rho) / (2 pi)",
     assertNear(jointProbability(0.5, 0.5, rho), 0.25 + Math.asin(rho) / (2 * Math.PI));
 });
 
-test("closed form: independent, equal and opposite events", () => {
+test("closed form: P(both) is p q if independent, min(p, q) at correlation 1, and max(0, p + q - 1) at -1", () => {
   assertNear(jointProbability(0.3, 0.6, 0), 0.18);
   assert.equal(jointProbability(0.3, 0.6, 1), 0.3);
   assertNear(jointProbability(0.3, 0.6, -1), 0);

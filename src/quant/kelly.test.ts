@@ -12,7 +12,7 @@ const SIZING = { kellyShare: 0.25, positionMax: 0.1 };
 const logGrowth = (p: number, c: number, share: number): number =>
   p * Math.log1p((share * (1 - c)) / c) + (1 - p) * Math.log1p(-share);
 
-test("known values: an even bet at 60%; a variance equal to the squared edge halves the size", () => {
+test("known values: the fraction of an even bet at 60% is 0.2; a variance equal to the squared edge halves the size", () => {
   assertNear(kellyFraction(0.6, 0.5), 0.2, 1e-12);
   assertNear(edgeShrinkage(0.1, 0.01), 0.5, 1e-12);
   assertNear(positionShare({ probability: 0.6, variance: 0.01, cost: 0.5 }, SIZING), 0.025, 1e-12);

@@ -27,7 +27,7 @@ const even = (step: number) => [{ from: 0, to: 1, step }];
 const priceOf = (bid: number, ask: number, trend: (typeof TRENDS)[number] = null, priceRanges = even(0.01)) =>
   limitPrice({ bid, ask, priceRanges, trend, action: "buy" });
 
-test("known values: a quarter of the spread below the mid, at the mid, and above it", () => {
+test("known values: the limit is the mid, or differs by a quarter of the spread if the spread tightens or widens", () => {
   const prices = TRENDS.map((trend) => priceOf(0.4, 0.44, trend));
   assert.deepEqual(prices, [0.41, 0.42, 0.43, 0.42]);
 });

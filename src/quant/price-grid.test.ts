@@ -19,7 +19,7 @@ test("log-odds: 0.5 is 0, 0.75 is ln 3, and complements have opposite signs", ()
   );
 });
 
-test("log-odds: they are bounded at both ends, and other values are refused", () => {
+test("log-odds: prices are limited to [0.005, 0.995], and prices outside [0, 1] are refused", () => {
   assert.equal(priceLogOdds(0), Math.log(0.005 / 0.995));
   assert.equal(priceLogOdds(0), priceLogOdds(0.005));
   assert.equal(priceLogOdds(1), priceLogOdds(0.995));

@@ -33,7 +33,7 @@ test("known value: with weights of 1 and 0.1, odds of 1:1 and 2^11:1 limited to 
   assertNear(poolOf(quote(0.5, { liquidityUsd: 1e6 }), quote(1)), odds / (1 + odds), 1e-12);
 });
 
-test("closed form: one market returns its own price, or one minus it if it is inverse", () => {
+test("closed form: the pool of one market is the price p, or 1 - p if the market is inverse", () => {
   assertNear(poolOf(quote(0.3)), 0.3, 1e-12);
   assertNear(poolOf(quote(0.3, { isInverse: true })), 0.7, 1e-12);
   assertNear(poolOf(quote(0.3, { isPlayMoney: true })), 0.3, 1e-12);
@@ -76,7 +76,7 @@ test("law: a higher price of one market never lowers the pooled price", () => {
   );
 });
 
-test("no matched market gives null", () => {
+test("without matched markets the pool is null", () => {
   assert.equal(referencePool([]), null);
 });
 

@@ -45,7 +45,7 @@ test("closed form: the weights sum to 1, and a market without known figures scor
   assertNear(timeIndependentScreenScore({ ...UNKNOWN, priceChange24h: -0.9 }), SCREEN_WEIGHTS.movement, 1e-12);
 });
 
-test("the time part is 0 at the resolution, largest an hour before it, and falls from then on", () => {
+test("the time part is 0 at the resolution, largest an hour before, and smaller the more hours are left", () => {
   assert.equal(resolutionTimeScore(0), 0);
   assert.equal(resolutionTimeScore(-5), 0);
   assert.equal(resolutionTimeScore(Infinity), 0);
@@ -61,7 +61,7 @@ test("the time part is 0 at the resolution, largest an hour before it, and falls
   );
 });
 
-test("the score stays in [0, 1), and no known figure lowers it below that of the unknown one", () => {
+test("the score stays in [0, 1), and a known figure never gives a lower score than an unknown figure", () => {
   fc.assert(
     fc.property(figures, hours, (known, hoursLeft) => {
       const score = screenScore(timeIndependentScreenScore(known), hoursLeft);

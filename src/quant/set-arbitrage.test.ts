@@ -24,7 +24,7 @@ test("known values: three outcomes whose bids add up to 1.1, and a ladder whose 
   );
 });
 
-test("whichever market resolves YES, or none, the payout of a set is at least the one stated", () => {
+test("a set pays at least its stated payout, whichever market resolves YES and also if none does", () => {
   fc.assert(
     fc.property(fc.array(maybePrice, { maxLength: 8 }), (bids) => {
       const trade = chooseNoContracts(bids.map((bid) => ({ bid, fee: FEE })));

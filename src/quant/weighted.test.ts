@@ -7,7 +7,7 @@ const pairs = fc.array(fc.tuple(fc.integer({ min: -50, max: 50 }), fc.integer({ 
 const split = (list: readonly (readonly [number, number])[]) =>
   [list.map(([value]) => value), list.map(([, weight]) => weight)] as const;
 
-test("known values: the mean of 1 (weight 2) and 4 (weight 1) is 2, and 3 is at 62.5% of 1 to 4", () => {
+test("known values: the mean of 1 (weight 2) and 4 (weight 1) is 2; 3 has percentile rank 62.5 among 1, 2, 3, 4", () => {
   assert.equal(weightedMean([1, 4], [2, 1]), 2);
   assert.equal(weightedMean([1, 4], [0.5, 0.25]), 2);
   assert.equal(percentileRank(3, [1, 2, 3, 4], [1, 1, 1, 1]), 62.5);

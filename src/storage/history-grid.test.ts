@@ -109,7 +109,7 @@ test("bins without samples repeat the previous price, without bid, ask and volum
   ]);
 });
 
-test("a sample longer than a bin sets the price of the bin in which it ends; all bins it covers have no volume", () => {
+test("a sample longer than a bin sets the price of the bin in which the sample ends, and gives no bin a volume", () => {
   const bins = binHistory({ fromMs: 0, intervalMs: HOUR_MS, count: 3 }, [
     samplePoint(0, HOUR_MS, 0.5, { volumeUsd: 5 }),
     samplePoint(HOUR_MS, 3 * HOUR_MS, 0.7, { volumeUsd: 9 }),

@@ -197,21 +197,24 @@ eachDatabase("fetched history fills gaps but does not replace bars made from tic
   ]);
 });
 
-eachDatabase("bars made from ticks replace fetched bars, except a volume only the venue reported", async (database) => {
-  const history = createHistoryStore(database);
-  const range = { fromMs: NOON, toMs: NOON + HOUR_MS };
-  await history.saveVenueHistory(1, HOUR_MS, [createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1, 80)], range);
-  await history.saveVenueHistory(
-    1,
-    FIVE_MINUTES_MS,
-    [createVenuePoint(NOON + FIVE_MINUTES_MS, FIVE_MINUTES_MS, 0.1, 7)],
-    range,
-  );
-  await writeTicks(database, [[NOON + MINUTE_MS, 0.5]]);
-  await history.rollUp(NOON + 61 * MINUTE_MS);
-  assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 7)]);
-  assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 80)]);
-});
+eachDatabase(
+  "bars made from ticks replace fetched bars, but keep a volume that only the venue reported",
+  async (database) => {
+    const history = createHistoryStore(database);
+    const range = { fromMs: NOON, toMs: NOON + HOUR_MS };
+    await history.saveVenueHistory(1, HOUR_MS, [createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1, 80)], range);
+    await history.saveVenueHistory(
+      1,
+      FIVE_MINUTES_MS,
+      [createVenuePoint(NOON + FIVE_MINUTES_MS, FIVE_MINUTES_MS, 0.1, 7)],
+      range,
+    );
+    await writeTicks(database, [[NOON + MINUTE_MS, 0.5]]);
+    await history.rollUp(NOON + 61 * MINUTE_MS);
+    assert.deepEqual(await selectBars(database, "bars_5m"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 7)]);
+    assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [500_000, 500_000, 500_000, 500_000], 80)]);
+  },
+);
 
 eachDatabase(
   "trades without a tick do not hide the price that the venue reports for their interval",
@@ -249,17 +252,20 @@ eachDatabase(
   },
 );
 
-eachDatabase("ignores fetched points outside the range, not ended or with a price outside [0, 1]", async (database) => {
-  const history = createHistoryStore(database);
-  const points = [
-    createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1),
-    createVenuePoint(NOON - 5 * HOUR_MS, HOUR_MS, 0.2),
-    createVenuePoint(NOON, HOUR_MS, 1.7),
-    createVenuePoint(Number.NaN, HOUR_MS, 0.3),
-  ];
-  await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: NOON - HOUR_MS, toMs: NOON });
-  assert.deepEqual(await selectBars(database, "bars_1h"), []);
-});
+eachDatabase(
+  "ignores fetched points that are outside the range, have an invalid time or have a price outside [0, 1]",
+  async (database) => {
+    const history = createHistoryStore(database);
+    const points = [
+      createVenuePoint(NOON + HOUR_MS, HOUR_MS, 0.1),
+      createVenuePoint(NOON - 5 * HOUR_MS, HOUR_MS, 0.2),
+      createVenuePoint(NOON, HOUR_MS, 1.7),
+      createVenuePoint(Number.NaN, HOUR_MS, 0.3),
+    ];
+    await history.saveVenueHistory(1, HOUR_MS, points, { fromMs: NOON - HOUR_MS, toMs: NOON });
+    assert.deepEqual(await selectBars(database, "bars_1h"), []);
+  },
+);
 
 eachDatabase("adjoining fetched ranges are merged, and separate ranges stay separate", async (database) => {
   const history = createHistoryStore(database);
@@ -280,17 +286,20 @@ eachDatabase("adjoining fetched ranges are merged, and separate ranges stay sepa
   assert.deepEqual(await history.coverage(2), []);
 });
 
-eachDatabase("the price a day ago is the last one known then; markets without one are omitted", async (database) => {
-  const history = createHistoryStore(database);
-  await writeTicks(database, [
-    [NOON - DAY_MS - 5 * HOUR_MS, 0.1],
-    [NOON - DAY_MS - 7 * MINUTE_MS, 0.2],
-    [NOON - DAY_MS + 7 * MINUTE_MS, 0.3],
-  ]);
-  await history.rollUp(NOON);
-  assert.deepEqual([...(await history.priceDayAgo(NOON))], [[1, 0.2]]);
-  assert.deepEqual([...(await history.priceDayAgo(NOON - HOUR_MS))], [[1, 0.1]]);
-});
+eachDatabase(
+  "the price a day ago is the last price known at that time; markets without such a price are omitted",
+  async (database) => {
+    const history = createHistoryStore(database);
+    await writeTicks(database, [
+      [NOON - DAY_MS - 5 * HOUR_MS, 0.1],
+      [NOON - DAY_MS - 7 * MINUTE_MS, 0.2],
+      [NOON - DAY_MS + 7 * MINUTE_MS, 0.3],
+    ]);
+    await history.rollUp(NOON);
+    assert.deepEqual([...(await history.priceDayAgo(NOON))], [[1, 0.2]]);
+    assert.deepEqual([...(await history.priceDayAgo(NOON - HOUR_MS))], [[1, 0.1]]);
+  },
+);
 
 eachDatabase("retention deletes only expired tick partitions, trades and bars", async (database) => {
   const history = createHistoryStore(database);

@@ -35,7 +35,7 @@ const createQuote = (marketKey: number, bid: number): CurrentQuote => ({
   activity: { volume24hUsd: 1.5, volumeTotalUsd: null, liquidityUsd: 0, openInterestUsd: null },
 });
 
-eachDatabase("the tick writer rejects and counts only ticks with an outdated fence", async (database) => {
+eachDatabase("the tick writer rejects and counts only ticks with an outdated fencing token", async (database) => {
   const { ticks } = await openStores(database);
   ticks.write(createTick(1, CURRENT_FENCE));
   ticks.write(createTick(2, OUTDATED_FENCE));
@@ -47,28 +47,31 @@ eachDatabase("the tick writer rejects and counts only ticks with an outdated fen
   assert.deepEqual(ticks.counters, { written: 2, dropped: 2, queued: 0 });
 });
 
-eachDatabase("markets, events, quotes and status changes are written only with the current fence", async (database) => {
-  const { store, changes } = await openStores(database);
-  const writeAll = async (fence: VenueFence, title: string, bid: number) => {
-    const keys = await store.upsertMarkets([sampleMarket("a", { listing: { title } })], [fence]);
-    await store.upsertEvents([sampleEvent("E", { title })], [fence]);
-    await changes.saveQuotes([createQuote(1, bid)], [fence]);
-    const status = { marketKey: 1, from: "active", to: "closed", outcome: null, changedAt: SAMPLE_AT } as const;
-    await store.recordStatusChange(status, fence);
-    return keys;
-  };
-  const tables = ["markets", "events", "quotes", "status_changes"];
-  assert.deepEqual(await writeAll(OUTDATED_FENCE, "never", 0.1), [null]);
-  for (const table of tables) assert.equal(await countRows(database, table), 0, table);
-  const [key] = await writeAll(CURRENT_FENCE, "first", 0.2);
-  assert.equal(typeof key, "number");
-  for (const table of tables) assert.equal(await countRows(database, table), 1, table);
-  assert.deepEqual(await writeAll(OUTDATED_FENCE, "never", 0.1), [null]);
-  const [row] = await database.query<{ title: string; bid: number; listing: string }>(
-    "select title, bid, listing from markets, quotes, events",
-  );
-  assert.deepEqual([row?.title, row?.bid, JSON.parse(row?.listing ?? "{}").title], ["first", 200_000, "first"]);
-});
+eachDatabase(
+  "markets, events, quotes and status changes are written only with the current fencing token",
+  async (database) => {
+    const { store, changes } = await openStores(database);
+    const writeAll = async (fence: VenueFence, title: string, bid: number) => {
+      const keys = await store.upsertMarkets([sampleMarket("a", { listing: { title } })], [fence]);
+      await store.upsertEvents([sampleEvent("E", { title })], [fence]);
+      await changes.saveQuotes([createQuote(1, bid)], [fence]);
+      const status = { marketKey: 1, from: "active", to: "closed", outcome: null, changedAt: SAMPLE_AT } as const;
+      await store.recordStatusChange(status, fence);
+      return keys;
+    };
+    const tables = ["markets", "events", "quotes", "status_changes"];
+    assert.deepEqual(await writeAll(OUTDATED_FENCE, "never", 0.1), [null]);
+    for (const table of tables) assert.equal(await countRows(database, table), 0, table);
+    const [key] = await writeAll(CURRENT_FENCE, "first", 0.2);
+    assert.equal(typeof key, "number");
+    for (const table of tables) assert.equal(await countRows(database, table), 1, table);
+    assert.deepEqual(await writeAll(OUTDATED_FENCE, "never", 0.1), [null]);
+    const [row] = await database.query<{ title: string; bid: number; listing: string }>(
+      "select title, bid, listing from markets, quotes, events",
+    );
+    assert.deepEqual([row?.title, row?.bid, JSON.parse(row?.listing ?? "{}").title], ["first", 200_000, "first"]);
+  },
+);
 
 /** Waits until the server reports that a statement like `pattern` is blocked by a lock. */
 async function waitUntilBlocked(database: Database, pattern: string): Promise<void> {

@@ -10,25 +10,28 @@ import type { Database } from "../ports/database.ts";
 import { createTickWriter, storedTickTime } from "./tick-writer.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 23, 59, 59);
-eachDatabase("stores micros in daily partitions, and per timestamp only the tick received last", async (database) => {
-  const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
-  writer.write(sampleTick(1, NOW, { yesPrice: 0.1 }));
-  writer.write(sampleTick(1, NOW, { yesPrice: 0.123456, bid: null }));
-  writer.write(sampleTick(1, NOW + 2_000));
-  await writer.flush();
-  writer.write(sampleTick(1, NOW, { yesPrice: 0.9, receivedAt: NOW + 5 }));
-  writer.write(sampleTick(1, NOW, { yesPrice: 0.2, receivedAt: NOW + 1 }));
-  await writer.close();
-  const rows = await database.query(
-    `select event_at, bid, yes_price, relname as day from ticks join pg_class on pg_class.oid = ticks.tableoid
+eachDatabase(
+  "stores prices in millionths in daily partitions, and for each timestamp only the tick received last",
+  async (database) => {
+    const writer = createTickWriter({ database, clock: new FakeClock(NOW), log: quietLog });
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.1 }));
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.123456, bid: null }));
+    writer.write(sampleTick(1, NOW + 2_000));
+    await writer.flush();
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.9, receivedAt: NOW + 5 }));
+    writer.write(sampleTick(1, NOW, { yesPrice: 0.2, receivedAt: NOW + 1 }));
+    await writer.close();
+    const rows = await database.query(
+      `select event_at, bid, yes_price, relname as day from ticks join pg_class on pg_class.oid = ticks.tableoid
      order by event_at`,
-  );
-  assert.deepEqual(rows, [
-    { event_at: new Date(NOW), bid: 400_000, yes_price: 900_000, day: "ticks_20261121" },
-    { event_at: new Date(NOW + 2_000), bid: 400_000, yes_price: 410_000, day: "ticks_20261122" },
-  ]);
-  assert.deepEqual(writer.counters, { written: 5, dropped: 0, queued: 0 });
-});
+    );
+    assert.deepEqual(rows, [
+      { event_at: new Date(NOW), bid: 400_000, yes_price: 900_000, day: "ticks_20261121" },
+      { event_at: new Date(NOW + 2_000), bid: 400_000, yes_price: 410_000, day: "ticks_20261122" },
+    ]);
+    assert.deepEqual(writer.counters, { written: 5, dropped: 0, queued: 0 });
+  },
+);
 
 eachDatabase("writes queued ticks after a delay if `flush` is not called", async (database) => {
   const clock = new FakeClock(NOW);

@@ -125,7 +125,7 @@ for (const [text, expected] of Object.entries(CASES)) {
   test(`reads ${JSON.stringify(text)}`, () => assert.deepEqual(read(`It happens ${text}`), expected));
 }
 
-test("a date without a year is the first from 31 days before the listing", () => {
+test("a date without a year is the first such date from 31 days before the listing onwards", () => {
   assert.deepEqual(read("on October 23", LISTED_AT), ["on 2026-10-23T00:00"]);
   assert.deepEqual(read("on October 20", LISTED_AT), ["on 2027-10-20T00:00"]);
   assert.deepEqual(read("by February 29", Date.UTC(2027, 11, 1)), ["by 2028-02-29T23:59"]);
@@ -136,7 +136,7 @@ const days = (text: string, reference: Parameters<typeof findTextDates>[2]) =>
     [firstDay, lastDay].map((day) => new Date(day * DAY_MS).toISOString().slice(0, 10)).join(" "),
   );
 
-test("a date without a year is the one whose last day is nearest to the close", () => {
+test("a date without a year is in the year in which its last day is nearest to the close", () => {
   assert.deepEqual(days("by January 5", { closeAt: Date.UTC(2026, 11, 28) }), ["2027-01-05 2027-01-05"]);
   assert.deepEqual(days("by December 28", { closeAt: Date.UTC(2027, 0, 5) }), ["2026-12-28 2026-12-28"]);
   assert.deepEqual(days("by the end of Q4", { closeAt: Date.UTC(2027, 0, 5) }), ["2026-10-01 2026-12-31"]);
@@ -177,7 +177,7 @@ test("a year in a name is not a date", () => {
     assert.deepEqual(isName(text), [false], text);
 });
 
-test("the preposition starts before a time and a weekday", () => {
+test("the lead of a date begins at the preposition and includes a time and a weekday before the date", () => {
   for (const [text, lead] of [
     ["It rains before 11:59 PM ET on Friday, May 5, 2026", "before 11:59 PM ET on Friday, "],
     ["It rains by the end of June 2026", "by the end of "],

@@ -188,7 +188,7 @@ function expectedProfit(trade: Trade, marks: readonly DailyMark[], settlements: 
   return trade.contracts * price - cost;
 }
 
-test("brute force: the profit of each day is the daily change of the profit by definition", () => {
+test("brute force: the profit of each day is the change over that day of the total profit by its definition", () => {
   fc.assert(
     fc.property(bookArbitrary, (book) => {
       const [trades, marks, settlements] = listsOf(book);

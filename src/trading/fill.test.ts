@@ -17,7 +17,7 @@ const OFFERS = [
   { price: 0.6, size: 10 },
 ];
 
-test("buys from the best offer on until the amount is spent, fees included", () => {
+test("buys the best offers first until the amount, including fees, is spent", () => {
   assert.deepEqual(buyForUsd(OFFERS, NO_FEE, 8), { contracts: 15, spentUsd: 8, averageCost: 8 / 15, isComplete: true });
   assert.equal(buyForUsd(OFFERS, NO_FEE, 11).isComplete, true);
   assert.deepEqual(buyForUsd(OFFERS, NO_FEE, 12), {
@@ -46,7 +46,7 @@ test("an order within an amount is a multiple of the contract step", () => {
   assert.equal(buyWithinBudget(OFFERS, NO_FEE, 2, 5), null);
 });
 
-test("the contracts that an amount buys cost that amount", () => {
+test("the cost of a number of contracts buys exactly that number", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),

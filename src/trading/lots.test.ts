@@ -62,7 +62,7 @@ test("example: one trade closes three lots and opens a new lot with its other co
   ]);
 });
 
-test("example: a lot that is closed in parts is resolved with the last part, and each part earns on its own day", () => {
+test("example: a lot closed in parts is resolved with the last part, and each part has its profit on its closing day", () => {
   const lots = matchLots(
     [trade("yes", 100, 0.4, 1), trade("no", 25, 0.4, 3), trade("no", 25, 0.7, 4), trade("no", 50, 0.5, 6)],
     [],
@@ -298,7 +298,7 @@ test("law: the profits up to a day sum to the cash plus the value of the open co
   );
 });
 
-test("law: every contract is open or has left its lot once, and a market never has open lots of both sides", () => {
+test("law: every contract of a lot is either open or exited once, and a market never has open lots of both sides", () => {
   fc.assert(
     fc.property(book, (list) => {
       for (let count = 1; count <= list.length; count++) {

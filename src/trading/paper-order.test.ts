@@ -39,7 +39,7 @@ test("an order is filled completely or not at all", () => {
   assert.deepEqual(fillPaperOrder([], FREE, 0.01, WHOLE), { kind: "unavailable" });
 });
 
-test("an amount that buys less than the smallest order names this order, or null if the offers are fewer", () => {
+test("if the amount is below the cost of the smallest order, returns that order, or null if the offers are too few", () => {
   const smallestOf = (result: ReturnType<typeof order>) =>
     result.kind === "too_small" && result.smallest !== null
       ? [result.smallest.contracts, Math.round(result.smallest.costUsd * 1e6) / 1e6]
@@ -51,7 +51,7 @@ test("an amount that buys less than the smallest order names this order, or null
   assert.deepEqual(order(1, { contractStep: 1, minOrderContracts: 131 }), { kind: "too_small", smallest: null });
 });
 
-test("law: the contracts are the most on the step that the amount pays for, for steps 1, 0.01 and unknown", () => {
+test("law: the order is the largest multiple of the step that the amount pays for, for steps 1, 0.01 and unknown", () => {
   const offer = fc.record({
     price: fc.integer({ min: 1, max: 99 }).map((cents) => cents / 100),
     size: fc.integer({ min: 1, max: 900 }),

@@ -123,7 +123,7 @@ test("an order of several levels is sized by its average cost", () => {
   assert.equal(signal.fill?.contracts, Math.floor(contracts));
 });
 
-test("each obstacle is a reason for no trade, with size 0", () => {
+test("each condition that prevents a trade gives NO_TRADE with its reason and size 0", () => {
   const obstacles: [Changes, RegExp][] = [
     [{ market: { kind: "play_money" } }, /not traded with money/],
     [{ market: { isOpen: false } }, /not open for orders/],
@@ -153,7 +153,7 @@ test("each obstacle is a reason for no trade, with size 0", () => {
   }
 });
 
-test("a close time in the past of an open market is unknown", () => {
+test("if the close time of an open market is in the past, the signal treats the time as unknown", () => {
   const isKnown = decide({ market: { closeAt: NOW + HOUR_MS, resolutionAt: NOW - 1 } });
   assert.equal(isKnown.timeHorizon, "hours");
   for (const closeAt of [NOW, NOW - 1, NOW - 48 * HOUR_MS]) {
@@ -176,7 +176,7 @@ test("without a trade, the target price is the highest YES price with the requir
   assert.equal(decide({ analysis: { probability: 0.5 }, market: { priceRanges: null } }).targetPrice, 0.49);
 });
 
-test("the target price is on the grid of its side at that price", () => {
+test("the target price is a multiple of the step that applies to its side at that price", () => {
   // Steps of 0.001 below 0.10, and of 0.01 above it.
   const priceRanges = [
     { from: 0, to: 0.1, step: 0.001 },

@@ -38,7 +38,7 @@ test("rejects an adapter before the semicolon if and only if it uses play money"
   }
 });
 
-test("money comes from the adapter: a reference venue that trades money is not play money", () => {
+test("the adapter determines whether a venue uses play money, also for reference venues", () => {
   const { venues, faults } = parseVenues("kalshi;a=polymarket,b=manifold");
   assert.deepEqual(faults, []);
   assert.deepEqual(

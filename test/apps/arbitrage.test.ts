@@ -54,7 +54,7 @@ interface Leg {
   readonly levels: readonly { readonly price: number; readonly size: number; readonly contracts: number }[];
 }
 
-test("the list shows true pairs of trading venues only", async () => {
+test("every listed pair is the same question on two trading venues", async () => {
   const { opportunities } = await get("/v1/arbitrage?min_spread=0&limit=200");
   assert.ok(opportunities.length >= 20, `${opportunities.length} opportunities`);
   const known = new Set([...pairs.pairs()].map(({ a, b }) => `${a} ${b}`));

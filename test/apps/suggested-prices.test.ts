@@ -141,7 +141,7 @@ test("the target price of a signal is on the grid, as a field and in the reason"
   );
 });
 
-test("the price of a hedge text is on the grid of its market, for YES and for NO, and takes the best offer", () => {
+test("the price in the text of a hedge is on the grid of its market and at least the best offer, for YES and for NO", () => {
   fc.assert(
     fc.property(quotes, side, ([ranges, { prices, isQuotedOnGrid }], own) => {
       const market = addMarket(new MarketBoard(() => SAMPLE_AT), "beta", ranges, prices);
@@ -188,7 +188,7 @@ async function advise(alpha: BoardMarket, beta: BoardMarket, book: OrderBook, ow
   return advised[0];
 }
 
-test("the prices of position advice are on the grid: of the sale, and of the opposite in another market", async () => {
+test("the sale price and the hedge price of position advice are each on the grid of their market", async () => {
   let hedges = 0;
   await fc.assert(
     fc.asyncProperty(quotes, quotes, side, probability, async (first, second, own, p) => {

@@ -78,7 +78,7 @@ test("the listing contains exactly the markets that are open on Manifold", () =>
   assert.deepEqual(idsOf(secondListing), expected);
 });
 
-test("the first listing has no other additional markets than answers resolved as `MKT` or `CANCEL`, which it does not mark", () => {
+test("the first listing differs from the second only by answers resolved as `MKT` or `CANCEL`", () => {
   const openIds = new Set(idsOf(secondListing));
   const byId = new Map(worldMarkets().map((market) => [manifoldMarketId(market), market]));
   const extraIds = idsOf(firstListing).filter((id) => !openIds.has(id));

@@ -155,7 +155,7 @@ test("a run with too small a budget ends without research, states this in its re
   assertIdentities(analysis);
 });
 
-test("after a kill, results are kept and research continues from its stored stages, regardless of answers to other runs", async () => {
+test("after a kill, results remain and research continues from its stored stages, even if other runs get bad answers", async () => {
   const [slow, good, nonsense, hostile] = [markets.next(), markets.next(), markets.next(), markets.next()];
   let isSlow = true;
   // The plan is answered. The kill finds the trials without an answer.
@@ -216,7 +216,7 @@ test("an analysis with an unreachable model has no research and states this", as
   assertIdentities(analysis);
 });
 
-test("each run of this file has one event, and the key is in no response, no log line and no stored transcript", async () => {
+test("each requested analysis has one completion event, and no response, log line or stored transcript has the key", async () => {
   await service.end();
   seen += service.output();
   const database = await openEmbeddedDatabase({ dataDir: folder.path, log: quietLog });

@@ -211,7 +211,7 @@ describe("while a service runs on the embedded database", () => {
     assert.ok(!service.output().includes(rotateOutput.json.api_key));
   });
 
-  test("the service stores 2,000 pairs of a file that the operator's process reads, and asks it for confirmations", async () => {
+  test("the service stores 2,000 pairs from the operator's file, and `delete` requires `--yes`", async () => {
     const env = { PARALLAX_DATA_DIR: folder.path };
     const file = join(folder.path, "pairs.csv");
     const lines = Array.from({ length: 2_000 }, (_, index) => `kalshi/KXLONGNAME-26DEC-T${index},polymarket/${index}`);

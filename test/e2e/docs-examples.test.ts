@@ -345,7 +345,7 @@ test("the TypeScript samples compile in strict mode", async () => {
   assert.equal(await compiler.ended, 0, compiler.output());
 });
 
-test("a difference in shape and a number with too many decimals are found", () => {
+test("the checks report a difference in shape and a number with too many decimals", () => {
   const schema = {
     properties: { a: {}, list: { items: { properties: { b: {} }, required: ["b"] } } },
     required: ["a"],

@@ -269,7 +269,7 @@ test("the metrics port serves metrics of ingest and storage only to clients with
   assert.ok(!service.output().includes(METRICS_TOKEN));
 });
 
-test("the service shuts down gracefully on SIGTERM; without a token its metrics port is then closed on other addresses", async () => {
+test("the service shuts down gracefully on SIGTERM; without a token, the metrics port is open only on 127.0.0.1", async () => {
   assert.equal(await service.end("SIGTERM"), 0);
   assert.match(service.output(), /"message":"stopped"/);
   const env = { PARALLAX_HOST: "0.0.0.0", PARALLAX_SANDBOX_PUBLIC: "1", PARALLAX_METRICS_PORT: "0" };

@@ -149,7 +149,7 @@ test("the signals of many markets satisfy their identities, and their orders can
   assert.ok(trades.length > 0, "no market has a trade");
 });
 
-test("a signal shows its factors on request, and a question finds its market", async () => {
+test("a signal contains its factors on request, and a request with a question selects the market of that title", async () => {
   const [market] = markets;
   const { causal, ...signal } = await requestSignal(nameOf(market), "&expand=causal");
   assertIdentities(signal, market);

@@ -113,7 +113,7 @@ test("without JavaScript, a user changes the e-mail and deletes the account", { 
   await close();
 });
 
-test("no account page overflows, breaks a key or an id, or has an accessibility violation in either theme", {
+test("no account page overflows, wraps a key or an id, or has an accessibility violation in either theme", {
   skip,
 }, async () => {
   const context = await browser.newContext({ reducedMotion: "reduce" });

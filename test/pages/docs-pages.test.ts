@@ -40,7 +40,7 @@ for (const colorScheme of ["light", "dark"] as const)
     await close();
   });
 
-test("an accessibility violation is found", { skip }, async () => {
+test("the accessibility check reports a button without a name", { skip }, async () => {
   const { page, close } = await openPage();
   await open(page, "/docs");
   await page.evaluate("document.body.append(document.createElement('button'))");
@@ -135,7 +135,7 @@ test("samples contain the demo key, or the key that the user has used in this ta
   await close();
 });
 
-test("without JavaScript, samples, search and public calls work, and other forms say what to use", {
+test("without JavaScript, samples, search and public calls work, and other forms are disabled with a notice", {
   skip,
 }, async () => {
   const { page, problems, close } = await openPage({ javaScriptEnabled: false });

@@ -28,7 +28,7 @@ const listPages = () => [
   "/pricing",
 ];
 
-test("at 320, 390 and 1280 px, no public page overflows, breaks a key or reports an error", {
+test("at 320, 390 and 1280 px, no public page overflows, wraps code or an id, or reports an error", {
   skip,
 }, async () => {
   for (const width of [320, 390, 1280]) {

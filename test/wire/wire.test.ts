@@ -31,7 +31,7 @@ function textsOf(parts: ReadonlyMap<string, readonly Row[]>): string[] {
   });
 }
 
-test("the adapters read hand-written payloads of every venue as worked out by hand in index.json", async () => {
+test("the adapters' results for hand-written payloads of every venue equal the expected texts of index.json", async () => {
   const index: readonly { file: string; expected: readonly string[] }[] = JSON.parse(
     await readFile(join(FIXTURES, "index.json"), "utf8"),
   );
@@ -77,7 +77,7 @@ const FAULTS: readonly (readonly [name: string, field: RegExp, wrap: WrapAdapter
   ],
 ];
 
-test("a wrong value of an adapter fails the run and is named with its row", async () => {
+test("the check reports a wrong value of an adapter with its row and field", async () => {
   const expectedFolder = await createTestFolder();
   await checkFolder(FIXTURES, { expectedFolder, isWriting: true });
   assert.deepEqual((await checkFolder(FIXTURES, { expectedFolder })).filter(isFailed), []);
@@ -91,7 +91,7 @@ test("a wrong value of an adapter fails the run and is named with its row", asyn
   }
 });
 
-test("a wrong row that the table does not contain in full changes its totals", async () => {
+test("a wrong row that is not sampled in the table is reported as a difference in the totals", async () => {
   const folder = await createTestFolder();
   const trades = Array.from({ length: 60 }, (_, index) => ({
     trade_id: `t${index}`,
@@ -120,7 +120,7 @@ test("a wrong row that the table does not contain in full changes its totals", a
   assert.match(formatReport(result === undefined ? [] : [result], 5), /size: expected \[60,180\], got \[60,181\]/);
 });
 
-test("recordings without expected values, without rows or that cannot be read fail and do not end the run", async () => {
+test("recordings that have no expected values, have no rows or cannot be read are reported and do not end the run", async () => {
   const folder = await createTestFolder();
   await cp(join(FIXTURES, "kalshi-markets.json"), join(folder, "markets.json"));
   await writeFile(join(folder, "broken.json"), "{not JSON");
@@ -153,7 +153,7 @@ test("recordings without expected values, without rows or that cannot be read fa
   ]);
 });
 
-test("a recording that the table names and the index does not fails the run", async () => {
+test("the check reports a recording that is named in the table but not in the index", async () => {
   const expectedFolder = await createTestFolder();
   const line = { file: "gone.json", row: "market 1", market: "KX-A" };
   await writeFile(join(expectedFolder, "kalshi.jsonl"), `${JSON.stringify(line)}\n`);

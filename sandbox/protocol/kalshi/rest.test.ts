@@ -130,7 +130,7 @@ test("the candlesticks of a market are the same with any series in the path", as
   }
 });
 
-test("the book of an unknown or settled market is a 200 with two empty sides", async () => {
+test("200: the order book of an unknown or settled market has two empty sides", async () => {
   const settledMarkets = findMarketsInPhase("finalized");
   for (const ticker of ["KXNOSUCH-26DEC01-T1", ...settledMarkets.slice(0, 5).map(kalshiTicker)]) {
     const { status, json } = await get(`/markets/${ticker}/orderbook`);

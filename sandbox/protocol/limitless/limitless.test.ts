@@ -82,7 +82,7 @@ describe("REST", () => {
 });
 
 describe("prices and history", () => {
-  test("before their first trade, some markets have placeholders as quotes and an empty book, and others are quoted", async () => {
+  test("an untraded market returns its quotes, or placeholder quotes and an empty book if it has no quotes", async () => {
     const readUntraded = async (isQuoted: boolean) => {
       const openingMarket = markets.find(
         (market) =>

@@ -39,7 +39,7 @@ test("the probability of a binary market follows from `pool` and `p`", async () 
   assert.ok(Math.abs((p * pool.NO) / ((1 - p) * pool.YES + p * pool.NO) - probability) < 1e-9);
 });
 
-test("bet points have the probabilities of the bets, without their order", async () => {
+test("`/bet-points` returns the times and probabilities of the same bets as `/bets`, but not sorted by time", async () => {
   const [busiest] = world
     .markets("manifold", now)
     .toSorted((a, b) => world.activity(b, now).volume24hUsd - world.activity(a, now).volume24hUsd);

@@ -53,7 +53,7 @@ test("clamps the page size to 100 rows without an error", async () => {
   assert.equal(page.markets.length, 100);
 });
 
-test("a market between two parties names them in `outcomes`, and its kind in `groupItemTitle`", async () => {
+test("the market of a two-sided game has both sides in `outcomes` and its type in `groupItemTitle`", async () => {
   const game = markets.find((market) => market.event.sides !== undefined);
   assert.ok(game !== undefined);
   const row = Object((await get(gamma, `/markets/${polymarketMarketId(game)}`)).body);

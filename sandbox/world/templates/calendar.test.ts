@@ -55,7 +55,7 @@ test("every year has twelve CPI releases, each from the 8th to the 15th of its m
   }
 });
 
-test("finals, ceremonies and elections of 2027 and 2028 are on plausible dates", () => {
+test("the finals, award ceremonies and elections of 2027 and 2028 are on exactly the listed dates", () => {
   const from = Date.UTC(2027, 0, 1);
   const events = listScheduledEvents(from, Date.UTC(2029, 0, 1)).map((event) => {
     const input = { seed: 1, underlying: event.number, openAt: event.openAt, closeAt: event.closeAt };

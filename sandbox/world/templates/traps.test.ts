@@ -63,7 +63,7 @@ const relate = ({ event }: TrapDefinition, { process, definition }: Sample, posi
   return relateCriteria(process, market.criterion, process, original.criterion);
 };
 
-test("traps that share the process of their event are not identical to it, except the last range of a bucket trap", () => {
+test("a trap that shares its event's process is not identical to the event, except the last range of a bucket trap", () => {
   const counts = checkTraps((trap, sample, position, resembles) => {
     if (!trap.sharesProcess) return;
     const relation = relate(trap, sample, position, resembles);

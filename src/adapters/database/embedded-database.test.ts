@@ -153,7 +153,7 @@ test("a transaction whose engine ended is not continued or committed on the next
   );
 });
 
-test("the pause between two starts of a failing engine doubles from 1 s to 30 s, and statements fail immediately in it", async (t) => {
+test("the pause between starts of a failing engine doubles from 1 s to 30 s, and statements during a pause fail at once", async (t) => {
   const createBroken = () => createFailingThread(READ, MEMORY_FAILURE);
   const { database, state, started } = await openTestStore(
     t,

@@ -19,7 +19,7 @@ test("a WebAssembly error, a panic and a fatal error are classified as damaged m
   }
 });
 
-test("the error that a file to create already exists is classified as damaged files", () => {
+test("the error `could not create file: File exists` is classified as damaged files", () => {
   assert.equal(findEngineDamage(createSqlError("ERROR", "58P02")), "files");
 });
 

@@ -16,7 +16,7 @@ test("a semicolon in a string, a name, a function body or a comment does not end
   assert.deepEqual(splitScript(" \n"), []);
 });
 
-test("joining and splitting statements without special characters returns them", () => {
+test("splitting joined statements without special characters returns the original statements", () => {
   const statement = fc.stringMatching(/^[a-z][a-z0-9 ]{0,20}[a-z]$/);
   fc.assert(
     fc.property(fc.array(statement), (statements) => {

@@ -83,7 +83,7 @@ for (const [name, read] of Object.entries(CLIENTS)) {
     await assert.rejects(read(url), ResponseLimitError);
   });
 
-  test(`a body of 256 pieces of one byte is read, and one of 300 ends the request (${name})`, async () => {
+  test(`a body of 256 one-byte pieces is read, and a body of 300 one-byte pieces ends the request (${name})`, async () => {
     const piece = "1\r\nx\r\n";
     assert.equal((await read(await flood(HEAD + piece.repeat(256) + END, ""))).length, 256);
     await assert.rejects(read(await flood(HEAD + piece.repeat(300) + END, "")), ResponseLimitError);
@@ -94,7 +94,7 @@ for (const [name, read] of Object.entries(CLIENTS)) {
     assert.equal((await read(await flood(HEAD + piece.repeat(5_000) + END, ""))).length, 100_000);
   });
 
-  test(`an endless extension of a chunk ends the request (${name})`, async () => {
+  test(`an endless chunk extension ends the request (${name})`, async () => {
     const url = await flood(`${HEAD}1;`, "e=eeeeeeeeeeeeeeee;");
     await assert.rejects(read(url));
   });
@@ -110,7 +110,7 @@ for (const [name, read] of Object.entries(CLIENTS)) {
   });
 }
 
-test("what follows the fifth interim response in the same read is not parsed", async () => {
+test("if one read contains 1,500 interim responses, at most 20 of them are parsed", async () => {
   const url = await flood(INTERIM.repeat(1_500), "");
   let nodeCount = 0;
   const outgoing = http.get(url, { agent: false });
@@ -202,14 +202,14 @@ async function failSocketIo(url: string): Promise<void> {
   connection.close();
 }
 
-test("an endless series of interim responses ends a call of a model and the handshake of a WebSocket", async () => {
+test("an endless series of interim responses ends a language-model request and a WebSocket handshake", async () => {
   const url = await flood("", INTERIM);
   await assert.rejects(createLimitedFetch()(url));
   assert.match(await closeReasonOfWebSocket(url), /interim/);
   await failSocketIo(url);
 });
 
-test("an endless header ends a call of a model and the handshake of a WebSocket", async () => {
+test("an endless header ends a language-model request and a WebSocket handshake", async () => {
   const url = await flood("HTTP/1.1 101 Switching Protocols\r\n", "x-header: eeeeeeeeeeeeeee\r\n");
   await assert.rejects(createLimitedFetch()(url));
   assert.match(await closeReasonOfWebSocket(url), /header/i);

@@ -158,7 +158,7 @@ test("the deadline and the signal of the caller end the decoding", async () => {
   assertFailure(await abortable.send(request).catch((error: unknown) => error), "network", false);
 });
 
-test("network: a connection that closes during a compressed body is not a corrupt body", async () => {
+test("network: a connection that closes during a compressed body is not reported as a corrupt body", async () => {
   const compressed = gzipSync(TEXT);
   const url = await listen((_request, response) => {
     response.writeHead(200, { "content-encoding": "gzip", "content-length": compressed.length });

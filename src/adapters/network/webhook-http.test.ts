@@ -87,7 +87,7 @@ test("requests to slow receivers have separate slots", async () => {
   }
 });
 
-test("a request frees its slot after 100 ms, but keeps it until its end if the receiver is known to be slow", async () => {
+test("a request frees its slot after 100 ms, or when the request ends if the receiver is known to be slow", async () => {
   const receiver = await startServer(() => {});
   for (const health of ["healthy", "slow"] as const) {
     const { out } = createSender({ limits: ONE_SLOT, slowLimits: ONE_SLOT });

@@ -111,7 +111,7 @@ test("a customer that sends less than its share gets every second token, even if
   assert.deepEqual(bob.counted, ["bob", "bob", "bob"], "every second token");
 });
 
-test("a request that waits for a slow slot of a host does not delay other requests to that host", async () => {
+test("a request that waits for a slot for slow receivers does not delay other requests to the same host", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates({ clock, perSecond: 1 });
   const { signal } = new AbortController();
@@ -144,7 +144,7 @@ test("slow and failing receivers each get at most a quarter of their host's rate
     assert.ok(counts[health] >= 45 && counts[health] <= 55, JSON.stringify(counts));
 });
 
-test("host names with one address share four times the rate of one name, and no connection is opened above it", async () => {
+test("host names that share an address get four times the rate of one name, and excess requests open no connection", async () => {
   const { sender, dialled } = await openSender(5);
   // The certificate is not valid for these names, so a request that is dialled is a failed connection.
   const answers = await Promise.all(
@@ -154,7 +154,7 @@ test("host names with one address share four times the rate of one name, and no 
   assert.equal(dialled.length, 20);
 });
 
-test("a request on an open connection counts for the address, and a refused one leaves the connection open", async () => {
+test("a request on an open connection counts towards the address's rate, and a refused request keeps the connection open", async () => {
   const { clock, receiver, sender } = await openSender(2);
   assert.equal((await post(sender, "hooks.example", "cus-1")).kind, "answered");
   for (let index = 0; index < 7; index++) await post(sender, `h${index}.example`, "cus-2");
@@ -166,7 +166,7 @@ test("a request on an open connection counts for the address, and a refused one 
   assert.equal(receiver.connections.length, before);
 });
 
-test("a refused request takes no token of its other addresses", () => {
+test("a request that is refused because one address is over its rate takes no token of its other addresses", () => {
   const rates = new WebhookRates({ clock: new FakeClock(), perSecond: 1 });
   for (let index = 0; index < 4; index++) rates.takeAddresses([PUBLIC]);
   for (let index = 0; index < 10; index++)

@@ -48,7 +48,7 @@ test("a thread that exceeds its memory limit ends, and the process does not", as
   await assert.rejects(thread.request({ kind: "allocate" }), { code: "ERR_WORKER_OUT_OF_MEMORY" });
 });
 
-test("closing the thread fails its request and later ones", async () => {
+test("closing the thread rejects its current request and later requests", async () => {
   const { thread, add } = open();
   const endless = assert.rejects(thread.request({ kind: "loop" }), /was closed/);
   await thread.close();

@@ -31,7 +31,7 @@ test("transferred buffers are moved to the thread", async () => {
   assert.equal(values.length, 0);
 });
 
-test("`overloaded`: a task is rejected if eight others are waiting, or four of its caller", async () => {
+test("`overloaded`: a task is rejected if eight tasks are waiting, or four tasks of the same caller", async () => {
   const { sum } = openPool();
   const running = sum(0);
   const sumFor = (caller: string, value: number) => runForCaller(caller, () => sum(value));
@@ -90,7 +90,7 @@ test("an idle thread ends after a minute, and a later task starts another", asyn
   assert.notEqual(await threadOf(), first);
 });
 
-test("closing the pool fails its tasks and later ones", async () => {
+test("closing the pool rejects running, waiting and later tasks", async () => {
   const { pool, sum } = openPool();
   const tasks = [pool.run({ kind: "loop" }, []), sum(1)].map((task) => assert.rejects(task, hasErrorCode("draining")));
   await pool.close();

@@ -146,7 +146,7 @@ test("ceremonies are published for known years and expected for others", () => {
   assert.equal(EMMYS.occurrencesOf(2024).length, 2);
 });
 
-test("every calendar has its occurrences of any year in order and refuses other years", () => {
+test("every calendar lists its occurrences of each year from 1990 to 2200 in order, and refuses other years", () => {
   const yearly = [
     SUPER_BOWL,
     NBA_FINALS,

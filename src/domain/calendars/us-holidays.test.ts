@@ -19,7 +19,7 @@ test("New Year's Day of 2022, a Saturday, was observed on 31 December 2021", () 
   assert.ok(!isFederalHoliday(civilDate(2022, 1, 3)));
 });
 
-test("Juneteenth is a holiday since 2021, and no holiday is on a weekend in any year", () => {
+test("Juneteenth has been a holiday since 2021, and no holiday is on a weekend in any year", () => {
   assert.ok(!isFederalHoliday(civilDate(2020, 6, 19)));
   for (let year = 1990; year <= 2200; year++)
     for (const date of federalHolidays(year)) assert.ok(weekdayOf(date) >= 1 && weekdayOf(date) <= 5);

@@ -37,7 +37,7 @@ test("law: the correction of NO mirrors that of YES, and neither points toward 5
   );
 });
 
-test("no reading between the tails, for another kind of price, and without a close in the future", () => {
+test("no reading for a price of 85%, for play money, and without a close in the future", () => {
   for (const reading of [
     read(0.85),
     read(0.95, { kind: "play_money" }),

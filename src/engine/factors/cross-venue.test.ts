@@ -37,7 +37,7 @@ function read(...peers: readonly PeerView[]) {
 }
 const lambdaOf = (...peers: readonly PeerView[]): number => read(...peers)?.lambda ?? 0;
 
-test("known value: half of the gap that exceeds the spreads of both", () => {
+test("known value: lambda is half of the gap to the peer, after subtracting the spread errors of both prices", () => {
   const errors = logOddsError(0.6, 0.02) + logOddsError(OWN_PRICE, 0.02);
   assertNear(lambdaOf(peer()), 0.5 * (toLogOdds(0.6) - toLogOdds(OWN_PRICE) - errors));
   assertNear(read(peer())?.confidence ?? 0, 0.9);
@@ -48,7 +48,7 @@ test("closed form: the mean of two peers is weighted by their size", () => {
   assertNear(lambdaOf(small, large), (0.1 * lambdaOf(small) + 1 * lambdaOf(large)) / 1.1);
 });
 
-test("a peer has the share of its pair of venues, else the default for its kind, else none", () => {
+test("the weight of a peer is that of its pair of venues, else the default of its kind, else there is no reading", () => {
   const full = lambdaOf(peer()) / 0.5;
   assertNear(lambdaOf(peer({ adapter: "new" })), 0.2 * full);
   assertNear(lambdaOf(peer({ adapter: null, kind: "play_money" })), 0.05 * full);

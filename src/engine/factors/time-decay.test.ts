@@ -36,7 +36,7 @@ test("law: the decayed probability is below the earlier price, and equal to it i
   );
 });
 
-test("the newest price that is a week old is used, else the oldest that is a day old", () => {
+test("the newest price that is at least a week old is used, else the oldest that is at least a day old", () => {
   const prices = [9, 8, 3].map((days) => ({ at: AS_OF - days * DAY_MS, yesPrice: days / 10 }));
   const [oldest, weekOld, recent] = prices;
   assert.equal(read({ prices }), read({ prices: weekOld === undefined ? [] : [weekOld] }));

@@ -215,7 +215,7 @@ test("keeps at most 2,000 answers, including those without trades, and all reque
   assert.equal(requestCount(), 2_003);
 });
 
-test("an answer is not counted if a larger answer arrives before it", async () => {
+test("a response that arrives after a larger one does not change the number of cached trades", async () => {
   const { clock, venue, history, market } = await setUp();
   venue.trades.set("m", trades(0, 300));
   venue.responseMs = 100;
@@ -277,7 +277,7 @@ test("if the venue does not answer, returns the stored trades, and the failure i
   assert.deepEqual(idsOf((await readAll(10)).flat()), idsOf(trades(0, 25)));
 });
 
-test("a venue that does not answer within 8 seconds is a timeout", async () => {
+test("a read fails with `timeout` if the venue does not answer within 8 seconds", async () => {
   const { clock, venue, history, market } = await setUp();
   venue.responseMs = HOUR_MS;
   const failures: unknown[] = [];

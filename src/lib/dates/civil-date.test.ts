@@ -29,7 +29,7 @@ test("known days: 22 November 2026 is a Sunday, Thanksgiving 2026 is 26 November
   assert.deepEqual(partsOf(lastDayOfMonth(2024, 2)), { year: 2024, month: 2, day: 29 });
 });
 
-test("closed form: the day before 1970-01-01 is -1, and a date is its own parts", () => {
+test("closed form: 1970-01-01 is 0, the day before is -1, and `civilDate` of the parts of a date is that date", () => {
   assert.equal(civilDate(1970, 1, 1), 0);
   assert.equal(civilDate(1969, 12, 31), -1);
   fc.assert(
@@ -40,7 +40,7 @@ test("closed form: the day before 1970-01-01 is -1, and a date is its own parts"
   );
 });
 
-test("a found weekday is that weekday and at most 6 days away, the nearest at most 3", () => {
+test("`onOrAfter` and `onOrBefore` find the weekday at most 6 days away, `nearest` at most 3 days away", () => {
   fc.assert(
     fc.property(day, weekday, (date, wanted) => {
       const found = [onOrAfter(date, wanted), onOrBefore(date, wanted), nearest(date, wanted)];

@@ -16,7 +16,7 @@ test("known instants: 8:30 in New York is 13:30 UTC in winter and 12:30 UTC in s
   assert.equal(iso(civilDate(2026, 6, 18), 720, "Asia/Tokyo"), "2026-06-18T03:00:00.000Z");
 });
 
-test("a change of the clock takes effect on its own day", () => {
+test("a daylight saving change takes effect on its own day, at the hour of the change", () => {
   // New York changes at 2:00 on 8 March and 1 November 2026.
   assert.equal(iso(civilDate(2026, 3, 8), 60, "America/New_York"), "2026-03-08T06:00:00.000Z");
   assert.equal(iso(civilDate(2026, 3, 8), 180, "America/New_York"), "2026-03-08T07:00:00.000Z");
@@ -25,7 +25,7 @@ test("a change of the clock takes effect on its own day", () => {
   assert.equal(iso(civilDate(2026, 11, 1), 150, "America/New_York"), "2026-11-01T07:30:00.000Z");
 });
 
-test("closed form: UTC and the end of a day", () => {
+test("closed form: a day starts at midnight UTC in zone UTC, and minute 1,440 is midnight of the next day", () => {
   assert.equal(zonedInstant(1, 0, "UTC"), DAY_MS);
   assert.equal(iso(civilDate(2026, 12, 31), 1_440, "America/New_York"), "2027-01-01T05:00:00.000Z");
 });

@@ -63,7 +63,7 @@ test("returns what JSON.parse returns, for texts that are split anywhere", async
   );
 });
 
-test("accepts a changed text exactly if JSON.parse does", async () => {
+test("accepts a changed text if and only if JSON.parse does", async () => {
   await fc.assert(
     fc.asyncProperty(
       longJson,

@@ -150,7 +150,7 @@ describe("times of findDates", () => {
     assert.deepEqual(minutesOf("at 8 pm et", null), [25 * 60]);
   });
 
-  test("EST means New York time, also in summer, and PT has a time zone", () => {
+  test("EST and PT mean the local times of New York and Los Angeles, also in summer", () => {
     assert.deepEqual(minutesOf("at 8 pm est on june 30"), [24 * 60]);
     assert.deepEqual(findDates("at 8 pm pt on june 30", NEAR).times, [{ minutes: 27 * 60, hasZone: true }]);
   });

@@ -48,7 +48,7 @@ describe("stems", () => {
       assert.equal(new Set(words.map(stemOf)).size, 1, words.join(" "));
   });
 
-  test("reads ordinals in words, digits and with #", () => {
+  test("reads ordinals that are written as words, as digits or with #", () => {
     assert.deepEqual(["sixth", "6th", "#6", "06th"].map(ordinalOf), ["6th", "6th", "6th", "6th"]);
     assert.equal(ordinalOf("six"), null);
   });

@@ -16,7 +16,7 @@ test("known values: a move from 0.5 to 0.75 is ln 3, and the weight of a move ha
   isNear(shiftSigmas(0.75, 0.5, 0, 0.04), -25 * Math.log(3));
 });
 
-test("equal moves have the standard deviation of one move, for every half-life", () => {
+test("for moves of equal size, the standard deviation is that size, for every half-life", () => {
   for (const halfLife of [1, 48, 1_000]) {
     const prices = Array.from({ length: 100 }, (_, hour) => (hour % 2 === 0 ? 0.5 : 0.55));
     isNear(hourlySigma(closesOf(prices), halfLife, 24), Math.log(0.55 / 0.45), `half-life ${halfLife}`);
@@ -73,7 +73,7 @@ test("within an hour of an alert, a move is large only if it is as large as the 
   assert.ok(isLargeMove(0.5, 0.56, HOUR_MS, earlier, 0.05));
 });
 
-test("refuses prices outside [0, 1], times that do not rise and parameters outside their range", () => {
+test("refuses prices outside [0, 1], times that do not increase and parameters outside their range", () => {
   assert.throws(() => hourlySigma(closesOf([0.5, Number.NaN]), 48, 1), RangeError);
   assert.throws(() => hourlySigma([...closesOf([0.5]), ...closesOf([0.6])], 48, 1), RangeError);
   assert.throws(() => hourlySigma(closesOf([0.5, 0.6]), 0, 1), RangeError);

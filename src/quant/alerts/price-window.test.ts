@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { MINUTE_MS } from "../../lib/durations.ts";
 import { PriceWindow } from "./price-window.ts";
 
-test("returns the price of the last hour that is furthest away, with the time at which it last held", () => {
+test("returns the price of the last hour that is furthest from a given price, with the last time of that price", () => {
   const window = new PriceWindow();
   assert.equal(window.furthestFrom(0.5, 0), null);
   for (const [minute, price] of [

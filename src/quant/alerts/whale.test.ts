@@ -18,14 +18,14 @@ test("known values: 5,000 is above 199 of 200 trades, which is the 99.5th percen
   assert.equal(shareOfVolume(5_000, 100), 1, "the volume does not contain the trade yet");
 });
 
-test("without trades there is no percentile, and an amount above all trades is at 100", () => {
+test("without trades the percentile is null, and an amount above all trades has percentile 100", () => {
   assert.equal(new TradeSizeHistogram().percentileOf(1), null);
   assert.equal(sizesOf([1, 2, 3]).percentileOf(10), 100);
   assert.equal(sizesOf([1, 2, 3]).percentileOf(0), 0);
   assert.equal(shareOfVolume(1, null), null);
 });
 
-test("a percentile equals that of a sorted list, except for amounts that differ by up to 2%", () => {
+test("a percentile equals that of a sorted list, except that trades within 2% below the amount may not count", () => {
   const amount = fc.double({ min: 0.02, max: 1e7, noNaN: true });
   fc.assert(
     fc.property(fc.array(amount, { minLength: 1, maxLength: 200 }), amount, (amounts, usd) => {
@@ -47,7 +47,7 @@ test("a trade is large by amount and percentile, or by share of the volume, each
 
 const trade = (executedAt: number, usd: number) => ({ executedAt, usd });
 
-test("known values: the largest sum within a minute, both ends included, the earliest of equal sums", () => {
+test("known values: the largest burst has the largest sum in the window, ends included; the earliest of equal sums", () => {
   const trades = [trade(0, 5), trade(60_000, 1), trade(60_001, 5), trade(200_000, 6)];
   assert.deepEqual(largestBurst(trades, 60_000), trades.slice(0, 2));
   assert.deepEqual(largestBurst(trades, 60_001), trades.slice(0, 3));
@@ -56,7 +56,7 @@ test("known values: the largest sum within a minute, both ends included, the ear
   assert.deepEqual(largestBurst([], 60_000), []);
 });
 
-test("the largest burst is the best of all runs of trades", () => {
+test("brute force: no run of consecutive trades within the window has a larger sum than the largest burst", () => {
   const arbitraryTrades = fc
     .array(fc.record({ executedAt: fc.integer({ min: 0, max: 100 }), usd: fc.integer({ min: 1, max: 1_000 }) }), {
       maxLength: 30,

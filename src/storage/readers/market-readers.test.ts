@@ -61,7 +61,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "a settled market is finalized with an outcome, and has the venue's time or else the time of arrival",
+  "reads finalized markets with an outcome, with the venue's resolution time or else the receive time",
   async (database) => {
     const outcome = { kind: "partial", value: 0.25 } as const;
     await createMarketStore(database).upsertMarkets([

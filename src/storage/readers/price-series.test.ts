@@ -53,7 +53,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "48 hours are read from five-minute bars; of two prices at one time, that of the shorter bar comes last",
+  "a period of 48 hours is read from five-minute bars; of two bars that end together, the shorter comes last",
   async (database) => {
     await insertBars(database, "bars_1h", [
       [1, NOON - 3 * DAY_MS, 0.5],
@@ -77,21 +77,18 @@ eachDatabase(
   },
 );
 
-eachDatabase(
-  "the grid ends before now and at the last complete bars, and later prices are not read",
-  async (database) => {
-    await insertBars(database, "bars_1h", [
-      [1, NOON - HOUR_MS, 0.4],
-      [1, NOON, 0.5],
-      [1, NOON + HOUR_MS, 0.6],
-    ]);
-    const read = (now: number) => readPriceSeries(database, [1], { period: "30d", now });
-    const atHalfPast = await read(NOON + 30 * MINUTE_MS);
-    assert.deepEqual(atHalfPast.grid, { start: NOON - 30 * DAY_MS, step: HOUR_MS, count: 721 });
-    assert.deepEqual(describe(atHalfPast.series).flat().at(-1), [0, 0.5]);
-    await setRolledUpUntil(database, NOON - 5 * MINUTE_MS);
-    const beforeRollUp = await read(NOON + 30 * MINUTE_MS);
-    assert.equal(beforeRollUp.grid.start, NOON - HOUR_MS - 30 * DAY_MS);
-    assert.deepEqual(describe(beforeRollUp.series).flat(), [[-60, 0.4]]);
-  },
-);
+eachDatabase("the grid ends at the end of the last complete bar, and later prices are not read", async (database) => {
+  await insertBars(database, "bars_1h", [
+    [1, NOON - HOUR_MS, 0.4],
+    [1, NOON, 0.5],
+    [1, NOON + HOUR_MS, 0.6],
+  ]);
+  const read = (now: number) => readPriceSeries(database, [1], { period: "30d", now });
+  const atHalfPast = await read(NOON + 30 * MINUTE_MS);
+  assert.deepEqual(atHalfPast.grid, { start: NOON - 30 * DAY_MS, step: HOUR_MS, count: 721 });
+  assert.deepEqual(describe(atHalfPast.series).flat().at(-1), [0, 0.5]);
+  await setRolledUpUntil(database, NOON - 5 * MINUTE_MS);
+  const beforeRollUp = await read(NOON + 30 * MINUTE_MS);
+  assert.equal(beforeRollUp.grid.start, NOON - HOUR_MS - 30 * DAY_MS);
+  assert.deepEqual(describe(beforeRollUp.series).flat(), [[-60, 0.4]]);
+});

@@ -44,7 +44,7 @@ eachDatabase("returns the quotes of the period and the one that holds at its sta
 });
 
 eachDatabase(
-  "a quote at the start of the period counts as before it, and a quote more than a week older is not used",
+  "a quote at the start of the period is read but not counted, and a quote a week or more older is not read",
   async (database) => {
     await writeTicks(database, 1, [[48 * HOUR_MS, 0.2, 0.3]]);
     await writeTicks(database, 2, [[48 * HOUR_MS + 7 * DAY_MS, 0.2, 0.3]]);
@@ -55,7 +55,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("returns the last quote of each minute and counts all of them", async (database) => {
+eachDatabase("returns the last quote of each minute, and the number of all quotes", async (database) => {
   const seconds = Array.from({ length: 150 }, (_, second): Write => [HOUR_MS - second * 1_000, second / 1_000, 0.9]);
   await writeTicks(database, 1, seconds);
   const { ticks, tickCount } = await readQuoteTicks(database, 1, PERIOD);

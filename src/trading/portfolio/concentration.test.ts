@@ -26,7 +26,7 @@ test("the same question on two venues is one stake, although its events differ",
   assertNear(concentrationOf([...twins, stake(1, 100, { eventKey: "b" })]), 1, 1e-12);
 });
 
-test("stakes on both answers of a question cancel out, up to what the pair costs above its payout", () => {
+test("stakes on both answers of a question cancel out, except for the part of their cost above the payout", () => {
   const hedged = [stake(0, 50, { contracts: 100 }), stake(0, 48, { contracts: 100, paysOnYes: false })];
   assertNear(concentrationOf([...hedged, stake(1, 20)]), 1, 1e-12);
   const costly = [stake(0, 60, { contracts: 100 }), stake(0, 60, { contracts: 100, paysOnYes: false })];

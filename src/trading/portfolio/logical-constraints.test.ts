@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { collapseConstraints } from "./logical-constraints.ts";
 import type { LogicalConstraint } from "./model.ts";
 
-test("the primary of a variable is its most important market, and other markets are the same or opposite", () => {
+test("a variable stands for its most important market; its other markets have the same or the opposite answer", () => {
   const constraints: LogicalConstraint[] = [
     { kind: "opposite", a: 0, b: 1 },
     { kind: "same", a: 1, b: 2 },

@@ -150,7 +150,7 @@ test("if exclusive markets sum to more than 1, all probabilities but the first a
   for (const index of [1, 2, 3, 4]) near(shareOf(outcomes, index), 0.7 / 4, 1e-3, `market ${index}`);
 });
 
-test("contradictory constraints, and blocks with too many assignments, lose the constraints of their least important markets", () => {
+test("if constraints conflict or a block has too many assignments, those of the least important markets are dropped", () => {
   const contradiction = jointOutcomes(
     markets(0.3, 0.6),
     [

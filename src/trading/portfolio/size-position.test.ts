@@ -206,7 +206,7 @@ test("law: stakes on exclusive outcomes sum to at most the cap, and wealth is ab
   );
 });
 
-test("positions that cost the bankroll or more leave no cash, and a full cap leaves no room: the size is 0", () => {
+test("the size is 0 if positions use up the bankroll, or if the position in the market has reached the cap", () => {
   for (const sizeUsd of [BANKROLL, 3 * BANKROLL]) {
     const size = sizePosition(taskOf([0.9, 0.5], { positions: [held(1, "yes", sizeUsd)] }));
     assert.deepEqual([size.share, size.limit, size.cost, size.concentrationDelta], [0, "cash", null, 0]);
@@ -225,7 +225,7 @@ test("a stake is at most the cash, even if settled positions are worth much more
   assert.equal(limit, "cash");
 });
 
-test("a size above the base size pays the prices of the book, and is at most what the book offers", () => {
+test("a size above the base size is priced at the levels of the book, and is at most the size of the book", () => {
   const positions = [held(0, "no", 300, 0.5)];
   const sizing = { ...SIZING, positionMax: 0.5 };
   const sizeWith = (offers: PortfolioCandidate["offers"]) =>
@@ -277,7 +277,7 @@ test("at most three hedges are listed, the largest reduction per dollar first, n
   assert.ok(size.hedges.every(({ index, reductionUsd }) => index !== 1 && reductionUsd > 0));
 });
 
-test("known value: shading is the applied share of the shrunk edge; concentration is the change of the Herfindahl index", () => {
+test("known values: the size is a quarter of the shrunk Kelly fraction; concentrationDelta is that of the Herfindahl index", () => {
   const shrinkage = edgeShrinkage(0.1, 0.0025);
   const size = sizePosition(taskOf([0.6, 0.5], { positions: [held(1, "yes", 50)] }));
   assertNear(size.share, 0.25 * shrinkage * 0.2, 2e-3);
@@ -285,7 +285,7 @@ test("known value: shading is the applied share of the shrunk edge; concentratio
   assertNear(size.concentrationDelta, (x * x + y * y) / (x + y) ** 2 - 1, 1e-12);
 });
 
-test("a hedge is at most what is offered at its cost", () => {
+test("the stake of a hedge is at most the amount offered at the price of the hedge", () => {
   const stakeOf = (offeredUsd: number | null) => {
     const hedges = [{ market: 1, side: "no" as const, cost: 0.5, offeredUsd }];
     return sizePosition(taskOf([0.5, 0.5], { candidate: null, positions: [held(1, "yes", 100)], hedges })).hedges[0];

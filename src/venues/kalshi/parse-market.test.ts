@@ -201,7 +201,7 @@ test("if a scalar result has no value, returns no outcome and counts the market"
   assert.deepEqual(drops, { outcome_without_value: 1 });
 });
 
-test("reads all price ranges, no fee during a fee waiver, and keeps six decimals", () => {
+test("reads all price ranges, returns no fee during a fee waiver, and keeps six decimals of prices", () => {
   const { listing, quote } = parseFixture("market/tapered-tick-fee-waiver");
   assert.deepEqual(listing.priceRanges, [
     { from: 0, to: 0.1, step: 0.001 },

@@ -83,7 +83,7 @@ test("pages through 30 days in windows of a week and returns a price for every h
   assert.deepEqual(drops, {});
 });
 
-test("pages through two days in windows of a day, whose points are at most as long as the requested interval", async () => {
+test("pages through two days in windows of a day, and returns points of the requested length", async () => {
   const { readHistory, requests } = setUp();
   const points = await readHistory(2 * DAY_MS, 5 * MINUTE_MS);
   assert.deepEqual(requests(), [
@@ -120,7 +120,7 @@ test("sends at most five requests with a range and one without", async () => {
   );
 });
 
-test("a gap between points stays a gap", async () => {
+test("a gap between the venue's points is not filled", async () => {
   const gapEnd = NOW - 10 * HOUR_MS;
   const { readHistory } = setUp({ hasPoint: (at) => at <= gapEnd - 4 * HOUR_MS || at >= gapEnd });
   const points = await readHistory(DAY_MS, HOUR_MS);

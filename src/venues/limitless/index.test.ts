@@ -157,7 +157,7 @@ describe("single markets", () => {
     );
   });
 
-  test("reads an announced child with its group, which is not known before it is listed", async () => {
+  test("reads an announced child with its group, even if no listing has contained the group yet", async () => {
     const { venue, clock } = setUp(respond);
     const announced = [{ marketId: "driver-b-1784000002000", venueKeys: {} }];
     const { markets, events } = await clock.until(venue.getMarkets(announced, signal));
@@ -209,7 +209,7 @@ describe("trades", () => {
     body: JSON.stringify({ events: Array.from({ length: count }, (_, index) => tradeRow(from + index)) }),
   });
 
-  test("counts trades that shift to the next page once", async () => {
+  test("returns a trade once if it shifts to the next page between two requests", async () => {
     const { venue, clock } = setUp((_path, index) => (index === 0 ? tradePage(0, 100) : tradePage(95, 20)));
     const trades = await clock.until(venue.listTrades(listing, 0, 1_000, signal));
     assert.equal(trades.length, 115);

@@ -170,7 +170,7 @@ test("metadata.fee = false is parsed as no fee", () => {
   assert.deepEqual(parseOne("market/flagged-without-fee").market.listing.takerFee, { kind: "none" });
 });
 
-test("ignores the placeholder strike of a market that has not started, and a time frame as category", () => {
+test("ignores the placeholder strike of a market that has not started, and does not use a time frame as category", () => {
   const { market } = parseOne("market/round-not-started");
   assert.equal(market.listing.category, "Crypto");
   assert.ok(!JSON.stringify(market).includes("---"));

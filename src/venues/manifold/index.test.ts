@@ -207,7 +207,7 @@ test("a sweep reads at most 100 contracts per page and lists the others as not m
   assert.deepEqual([await countExclusive(), await countExclusive()], [100, 130]);
 });
 
-test("a sweep lists contracts with date answers that cannot be read", async () => {
+test("a sweep lists a contract with date answers even if reading the contract fails", async () => {
   const rows = fixture("search/date-thresholds") as object[];
   for (const response of [{ status: 404, body: "{}" }, body([]), { status: 400, body: "{}" }]) {
     const { sweep } = setUp(serveContracts("DATE", rows, () => response));
@@ -227,7 +227,7 @@ test("a read of the changes also finds out whether the answers are mutually excl
   assert.deepEqual(isExclusive, [true]);
 });
 
-test("a sweep does not read a contract again that could not be read", async () => {
+test("after a contract could not be read, later sweeps do not request the contract again", async () => {
   const [row] = fixture("search/date-thresholds") as object[];
   const rows = Array.from({ length: 130 }, (_, at) => ({ ...row, id: `bridge${at}` }));
   const { sweep, urls } = setUp(serveContracts("DATE", rows, () => ({ status: 404, body: "{}" })));
@@ -331,7 +331,7 @@ test("getHistory sends one request for the points of the range", async () => {
   }
 });
 
-test("the history of an answer requests and uses the rows with zero shares by which other answers move it", async () => {
+test("the history of an answer includes the rows with zero shares for price moves caused by other answers", async () => {
   const row = { createdTime: NOW - 5_400_000, answerId: "red", probBefore: 0.4, probAfter: 0.42 };
   const { clock, venue, urls } = setUp(() => body([row]));
   const range = { fromMs: NOW - 10_800_000, toMs: NOW, intervalMs: 1_800_000 };
@@ -343,7 +343,7 @@ test("the history of an answer requests and uses the rows with zero shares by wh
   assert.deepEqual([points[0]?.yesPrice, points.at(-1)?.yesPrice], [0.4, 0.42]);
 });
 
-test("a history without a price change has the price after the last change before it", async () => {
+test("a history without a price change has the price after the last change before the range", async () => {
   const bet = { id: "b", contractId: "cup", answerId: "red", amount: 0, shares: 0, outcome: "YES", isRedemption: true };
   const unchanged = { ...bet, createdTime: NOW - 9_000_000, probBefore: 0.3, probAfter: 0.3, shares: -5 };
   const moved = { ...bet, createdTime: NOW - 9_100_000, probBefore: 0.3, probAfter: 0.37 };

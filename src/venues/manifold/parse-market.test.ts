@@ -121,13 +121,13 @@ test("an answer with probability 0 or 1 has no price and is not counted as inval
   assert.deepEqual(drops, {});
 });
 
-test("polls, bounties, stocks and scales are not listed and counted as `not_binary`", () => {
+test("polls, bounties, stocks and scales are counted as `not_binary` and not listed", () => {
   const { parsed, drops } = parseList("search/other-types");
   assert.deepEqual(parsed, []);
   assert.deepEqual(drops, { not_binary: 4 });
 });
 
-test("a multiple-choice row without answers is not listed and counted as `not_binary`", () => {
+test("a multiple-choice row without answers is counted as `not_binary` and not listed", () => {
   const { drops, parse } = setUp();
   const [row] = fixture("search/multiple-lite-answers") as object[];
   assert.equal(parse({ ...row, answers: undefined }), null);
@@ -159,7 +159,7 @@ test("the buckets of a number and the thresholds of a date are one market each",
   });
 });
 
-test("a listing row of buckets is mutually exclusive only if an earlier request for the contract found it", () => {
+test("the buckets of a listing row are mutually exclusive only if the cached contract is marked as summing to 1", () => {
   const isExclusive = (sumsToOne: boolean | null) => {
     const cached = { rules: null, category: null, settledAnswerIds: [], sumsToOne };
     return parseList("search/number-buckets", { cached }).parsed[0]?.event?.mutuallyExclusive;

@@ -135,7 +135,7 @@ test("reports lifecycle changes for each followed market of a contract and ignor
   assert.deepEqual(received(), ["changed cupFinal7Xq:ansRed1", "changed cupFinal7Xq:ansBlue2", "changed rainNYC12a"]);
 });
 
-test("reports a new contract as its markets", () => {
+test("reports each market of a new contract as listed", () => {
   const { sockets, drops, broadcast, received } = setUp();
   sockets.last.accept();
   const row = { question: "Q?", isResolved: false };

@@ -44,7 +44,7 @@ test("children of an event are counted as read or by the reason why they are lef
   });
 });
 
-test("children are unknown if the response does not show them", () => {
+test("the counts of children are null if the response does not contain all children", () => {
   assert.equal(event(undefined)?.children, null);
   const short = { id: "9", title: "Best lighthouse", negRisk: true, markets: [row(11)] };
   assert.equal(parseEvent(short, "polymarket", false)?.children, null);

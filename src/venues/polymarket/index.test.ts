@@ -193,7 +193,7 @@ describe("polymarket: markets by id", () => {
     assert.deepEqual(await read(), open);
   });
 
-  test("joins the conditions of a request with commas, pads ids of 31 bytes, and counts the missing ones", async () => {
+  test("joins condition ids with commas, pads ids of 31 bytes, and counts what is missing from the responses", async () => {
     const short = `0x${"1e".repeat(31)}`;
     const conditionIds = [
       ...Array.from({ length: 21 }, (_, index) => `0x${(index + 16).toString(16).repeat(32)}`),
@@ -320,7 +320,7 @@ describe("polymarket: trades, book and history", () => {
     );
   });
 
-  test("requests history by token, with seconds and minutes, two weeks per request", async () => {
+  test("requests history by token, with times in seconds and the interval in minutes, two weeks per request", async () => {
     const harness = setUp(() => json({ history: [] }));
     const market = await listing();
     const toMs = Date.UTC(2026, 10, 21);

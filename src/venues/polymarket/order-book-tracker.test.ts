@@ -37,7 +37,7 @@ const tradesOf = (messages: readonly StreamMessage[]) =>
     return [[tradeId, yesPrice, size, message.lastPrice]];
   });
 
-test("sums up the fills of one transaction to one growing trade, and ignores repeated messages", () => {
+test("adds each fill of a transaction to the same trade, and ignores repeated messages", () => {
   const { messages, readTrade } = setUp();
   const fills = [
     { price: "0.44", size: "75" },
@@ -54,7 +54,7 @@ test("sums up the fills of one transaction to one growing trade, and ignores rep
   ]);
 });
 
-test("emits every trade, even of more transactions than it stores", () => {
+test("emits every trade, even if there are more transactions than the tracker stores", () => {
   const { messages, readTrade } = setUp();
   for (let index = 0; index < 200; index++) readTrade({ transaction_hash: `0xac${index}` });
   assert.equal(new Set(tradesOf(messages).map(([tradeId]) => tradeId)).size, 200);
@@ -68,7 +68,7 @@ test("counts an invalid fill and emits nothing", () => {
   assert.deepEqual(drops, { price_out_of_range: 1, bad_trade: 3, foreign_token: 1 });
 });
 
-test("uses the last price of a book only if it cannot be that of the NO token", () => {
+test("uses the last price of a book only if that price cannot be the price of the NO token", () => {
   const lastPriceOf = (bid: string, ask: string, last_trade_price: string) => {
     const { tracker, messages } = setUp();
     const bids = bid === "" ? [] : [{ price: bid, size: "5" }];

@@ -294,7 +294,7 @@ describe("polymarket: single markets", () => {
   });
 });
 
-test("names the outcomes of protocol V2 by position ids, as a list or as JSON text", () => {
+test("reads the tokens of protocol V2 from the position ids, sent as a list or as JSON text", () => {
   const row = Object(readFixture("market/numbers-as-strings"));
   const ids = ["6200000000000000000000000000000000000000000000", "6200000000000000000000000000000000000000000001"];
   const conditionId = `0x${"5e".repeat(31)}`;

@@ -93,7 +93,7 @@ test("a row of the feed takes precedence over the oracle status of the market ro
   ]);
 });
 
-test("the stream's settlement replaces a feed that is behind, but not a dispute", () => {
+test("the stream's settlement takes precedence over an outdated feed, but not over a dispute", () => {
   const streamed = resolution("settled", "yes");
   expectAll([
     [{ streamed, feed: resolution("open") }, "finalized yes"],

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseAmount, parseTime } from "./parse-values.ts";
 
-test("reads times with T and Z, with a space and a short offset, and dates; returns null for others", () => {
+test("reads times with T and Z, times with a space and a short offset, and dates; reads other values as null", () => {
   assert.equal(parseTime("2026-11-20T15:00:00Z"), Date.UTC(2026, 10, 20, 15));
   assert.equal(parseTime("2026-11-20 15:00:00+00"), Date.UTC(2026, 10, 20, 15));
   assert.equal(parseTime("2026-11-20 15:00:00-05"), Date.UTC(2026, 10, 20, 20));

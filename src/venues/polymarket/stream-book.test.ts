@@ -77,7 +77,7 @@ test("tracks the complete book, best levels first, with the venue's time of the 
   assert.equal(stream.bookOf?.("other"), null);
 });
 
-test("during a burst, omits the levels that the match has removed; without its best price, there is no book", () => {
+test("during a burst, omits levels that the match removed, and serves no book without a level at the best price", () => {
   const { receive, change, levels } = setUp();
   receive(BOOK);
   // The match takes the ask at 0.44. Its own frame follows later.

@@ -66,7 +66,7 @@ const trade = (fields: object, timestamp = "1795229999700") => ({
 });
 
 describe("polymarket stream: connections and subscriptions", () => {
-  test("subscribes both tokens on one connection, with the custom features", () => {
+  test("subscribes to both tokens on one connection, with the custom features enabled", () => {
     const { sent, states } = setUpFollowing();
     assert.deepEqual(sent(), [{ type: "market", assets_ids: [TOKEN_YES, TOKEN_NO], custom_feature_enabled: true }]);
     assert.deepEqual(states, ["up"]);
@@ -101,7 +101,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     assert.equal(sent().filter((each) => each === "PING").length, 3);
   });
 
-  test("after a reconnect, emits the venue's best prices, but no size of the previous book before the next one", async () => {
+  test("after a reconnect, emits the venue's best prices, but no sizes until the next book arrives", async () => {
     const { clock, sockets, receive, states, quotes, sent } = setUpFollowing();
     sockets.last.drop("connection lost");
     await clock.advance(1_000);
@@ -139,7 +139,7 @@ describe("polymarket stream: connections and subscriptions", () => {
     assert.equal(sockets.connections.length, 10);
   });
 
-  test("unsubscribes removed markets, subscribes added ones and closes an empty connection", () => {
+  test("unsubscribes from removed markets, subscribes to added markets and closes an empty connection", () => {
     const { sockets, stream } = setUp();
     stream.follow(markets(151));
     const [first, second] = sockets.connections;
@@ -329,7 +329,7 @@ describe("polymarket stream: bursts", () => {
     assert.equal(subscriptions(), 2);
   });
 
-  test("requests a snapshot that does not arrive again, each time after twice the wait", async () => {
+  test("repeats the request for a snapshot that does not arrive, and doubles the wait each time", async () => {
     const { clock, sockets, sendMismatch, subscriptions } = setUpFaults();
     const requestedAt: number[] = [];
     for (let second = 0; second <= 80; second++) {
@@ -369,7 +369,7 @@ describe("polymarket stream: trades, lifecycle and invalid messages", () => {
     });
   });
 
-  test("a trade with an earlier timestamp than the book does not make the next quote appear old, or the reverse", () => {
+  test("the timestamp of a trade neither changes that of a quote nor makes a later book change appear old", () => {
     const { receive, quotes } = setUpFollowing();
     receive(trade({}, "1795229999900"));
     receive(change({ size: "5" }, "1795229999800"));

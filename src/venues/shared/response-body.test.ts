@@ -34,7 +34,7 @@ test("rejects a body that is nested more than 64 deep without parsing it, and wi
   }
 });
 
-test("asks for at most 2 MiB of an order book, and for more of other responses", async () => {
+test("limits the body of an order book to 2 MiB, and the bodies of other responses to 16 MiB", async () => {
   const { clock, http, client, fetch } = setUp(() => ({ body: "[]" }));
   await clock.until(client.fetchJson("/book", { signal, maxBodyBytes: BOOK_BODY_BYTES_MAX }));
   await clock.until(fetch());

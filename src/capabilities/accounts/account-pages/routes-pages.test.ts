@@ -149,7 +149,7 @@ onEmbedded(
   },
 );
 
-test("after sign-up the browser is signed in, and the page shows the key and a request with it", async () => {
+test("after sign-up, the browser is signed in, and the page shows the key and an example request with the key", async () => {
   for (const displaysLinks of [true, false]) {
     const account: AccountSettings = { botCheck: null, emailDelivery: null, displaysLinks };
     const harness = await accountHarness(await embeddedDatabase(), { account });

@@ -74,22 +74,25 @@ const asSecure = (cookie: string): string => cookie.replace(/^parallax=/, "__Hos
 const withoutVariables = (text: string, email: string): string =>
   text.replaceAll(email, "").replaceAll(inputIn(text, "form"), "");
 
-eachDatabase("a change can be cancelled, and errors are displayed at the field", async (database) => {
-  const { harness, cookie, fields } = await signedInHarness(database);
-  for (const [email, message] of [
-    ["x", /This is not a valid e-mail address\./],
-    ["a@tempmail.example", /Disposable/],
-    ["ADA@example.org", /This is already your e-mail address\./],
-  ] as const) {
-    const { status, text } = await harness.submit("/account/email", { ...fields, email }, { cookie });
-    assert.equal(status, 422);
-    assert.match(text, /id="new-email"[^>]* aria-invalid="true" aria-describedby="new-email-error" autofocus>/);
-    assert.match(text, message);
-  }
-  await harness.submit("/account/email", { ...fields, email: "new@example.org" }, { cookie });
-  await harness.submit("/account/email/cancel", { csrf: fields.csrf }, { cookie });
-  assert.doesNotMatch((await harness.visit("/account/settings", { cookie })).text, /Waiting/);
-});
+eachDatabase(
+  "an e-mail change can be cancelled, and an invalid new address is reported at its input field",
+  async (database) => {
+    const { harness, cookie, fields } = await signedInHarness(database);
+    for (const [email, message] of [
+      ["x", /This is not a valid e-mail address\./],
+      ["a@tempmail.example", /Disposable/],
+      ["ADA@example.org", /This is already your e-mail address\./],
+    ] as const) {
+      const { status, text } = await harness.submit("/account/email", { ...fields, email }, { cookie });
+      assert.equal(status, 422);
+      assert.match(text, /id="new-email"[^>]* aria-invalid="true" aria-describedby="new-email-error" autofocus>/);
+      assert.match(text, message);
+    }
+    await harness.submit("/account/email", { ...fields, email: "new@example.org" }, { cookie });
+    await harness.submit("/account/email/cancel", { csrf: fields.csrf }, { cookie });
+    assert.doesNotMatch((await harness.visit("/account/settings", { cookie })).text, /Waiting/);
+  },
+);
 
 eachDatabase("without a mail server and displayed links, the e-mail cannot be changed", async (database) => {
   const { harness, cookie, fields } = await signedInHarness(database);

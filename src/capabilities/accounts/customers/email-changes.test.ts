@@ -31,7 +31,7 @@ async function createAda(database: Database) {
 const tokenIn = (text = ""): string => /confirm\?token=([a-z2-7]{26})/.exec(text)?.[1] ?? "";
 
 eachDatabase(
-  "the link sent to the new address changes it once, ends other sessions and notifies the old address",
+  "the link sent to the new address changes the e-mail once, ends other sessions and notifies the old address",
   async (database) => {
     const { harness, customers, sessions, customerId, startSession, emailChanges } = await createAda(database);
     const { token: ownToken, session } = await startSession(customerId);

@@ -155,15 +155,18 @@ eachDatabase("404, 409, 422, 500 and 503: the calls are not counted", async (sto
   assert.deepEqual(await used(SMALL), NO_USAGE);
 });
 
-eachDatabase("429: Retry-After of a quota is in seconds if the operator has set this", async (store) => {
-  const { get } = await openMeteredServer(store, [FREE], { quotaRetryAfter: "seconds" });
-  for (let call = 0; call < 10; call++) await get("/insight", FREE);
-  const { statusCode, headers, body } = await get("/insight", FREE);
-  const { retry_after_seconds: seconds, resets_on: resetsOn } = JSON.parse(body);
-  assert.deepEqual([statusCode, headers["retry-after"]], [429, String(seconds)]);
-  assert.ok(Number.isInteger(seconds) && seconds > 0);
-  assert.match(resetsOn, /^\d{4}-\d{2}-01$/);
-});
+eachDatabase(
+  "429: Retry-After of a used-up quota is in seconds if the operator has set `quotaRetryAfter` to seconds",
+  async (store) => {
+    const { get } = await openMeteredServer(store, [FREE], { quotaRetryAfter: "seconds" });
+    for (let call = 0; call < 10; call++) await get("/insight", FREE);
+    const { statusCode, headers, body } = await get("/insight", FREE);
+    const { retry_after_seconds: seconds, resets_on: resetsOn } = JSON.parse(body);
+    assert.deepEqual([statusCode, headers["retry-after"]], [429, String(seconds)]);
+    assert.ok(Number.isInteger(seconds) && seconds > 0);
+    assert.match(resetsOn, /^\d{4}-\d{2}-01$/);
+  },
+);
 
 eachDatabase("two limits in a RateLimit field never have the same name", async (store) => {
   const { get } = await openMeteredServer(store, [PRO]);

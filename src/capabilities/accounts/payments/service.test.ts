@@ -58,24 +58,27 @@ eachDatabase("a payment with an expired lease is taken over without waiting for 
   await other.service.deliver(current, RESPONSE);
 });
 
-eachDatabase("a payment charged before the handler is a credit until one response is delivered", async (database) => {
-  const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
-  const [killed, other] = [addNode(), addNode()];
-  const payment = newPayment();
-  const run = await beginRun(killed.service, payment, BEFORE);
-  assert.notEqual(run.settlement, null);
-  killed.node.kill();
-  await assert.rejects(other.service.begin(payment, BEFORE, REQUEST), IN_PROGRESS);
-  await cluster.advance(361_000);
-  const second = await beginRun(other.service, payment, BEFORE);
-  await other.service.release(second);
-  const third = await beginRun(other.service, payment, BEFORE);
-  await assert.rejects(other.service.begin(payment, BEFORE, REQUEST), IN_PROGRESS);
-  await other.service.deliver(third, null);
-  assert.deepEqual(await states(), ["delivered"]);
-  await assert.rejects(other.service.begin(payment, BEFORE, REQUEST), isRejection("payment_already_used"));
-  assert.equal(facilitator.settleRequests, 1);
-});
+eachDatabase(
+  "a payment charged before the handler runs can be used again until one response is delivered",
+  async (database) => {
+    const { cluster, addNode, newPayment, facilitator, states } = openLedger(database);
+    const [killed, other] = [addNode(), addNode()];
+    const payment = newPayment();
+    const run = await beginRun(killed.service, payment, BEFORE);
+    assert.notEqual(run.settlement, null);
+    killed.node.kill();
+    await assert.rejects(other.service.begin(payment, BEFORE, REQUEST), IN_PROGRESS);
+    await cluster.advance(361_000);
+    const second = await beginRun(other.service, payment, BEFORE);
+    await other.service.release(second);
+    const third = await beginRun(other.service, payment, BEFORE);
+    await assert.rejects(other.service.begin(payment, BEFORE, REQUEST), IN_PROGRESS);
+    await other.service.deliver(third, null);
+    assert.deepEqual(await states(), ["delivered"]);
+    await assert.rejects(other.service.begin(payment, BEFORE, REQUEST), isRejection("payment_already_used"));
+    assert.equal(facilitator.settleRequests, 1);
+  },
+);
 
 eachDatabase("an authorization with a reused nonce is rejected and gets no stored response", async (database) => {
   const { addNode, newPayment } = openLedger(database);

@@ -80,7 +80,7 @@ function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardM
   return { clock, board, estimates, quoteMarket, analyseMarket };
 }
 
-test("known value: an estimate changes with the price, and its edge uses the price of the same time", async () => {
+test("an estimate changes with the price, and its edge is the difference from the same price", async () => {
   const { clock, estimates, quoteMarket, analyseMarket } = setUp();
   const stored = await analyseMarket(quoteMarket("m", 0.45), Math.log(1.5));
   await clock.advance(60_000);
@@ -108,7 +108,7 @@ test("an analysis whose estimate equals the price has no recommendation after a 
   }
 });
 
-test("an estimate expires after 72 hours, if the price leaves its interval, and at a result", async () => {
+test("an estimate expires after 72 hours, when the price leaves its interval, and when its market is settled", async () => {
   const { clock, estimates, quoteMarket, analyseMarket } = setUp();
   const stored = await analyseMarket(quoteMarket("m", 0.45));
   const { low, high } = stored.result.analysis.interval;
@@ -211,7 +211,7 @@ test("a ladder's estimates never increase towards narrower markets, for any pric
   );
 });
 
-test("a one-sided quote in an exclusive set does not move or expire the estimates of the others", async () => {
+test("a one-sided quote in an exclusive set neither changes nor expires the estimates of the set's other markets", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
   const listing = { eventId: "e" };
@@ -224,7 +224,7 @@ test("a one-sided quote in an exclusive set does not move or expire the estimate
   assert.ok((estimates.find(bound)?.probability ?? 1) <= 0.7 + 1e-6);
 });
 
-test("an estimate uses the price of the given market, even if newer than the board's, and the board's prices of its siblings", async () => {
+test("an estimate uses the given market's price, even if the board has an older one, and the board's sibling prices", async () => {
   const { board, estimates, quoteMarket, analyseMarket } = setUp();
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
   const listed = quoteMarket("a", 0.5, { listing: { eventId: "e" } });

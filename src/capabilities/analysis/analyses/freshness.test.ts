@@ -19,7 +19,7 @@ test("an analysis expires if the price leaves its interval, but not if the price
   assert.deepEqual([at(1, 0.39), at(1, 0.61), at(30, 0.61)], ["expired", "expired", "expired"]);
 });
 
-test("a price that was outside the interval at the analysis does not expire it until it moves further away", () => {
+test("an analysis made at a price outside its interval expires only when the price moves further away", () => {
   const outside = { marketPrice: 0.3 };
   assert.deepEqual([at(1, 0.3, outside), at(1, 0.45, outside), at(1, 0.29, outside)], ["fresh", "fresh", "expired"]);
 });

@@ -5,7 +5,7 @@ import { recordingLog } from "../../../../test/support/test-app.ts";
 import type { JobQueue } from "../../../ports/job-queue.ts";
 import { RunWorker } from "./run-worker.ts";
 
-test("while only one task of the queue fails, the worker reports it until it succeeds, and logs it once", async () => {
+test("if one queue task fails repeatedly, the worker reports a failure until the task succeeds, and logs it once", async () => {
   const clock = new FakeClock();
   const { log, lines } = recordingLog();
   const state = { isUp: false, fetches: 0 };

@@ -281,28 +281,31 @@ analysisTest("a shutdown returns active runs to the queue without counting their
   assert.equal((await second.ended(analysisId)).status, "complete");
 });
 
-eachDatabase("an outage of the store ends neither the worker nor a run, and a stop during it returns", async (real) => {
-  const { state, database } = interruptible(real);
-  const researchRunner = slowResearch(50);
-  const { app, listMarket, ended } = await openHarness(database, { analyses: { researchRunner } });
-  listMarket("m-1");
-  listMarket("m-2");
-  const request = async (marketId: string) =>
-    (await app.analyses.service.analyse("venue_a", marketId, { customerId: "cus-1", isForced: false })).analysisId;
-  const first = await request("m-1");
-  app.analyses.start();
-  await eventually(() => (researchRunner.calls.length > 0 ? true : null), "the research");
-  state.isUp = false;
-  await assert.rejects(request("m-2"), { code: "store_unavailable" });
-  await eventually(() => (app.analyses.failingJobs.includes("analysis_queue") ? true : null), "the report");
-  state.isUp = true;
-  await eventually(async () => {
-    await expireHeartbeats(real);
-    return (await app.analyses.service.getStatus(first, null)).run.status === "complete" ? true : null;
-  }, "the run after the outage");
-  assert.equal((await ended(await request("m-2"))).status, "complete");
-  assert.equal((await readEvents(real)).length, 2);
-  await eventually(() => (app.analyses.failingJobs.length === 0 ? true : null), "the recovery");
-  state.isUp = false;
-  await app.analyses.stop();
-});
+eachDatabase(
+  "the worker and its runs continue after a store outage, and stopping the worker during an outage completes",
+  async (real) => {
+    const { state, database } = interruptible(real);
+    const researchRunner = slowResearch(50);
+    const { app, listMarket, ended } = await openHarness(database, { analyses: { researchRunner } });
+    listMarket("m-1");
+    listMarket("m-2");
+    const request = async (marketId: string) =>
+      (await app.analyses.service.analyse("venue_a", marketId, { customerId: "cus-1", isForced: false })).analysisId;
+    const first = await request("m-1");
+    app.analyses.start();
+    await eventually(() => (researchRunner.calls.length > 0 ? true : null), "the research");
+    state.isUp = false;
+    await assert.rejects(request("m-2"), { code: "store_unavailable" });
+    await eventually(() => (app.analyses.failingJobs.includes("analysis_queue") ? true : null), "the report");
+    state.isUp = true;
+    await eventually(async () => {
+      await expireHeartbeats(real);
+      return (await app.analyses.service.getStatus(first, null)).run.status === "complete" ? true : null;
+    }, "the run after the outage");
+    assert.equal((await ended(await request("m-2"))).status, "complete");
+    assert.equal((await readEvents(real)).length, 2);
+    await eventually(() => (app.analyses.failingJobs.length === 0 ? true : null), "the recovery");
+    state.isUp = false;
+    await app.analyses.stop();
+  },
+);

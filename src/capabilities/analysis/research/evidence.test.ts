@@ -33,7 +33,7 @@ test("the same claim counts once, and the strongest version of it remains", () =
   assert.ok(Math.abs(sourceEffect(belief(0.99, different), 0.5) - Math.log(4)) < 1e-12);
 });
 
-test("the effect of a source is bounded by its claims, by the model's own move and by decisive evidence", () => {
+test("a source's effect neither exceeds nor opposes the model's stated change, is at most log 10, and is 0 without claims", () => {
   const many = Array.from({ length: 12 }, (_, index) =>
     claim({ strength: "decisive", documentId: `d${index % 2}`, text: `fact${index} word${index} item${index}` }),
   );

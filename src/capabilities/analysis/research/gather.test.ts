@@ -47,7 +47,7 @@ test("pages of one publisher are one source, and copies and pages with instructi
   );
 });
 
-test("hits are merged by rank and limited by publisher and in total; URLs with other schemes or users and later pages are omitted", async () => {
+test("hits are merged by rank and limited per publisher and in total; invalid URLs and pages after `asOf` are omitted", async () => {
   const engine = (name: string, urls: readonly string[], publishedAt: number | null = null): WebSearch => ({
     name,
     search: async () => urls.map((url): SearchHit => ({ url, title: "Hit", publishedAt })),

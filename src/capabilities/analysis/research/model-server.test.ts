@@ -54,7 +54,7 @@ test("after every kind of invalid response of a model server, the run ends with 
   }
 });
 
-test("a model that is always certain and invents sources does not move the estimate from its blind belief", async () => {
+test("if a model is always certain and cites invented sources, the research contains no evidence", async () => {
   const { research, transcript } = await researchWith("hostile");
   assert.deepEqual(research?.evidence, []);
   assert.ok(transcript.trials.every(({ readings }) => readings.every(({ belief }) => belief.evidence.length === 0)));

@@ -177,7 +177,7 @@ test("the budget is never exceeded: the run ends with the evidence so far, and r
   assert.deepEqual([none.research, none.reason, none.costUsd], [null, "budget", 0]);
 });
 
-test("a call waits for the budget that open calls have reserved but do not spend", async () => {
+test("a call that exceeds the unreserved budget waits until open calls release their unspent reservations", async () => {
   // One call reserves 0.006 USD, so that the budget covers two at once. All 36 cost less than the budget.
   const open = { now: 0, most: 0 };
   const model = scriptedModel(answerHonestly);

@@ -25,7 +25,7 @@ function keepingLog(lines: string[]): Log {
   return log;
 }
 
-test("over HTTP, only listed addresses are requested, and no key leaves its header", async () => {
+test("requests go only to the listed addresses, and each key is sent only in its header", async () => {
   const uniform = seededUniform(5);
   const articles = Array.from({ length: PAGES }, () => pageHtml(sampleArticle(uniform, 1)));
   // The page asks for requests to other addresses, and the model repeats its prompt in its answer.

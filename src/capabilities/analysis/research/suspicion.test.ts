@@ -5,7 +5,7 @@ import { detectsInjection } from "./suspicion.ts";
 const moves = (...stated: readonly number[]) =>
   stated.map((value, index) => ({ shown: 0.4 + 0.05 * index, stated: value }));
 
-test("a source is suspected of injection if all trials then state the same extreme, against the other sources", () => {
+test("a source is suspected of injection if it moves all trials to the same extreme and the other sources do not agree", () => {
   assert.ok(detectsInjection(moves(0.99, 0.99, 0.98), [-0.3, 0.1]));
   assert.ok(detectsInjection(moves(0.01, 0.01, 0.02), []));
 });

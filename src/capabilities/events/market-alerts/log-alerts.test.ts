@@ -55,7 +55,7 @@ for (const [order, first, second] of [
   ["after", FULL_HOUR + 5, FULL_HOUR - 5],
 ] as const)
   eachDatabase(
-    `a move that another node has just logged in the clock hour ${order} is not logged again`,
+    `a node does not log a move that another node has logged in the clock hour ${order} its own`,
     async (database) => {
       const { see } = await openMarket(database);
       const watch = see(second);

@@ -75,7 +75,7 @@ test("a stream receives exactly the events of its types and markets, in order", 
   );
 });
 
-test("422: unknown event types, malformed markets and malformed ids", async () => {
+test("422: rejects unknown event types, malformed markets and malformed event ids", async () => {
   const { request } = await openStreamServer();
   const cases = [
     ["?events=price_shift,nonsense", "literal_error", ["query", "events"]],
@@ -99,7 +99,7 @@ test("422: unknown event types, malformed markets and malformed ids", async () =
   assert.deepEqual([reader.status, bodyOf(reader.body).detail[0].loc], [422, ["header", "last-event-id"]]);
 });
 
-test("401: without a key", async () => {
+test("401: rejects a request without a key and opens no stream", async () => {
   const { app, streaming } = await openStreamServer();
   const { statusCode, json } = await app.inject("/v1/stream");
   assert.deepEqual([statusCode, json().code, streaming.figures.open], [401, "unauthorized", 0]);
@@ -113,7 +113,7 @@ test("HEAD returns the head and opens no stream", async () => {
   assert.match(String(response.headers.get("content-type")), /^text\/event-stream/);
 });
 
-test("429: above 5 streams of a key; a stream no longer counts after a reset or a normal close", async () => {
+test("429: a key can have 5 open streams; a stream no longer counts after its connection is reset or closed", async () => {
   const { open, request, streaming } = await openStreamServer();
   const readers = [];
   for (let index = 0; index < 5; index++) readers.push(await open());
@@ -128,7 +128,7 @@ test("429: above 5 streams of a key; a stream no longer counts after a reset or 
   assert.deepEqual([(await open()).status, (await open()).status], [200, 200]);
 });
 
-test("429 above 20 streams of an address, 503 above the limit of the process", async () => {
+test("429: an address can have 20 open streams; 503: the process rejects streams above its own limit", async () => {
   const { open, request } = await openStreamServer({ limits: { total: 22 } });
   for (let index = 0; index < 20; index++) await open("", { authorization: `Bearer k${index}` });
   const rejected = request("/v1/stream", { connection: "close", authorization: "Bearer k" });

@@ -32,7 +32,7 @@ test("attempts after a slow answer use the slots of slow receivers, and a slow a
   assert.deepEqual([ids(), healthy.isIdle, slow.isIdle], [evt(1, 2, 3), true, false]);
 });
 
-test("while an attempt has run for more than a second, the next ones of the worker wait for slow slots", async () => {
+test("while an attempt has run for a second or more, the worker's next attempts wait for slots of slow receivers", async () => {
   const slow = new FairSemaphore({ slots: 1 });
   const release = slow.tryAcquire("another customer") ?? assert.fail();
   const { clock, sent, ids, append, worker } = await openWith(1, { slots: { slow } });
@@ -57,7 +57,7 @@ test("while an attempt has run for more than a second, the next ones of the work
   );
 });
 
-test("a late attempt keeps its healthy slot if no late slot is free", async () => {
+test("an attempt that runs for over a second keeps its slot for healthy receivers if no slot for late attempts is free", async () => {
   const slots = { healthy: new FairSemaphore({ slots: 1 }), late: new FairSemaphore({ slots: 1 }) };
   const release = slots.late.tryAcquire("another customer") ?? assert.fail();
   const { clock, sent } = await openWith(1, { slots });

@@ -155,7 +155,7 @@ test("reads of the log and of retries share the slots for reads", async () => {
   assert.deepEqual(harness.ids(), evt(1));
 });
 
-test("a message without a free connection is sent again after at least 250 ms, and is not counted as an attempt", async () => {
+test("a message refused for lack of a free connection is sent again after 250 ms, and does not count as an attempt", async () => {
   const { clock, sent, ids, state, stored } = await openWith(1);
   sent[0]?.answer(UNAVAILABLE);
   await clock.advance(249);
@@ -399,7 +399,7 @@ test("a deleted webhook ends the worker before the next attempt, and an ownershi
   assert.deepEqual(ids(), evt(1, 2));
 });
 
-test("each attempt has a new timestamp and signature, the same id and body, and the limits of an attempt", async () => {
+test("each attempt has a new timestamp and signature and the same id and body; the deadline is 10 seconds", async () => {
   const target = { sealedPreviousSecret: Buffer.from("wh-1:old").toString("base64"), previousSecretUntil: 0 };
   const harness = openWorker({ retryDelaysMs: [5_000], target });
   harness.state.respond = () => ok(500);

@@ -176,7 +176,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("a plan without webhooks receives nothing", async (database) => {
+eachDatabase("a customer whose plan does not include webhooks receives no events", async (database) => {
   const receiver = await openReceiver();
   const harness = await openWebhooks(database);
   await harness.register(`${receiver.url}/free`);

@@ -118,7 +118,7 @@ eachDatabase("nodes that expired an hour ago are deleted", async (database) => {
 });
 
 eachDatabase(
-  "disabled webhooks, and those of customers without a plan with webhooks, are not delivered",
+  "nodes do not claim or serve disabled webhooks or webhooks of customers whose status or plan excludes webhooks",
   async (database) => {
     await insertWebhooks(database, 2);
     await renewNode(database, "a", LEASE_MS);

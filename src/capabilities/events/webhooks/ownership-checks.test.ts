@@ -49,7 +49,7 @@ test("requests during a read share the next read, which begins when the current 
   );
 });
 
-test("a failed read fails its requests only", async () => {
+test("a failed read rejects the requests that share that read, and no later requests", async () => {
   const { clock, reads, ownershipChecks } = openChecks();
   const failing = ownershipChecks.request("a");
   await clock.settle();

@@ -6,7 +6,7 @@ import { presentTest } from "./present.ts";
 const problemOf = (failure: DeliveryFailure) =>
   presentTest({ answer: { kind: "failed", failure }, latencyMs: 4 }).problem;
 
-test("the result of a webhook test states whether the connection, the response, valid HTTP or the request was missing", () => {
+test("a failed webhook test reports no response in time, invalid HTTP, no request sent, or no connection", () => {
   assert.match(String(problemOf("timeout")), /within 10 seconds/);
   assert.match(String(problemOf("bad_response")), /not valid HTTP/);
   assert.match(String(problemOf("unavailable")), /^Nothing was sent/);

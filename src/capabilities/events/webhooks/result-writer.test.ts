@@ -80,7 +80,7 @@ test("statements are at least 100 ms apart, regardless of when results arrive", 
   assert.equal(written.length, 3);
 });
 
-test("one state per webhook combines the position, the last streak, and whether any attempt disables", async () => {
+test("each write has one state per webhook: its last position, its last streak, and whether any attempt disables it", async () => {
   const { clock, written, writer } = openWriter();
   writer.advance("a", 5, 0);
   writer.add(delivery(6), state({ disables: true }));

@@ -55,7 +55,7 @@ eachDatabase("200: a registration is listed without its secret, and can be delet
   assert.equal((await call("DELETE", `/${id}`)).status, 404);
 });
 
-eachDatabase("200: a secret that the service makes is returned once", async (database) => {
+eachDatabase("200: a generated secret is returned only by the request that generates it", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const { json } = await call("POST", "", { ...BODY, events: ["whale_alert", "whale_alert"] });
@@ -68,7 +68,7 @@ eachDatabase("200: a secret that the service makes is returned once", async (dat
   assert.equal((await call("PATCH", `/${json.webhook_id}`, { secret: "mine" })).json.secret, undefined);
 });
 
-eachDatabase("422: invalid registrations and changes", async (database) => {
+eachDatabase("422: rejects invalid registrations, changes, page limits and cursors", async (database) => {
   const { createCaller } = await openApi(database);
   const { call } = await createCaller();
   const cases: [object, string][] = [
@@ -96,19 +96,22 @@ eachDatabase("422: invalid registrations and changes", async (database) => {
   assert.deepEqual(describeDetail(wrongCursor.json), ["value_error at query.cursor"]);
 });
 
-eachDatabase("409: at most 10 webhooks, also if they are registered at the same time", async (database) => {
-  const { createCaller } = await openApi(database);
-  const first = await createCaller();
-  for (let index = 0; index < 9; index++) await first.call("POST", "", BODY);
-  // Another customer, because the quota of the first is almost used up.
-  const { customerId, call } = await createCaller();
-  await database.query("update webhooks set customer_id = $1", [customerId]);
-  const replies = await Promise.all(Array.from({ length: 3 }, () => call("POST", "", BODY)));
-  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409, 409]);
-  assert.ok(replies.every(({ status, json }) => status === 200 || json.code === "webhook_limit_reached"));
-});
+eachDatabase(
+  "409: a customer can have at most 10 webhooks, even if they are registered concurrently",
+  async (database) => {
+    const { createCaller } = await openApi(database);
+    const first = await createCaller();
+    for (let index = 0; index < 9; index++) await first.call("POST", "", BODY);
+    // Another customer, because the quota of the first is almost used up.
+    const { customerId, call } = await createCaller();
+    await database.query("update webhooks set customer_id = $1", [customerId]);
+    const replies = await Promise.all(Array.from({ length: 3 }, () => call("POST", "", BODY)));
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 409, 409]);
+    assert.ok(replies.every(({ status, json }) => status === 200 || json.code === "webhook_limit_reached"));
+  },
+);
 
-eachDatabase("404: webhooks of others look like unknown ones", async (database) => {
+eachDatabase("404: another customer's webhook and an unknown webhook return the same error code", async (database) => {
   const { createCaller, sent } = await openApi(database);
   const owner = await createCaller();
   const stranger = await createCaller();
@@ -127,16 +130,19 @@ eachDatabase("404: webhooks of others look like unknown ones", async (database) 
   assert.equal(sent.length, 0);
 });
 
-eachDatabase("403: the free plan cannot register or test, but can delete", async (database) => {
-  const { createCaller, app } = await openApi(database);
-  const { call } = await createCaller("free");
-  const { status, json } = await call("POST", "", BODY);
-  assert.deepEqual([status, json.code], [403, "plan_required"]);
-  assert.equal((await call("POST", "/wh-a/test")).status, 403);
-  assert.deepEqual((await call("GET", "")).json, []);
-  assert.equal((await call("DELETE", "/wh-a")).status, 404);
-  assert.equal((await app.http.inject({ method: "POST", url: "/v1/webhooks", payload: BODY })).statusCode, 401);
-});
+eachDatabase(
+  "403: a customer with the free plan cannot register or test webhooks, but can list and delete webhooks",
+  async (database) => {
+    const { createCaller, app } = await openApi(database);
+    const { call } = await createCaller("free");
+    const { status, json } = await call("POST", "", BODY);
+    assert.deepEqual([status, json.code], [403, "plan_required"]);
+    assert.equal((await call("POST", "/wh-a/test")).status, 403);
+    assert.deepEqual((await call("GET", "")).json, []);
+    assert.equal((await call("DELETE", "/wh-a")).status, 404);
+    assert.equal((await app.http.inject({ method: "POST", url: "/v1/webhooks", payload: BODY })).statusCode, 401);
+  },
+);
 
 eachDatabase("only a registration counts towards the DEEP quota", async (database) => {
   const { createCaller, call } = await openApi(database);

@@ -59,19 +59,25 @@ async function openService(database: Database) {
   return { clock, service, sent, published, register, settle, addDelivery, statuses };
 }
 
-eachDatabase("a registration begins after the newest event, and announces itself to the nodes", async (database) => {
-  const { register, published } = await openService(database);
-  await database.query("insert into event_log_head (last_id, dropped_through) values (77, 0)");
-  await register();
-  const rows = await database.query<{ position: number }>("select position from webhooks");
-  assert.deepEqual([rows, published], [[{ position: 77 }], ["webhooks"]]);
-});
+eachDatabase(
+  "a new webhook starts after the newest event, and the nodes are notified of the registration",
+  async (database) => {
+    const { register, published } = await openService(database);
+    await database.query("insert into event_log_head (last_id, dropped_through) values (77, 0)");
+    await register();
+    const rows = await database.query<{ position: number }>("select position from webhooks");
+    assert.deepEqual([rows, published], [[{ position: 77 }], ["webhooks"]]);
+  },
+);
 
-eachDatabase("a customer who has been deleted meanwhile gets no webhook", async (database) => {
-  const { register } = await openService(database);
-  await assert.rejects(register("cus-gone"), { code: "unauthorized" });
-  assert.deepEqual(await database.query("select 1 from webhooks"), []);
-});
+eachDatabase(
+  "a registration by a customer who no longer exists is rejected, and no webhook is stored",
+  async (database) => {
+    const { register } = await openService(database);
+    await assert.rejects(register("cus-gone"), { code: "unauthorized" });
+    assert.deepEqual(await database.query("select 1 from webhooks"), []);
+  },
+);
 
 eachDatabase("webhooks are listed oldest first", async (database) => {
   const { clock, register, service } = await openService(database);
@@ -84,50 +90,59 @@ eachDatabase("webhooks are listed oldest first", async (database) => {
   );
 });
 
-eachDatabase("a change and a deletion end after 50 ms, when no permit from before is valid", async (database) => {
-  const { clock, register, service, published } = await openService(database);
-  const { webhookId } = await register();
-  for (const change of [() => service.change("cus-a", webhookId, {}), () => service.remove("cus-a", webhookId)]) {
-    published.length = 0;
-    let hasEnded = false;
-    const ended = change().then(() => {
-      hasEnded = true;
-    });
-    while (published.length === 0) await clock.settle();
-    await clock.advance(49);
-    assert.deepEqual([hasEnded, published], [false, ["webhooks"]]);
-    await clock.advance(1);
-    await ended;
-  }
-});
-
-eachDatabase("a deletion deletes the deliveries of this webhook only", async (database) => {
-  const { register, service, settle, addDelivery, statuses } = await openService(database);
-  const [deleted, kept, other] = [await register(), await register(), await register("cus-b")];
-  for (const { webhookId } of [deleted, kept, other]) await addDelivery(webhookId, 1, "delivered");
-  await settle(service.remove("cus-a", deleted.webhookId));
-  const rows = await database.query("select webhook_id from webhook_deliveries");
-  assert.equal(rows.length, 2);
-  await database.transaction((transaction) => deleteWebhooksOf(transaction, "cus-a"));
-  assert.deepEqual(await statuses("cus-b", other.webhookId), [[1, "delivered"]]);
-  assert.deepEqual(await database.query("select webhook_id from webhook_deliveries"), [
-    { webhook_id: other.webhookId },
-  ]);
-});
-
-eachDatabase("deliveries are those of one webhook, before an event, newest first", async (database) => {
-  const { register, service, addDelivery } = await openService(database);
-  const [one, other] = [await register(), await register()];
-  for (const eventId of [2, 1, 4, 3]) await addDelivery(one.webhookId, eventId, "delivered");
-  await addDelivery(other.webhookId, 1, "delivered");
-  const read = async (before: number, limit: number) =>
-    (await service.deliveries("cus-a", one.webhookId, { before, limit })).map(({ eventId }) => eventId);
-  assert.deepEqual(await read(4, 2), [3, 2]);
-  assert.deepEqual(await read(5, 10), [4, 3, 2, 1]);
-});
+eachDatabase(
+  "a change and a deletion complete 50 ms after the write, when earlier ownership checks have expired",
+  async (database) => {
+    const { clock, register, service, published } = await openService(database);
+    const { webhookId } = await register();
+    for (const change of [() => service.change("cus-a", webhookId, {}), () => service.remove("cus-a", webhookId)]) {
+      published.length = 0;
+      let hasEnded = false;
+      const ended = change().then(() => {
+        hasEnded = true;
+      });
+      while (published.length === 0) await clock.settle();
+      await clock.advance(49);
+      assert.deepEqual([hasEnded, published], [false, ["webhooks"]]);
+      await clock.advance(1);
+      await ended;
+    }
+  },
+);
 
 eachDatabase(
-  "a replaced secret also signs for 24 hours, and a change without a secret keeps both",
+  "deleting one webhook, or all webhooks of a customer, deletes only the deliveries of those webhooks",
+  async (database) => {
+    const { register, service, settle, addDelivery, statuses } = await openService(database);
+    const [deleted, kept, other] = [await register(), await register(), await register("cus-b")];
+    for (const { webhookId } of [deleted, kept, other]) await addDelivery(webhookId, 1, "delivered");
+    await settle(service.remove("cus-a", deleted.webhookId));
+    const rows = await database.query("select webhook_id from webhook_deliveries");
+    assert.equal(rows.length, 2);
+    await database.transaction((transaction) => deleteWebhooksOf(transaction, "cus-a"));
+    assert.deepEqual(await statuses("cus-b", other.webhookId), [[1, "delivered"]]);
+    assert.deepEqual(await database.query("select webhook_id from webhook_deliveries"), [
+      { webhook_id: other.webhookId },
+    ]);
+  },
+);
+
+eachDatabase(
+  "`deliveries` returns the deliveries of one webhook before a given event, newest first",
+  async (database) => {
+    const { register, service, addDelivery } = await openService(database);
+    const [one, other] = [await register(), await register()];
+    for (const eventId of [2, 1, 4, 3]) await addDelivery(one.webhookId, eventId, "delivered");
+    await addDelivery(other.webhookId, 1, "delivered");
+    const read = async (before: number, limit: number) =>
+      (await service.deliveries("cus-a", one.webhookId, { before, limit })).map(({ eventId }) => eventId);
+    assert.deepEqual(await read(4, 2), [3, 2]);
+    assert.deepEqual(await read(5, 10), [4, 3, 2, 1]);
+  },
+);
+
+eachDatabase(
+  "a replaced secret also signs for 24 hours, and a change of other fields keeps both the old and the new secret",
   async (database) => {
     const { clock, register, service, settle, sent } = await openService(database);
     const { webhookId } = await register();
@@ -174,20 +189,23 @@ eachDatabase("only enabling a disabled webhook skips events and resets the failu
   assert.deepEqual(await read(), [{ position: 77, count: 0, isSinceNull: true, isLastNull: true, revision: 3 }]);
 });
 
-eachDatabase("disabling cancels the retries of this webhook, and nothing else", async (database) => {
-  const { register, service, settle, addDelivery, statuses } = await openService(database);
-  const [one, other] = [await register(), await register()];
-  await addDelivery(one.webhookId, 1, "delivered");
-  for (const { webhookId } of [one, other]) await addDelivery(webhookId, 2, "retrying");
-  await settle(service.change("cus-a", one.webhookId, { events: ["whale_alert"] }));
-  assert.deepEqual((await statuses("cus-a", one.webhookId))[0], [2, "retrying"]);
-  await settle(service.change("cus-a", one.webhookId, { enabled: false }));
-  assert.deepEqual(await statuses("cus-a", one.webhookId), [
-    [2, "canceled"],
-    [1, "delivered"],
-  ]);
-  assert.deepEqual(await statuses("cus-a", other.webhookId), [[2, "retrying"]]);
-});
+eachDatabase(
+  "disabling a webhook cancels its retries, but not its ended deliveries or another webhook's retries",
+  async (database) => {
+    const { register, service, settle, addDelivery, statuses } = await openService(database);
+    const [one, other] = [await register(), await register()];
+    await addDelivery(one.webhookId, 1, "delivered");
+    for (const { webhookId } of [one, other]) await addDelivery(webhookId, 2, "retrying");
+    await settle(service.change("cus-a", one.webhookId, { events: ["whale_alert"] }));
+    assert.deepEqual((await statuses("cus-a", one.webhookId))[0], [2, "retrying"]);
+    await settle(service.change("cus-a", one.webhookId, { enabled: false }));
+    assert.deepEqual(await statuses("cus-a", one.webhookId), [
+      [2, "canceled"],
+      [1, "delivered"],
+    ]);
+    assert.deepEqual(await statuses("cus-a", other.webhookId), [[2, "retrying"]]);
+  },
+);
 
 eachDatabase("enabling cancels retries that remained because a node was killed after a 410", async (database) => {
   const { register, service, settle, addDelivery, statuses } = await openService(database);
@@ -198,7 +216,7 @@ eachDatabase("enabling cancels retries that remained because a node was killed a
   assert.deepEqual(await statuses("cus-a", webhookId), [[2, "canceled"]]);
 });
 
-eachDatabase("a test is possible 10 seconds after the last one of the same webhook", async (database) => {
+eachDatabase("a webhook can be tested again 10 seconds after its last test", async (database) => {
   const { clock, register, service, sent } = await openService(database);
   const [one, other] = [await register(), await register()];
   await service.test("cus-a", one.webhookId);

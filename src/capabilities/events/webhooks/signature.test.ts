@@ -19,7 +19,7 @@ test("signs the test vector of Standard Webhooks", () => {
   });
 });
 
-test("the reference library accepts any body, signed by any secret", () => {
+test("the reference library verifies the signatures of any body by any current or previous secret", () => {
   const anySecret = fc.oneof(
     fc.uint8Array({ minLength: 24, maxLength: 64 }).map(formatSecret),
     fc.string({ minLength: 1, maxLength: 256, unit: "binary" }).filter((text) => !text.startsWith("whsec_")),
@@ -54,7 +54,7 @@ test("deliveries are also signed with the previous secret until it expires; `x-w
   assert.deepEqual(sign(2_000, SECRET, previous), sign(2_000, SECRET));
 });
 
-test("only `whsec_` and base64 of 24 to 64 bytes is decoded", () => {
+test("a secret is decoded only if it is `whsec_` and base64 of 24 to 64 bytes; otherwise its UTF-8 bytes are the key", () => {
   const encode = (length: number) => `whsec_${Buffer.alloc(length, 7).toString("base64")}`;
   for (const length of [24, 25, 32, 64]) assert.deepEqual(signingKeyOf(encode(length)), Buffer.alloc(length, 7));
   assert.deepEqual(signingKeyOf(encode(25).replace(/=+$/, "")), Buffer.alloc(25, 7), "without padding");

@@ -128,7 +128,7 @@ test("a scan reads the books of at most 200 candidates; the others are flagged",
   assert.equal(failures.filter((failure) => failure === "candidate_limit").length, 10);
 });
 
-test("an error that is not the venue's fails the request, and the next scan runs", async () => {
+test("a scan with an internal error returns status 500, and the next scan succeeds", async () => {
   const api = await openArbitrageApi();
   setPairs(api, 2);
   api.venues.beta.failing.set("getBook", new TypeError("a bug"));

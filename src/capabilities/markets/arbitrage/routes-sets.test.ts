@@ -74,7 +74,7 @@ test("200: lists YES of every market of an exclusive and exhaustive set that cos
   close(scored.executable_profit_usd, 4);
 });
 
-test("200: a set that is not exhaustive, or lacks a market that can be bought, has no YES opportunity", async () => {
+test("200: a set has no YES opportunity if it is not exclusive or not exhaustive, or if any market cannot be bought", async () => {
   const cases: Readonly<Record<string, (api: Awaited<ReturnType<typeof openEvents>>) => void>> = {
     "not exhaustive": (api) => addCheapSet(api, { exhaustive: false }),
     "not exclusive": (api) => addCheapSet(api, { mutuallyExclusive: false }),
@@ -123,7 +123,7 @@ test("200: a set of an unknown number of markets has no YES opportunity", async 
   assert.deepEqual(await api.list("exclusive_set"), []);
 });
 
-test("200: a set is complete if each market outside it is settled NO, whether or not the board has it", async () => {
+test("200: a set is complete if every other market of its event is settled NO, even if the board has no such market", async () => {
   const api = await openEvents();
   addCheapSet(api, { children: sampleChildren(3, { settled_no: 2 }) });
   assert.equal((await api.list("exclusive_set")).length, 1);
@@ -139,7 +139,7 @@ test("200: a set is complete if each market outside it is settled NO, whether or
   close(opportunity.spread, 0.4);
 });
 
-test("200: NO of exclusive markets stays profitable if another market is settled YES, and is withheld after a refund", async () => {
+test("200: NO of exclusive markets is listed if another market is settled YES, but not if that market is void or partial", async () => {
   const api = await openEvents();
   api.setEvent({ exhaustive: false });
   for (const id of ["a", "b"]) api.add(id, { bid: 0.55, ask: 0.57 });
@@ -197,7 +197,7 @@ test("200: while an event lists fewer markets than are open on the board, it has
   );
 });
 
-test("200: lists a stricter threshold that is bid above the ask of a wider one, and no similar pairs without an arbitrage", async () => {
+test("200: lists a ladder if the narrow market's bid exceeds the wide market's ask, but not if their rules differ", async () => {
   const api = await openEvents();
   api.setEvent({ mutuallyExclusive: false, exhaustive: false });
   const rules = (percent: string) => ({ rules: `Resolves YES if CPI is above ${percent}% on May 5, 2027.` });

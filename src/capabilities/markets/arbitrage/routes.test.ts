@@ -384,7 +384,7 @@ test("a list with a limit has the first opportunities of the unlimited list", as
   for (const limit of [1, 7, 50, 299]) assert.deepEqual(list(limit), all.slice(0, limit));
 });
 
-test("of the candidates without a profit, only those with the highest net spread are walked", async () => {
+test("if no candidate is profitable, a list with a limit of 3 evaluates only the 3 with the highest net spread", async () => {
   const { setMarket, pairs, service } = await openArbitrageApi();
   let walks = 0;
   for (let index = 0; index < 100; index++) {

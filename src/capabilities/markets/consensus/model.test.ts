@@ -81,12 +81,12 @@ test("the view of an agent is computed from its remaining contracts", () => {
   assertNear(opposite?.usd, 300, 1e-12);
 });
 
-test("the USD of a trade in a view are halved in each half-life", () => {
+test("in an agent's view, the USD amount of a trade is halved after each half-life", () => {
   assertNear(netPosition(agentWith(yes(0.4, 100, PERIOD_MS)), PERIOD_MS)?.usd, 50, 1e-12);
   assertNear(netPosition(agentWith(yes(0.4, 100), yes(0.4, 100, 2 * PERIOD_MS)), PERIOD_MS)?.usd, 100, 1e-12);
 });
 
-test("in the robust figure the USD of a trade are halved in half of the period", () => {
+test("in the robust figure, the half-life of a trade's USD amount is half of the period", () => {
   const fresh = Array.from({ length: 32 }, () => agentWith(yes(0.4)));
   const { robustProbability } = computeConsensus([...fresh, agentWith(yes(0.45, 100, PERIOD_MS / 2))], PERIOD_MS);
   const weight = Math.sqrt(0.5);

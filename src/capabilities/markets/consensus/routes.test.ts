@@ -81,7 +81,7 @@ eachDatabase(
   },
 );
 
-eachDatabase("200: a period contains the reports of that time", async (database) => {
+eachDatabase("200: the consensus of a period counts only the reports within that period", async (database) => {
   const { createAgent, clock } = await open(database);
   const { report, read } = await createAgent();
   const ageDays = [40, 20, 5, 0.5];
@@ -95,7 +95,7 @@ eachDatabase("200: a period contains the reports of that time", async (database)
 });
 
 eachDatabase(
-  "an equal report counts once, with and without an idempotency key, and a key is for one report",
+  "a repeated report counts once, with or without an idempotency key, and a key is valid for one report only",
   async (database) => {
     const { createAgent } = await open(database);
     const { report, read } = await createAgent();
@@ -162,38 +162,41 @@ eachDatabase(
   },
 );
 
-eachDatabase("404: an unknown market; 422: every invalid field, and an unknown period", async (database) => {
-  const { createAgent } = await open(database);
-  const { report, read, apiKey } = await createAgent();
-  assert.deepEqual((await report({ market_id: "unknown" })).json.code, "market_not_found");
-  assert.deepEqual((await read(`/v1/markets/${VENUE}/unknown/consensus`)).json.code, "market_not_found");
-  assert.equal((await read(`/v1/markets/${VENUE}/%00/consensus`)).status, 404);
-  for (const [fields, error] of [
-    [{ platform: "venue_z" }, "literal_error at body.platform"],
-    [{ market_id: "" }, "string_too_short at body.market_id"],
-    [{ market_id: "x".repeat(513) }, "string_too_long at body.market_id"],
-    [{ market_id: 7 }, "string_type at body.market_id"],
-    [{ side: "YES" }, "literal_error at body.side"],
-    [{ price: -0.01 }, "greater_than_equal at body.price"],
-    [{ price: 1.01 }, "less_than_equal at body.price"],
-    [{ price: "0.4" }, "float_type at body.price"],
-    [{ size_usd: 0 }, "greater_than_equal at body.size_usd"],
-    [{ size_usd: 1_000_000.01 }, "less_than_equal at body.size_usd"],
-    [{ client_ref: "x".repeat(65) }, "string_too_long at body.client_ref"],
-    [{ client_ref: "a\0b" }, "value_error at body.client_ref"],
-  ] as const) {
-    const { status, json } = await report(fields);
-    assert.deepEqual([status, describeDetail(json)], [422, [error]], JSON.stringify(fields));
-  }
-  const missing = await report({ platform: undefined, side: undefined, price: undefined, size_usd: undefined });
-  assert.equal(missing.json.detail.length, 4);
-  const longKey = await report({}, { "idempotency-key": "x".repeat(256) });
-  assert.deepEqual(describeDetail(longKey.json), ["string_too_long at header.idempotency-key"]);
-  assert.deepEqual(describeDetail((await read(`${PATH}?period=48h`)).json), ["literal_error at query.period"]);
-  assert.equal((await report({ price: 0, size_usd: 0.01 })).status, 200);
-  assert.equal((await report({ price: 1, size_usd: 1_000_000 })).status, 200);
-  assert.ok(apiKey.startsWith("plx_pro_"));
-});
+eachDatabase(
+  "404: rejects an unknown market; 422: rejects each invalid field and an unknown period",
+  async (database) => {
+    const { createAgent } = await open(database);
+    const { report, read, apiKey } = await createAgent();
+    assert.deepEqual((await report({ market_id: "unknown" })).json.code, "market_not_found");
+    assert.deepEqual((await read(`/v1/markets/${VENUE}/unknown/consensus`)).json.code, "market_not_found");
+    assert.equal((await read(`/v1/markets/${VENUE}/%00/consensus`)).status, 404);
+    for (const [fields, error] of [
+      [{ platform: "venue_z" }, "literal_error at body.platform"],
+      [{ market_id: "" }, "string_too_short at body.market_id"],
+      [{ market_id: "x".repeat(513) }, "string_too_long at body.market_id"],
+      [{ market_id: 7 }, "string_type at body.market_id"],
+      [{ side: "YES" }, "literal_error at body.side"],
+      [{ price: -0.01 }, "greater_than_equal at body.price"],
+      [{ price: 1.01 }, "less_than_equal at body.price"],
+      [{ price: "0.4" }, "float_type at body.price"],
+      [{ size_usd: 0 }, "greater_than_equal at body.size_usd"],
+      [{ size_usd: 1_000_000.01 }, "less_than_equal at body.size_usd"],
+      [{ client_ref: "x".repeat(65) }, "string_too_long at body.client_ref"],
+      [{ client_ref: "a\0b" }, "value_error at body.client_ref"],
+    ] as const) {
+      const { status, json } = await report(fields);
+      assert.deepEqual([status, describeDetail(json)], [422, [error]], JSON.stringify(fields));
+    }
+    const missing = await report({ platform: undefined, side: undefined, price: undefined, size_usd: undefined });
+    assert.equal(missing.json.detail.length, 4);
+    const longKey = await report({}, { "idempotency-key": "x".repeat(256) });
+    assert.deepEqual(describeDetail(longKey.json), ["string_too_long at header.idempotency-key"]);
+    assert.deepEqual(describeDetail((await read(`${PATH}?period=48h`)).json), ["literal_error at query.period"]);
+    assert.equal((await report({ price: 0, size_usd: 0.01 })).status, 200);
+    assert.equal((await report({ price: 1, size_usd: 1_000_000 })).status, 200);
+    assert.ok(apiKey.startsWith("plx_pro_"));
+  },
+);
 
 eachDatabase("200: reports cost no quota", async (database) => {
   const { report, read } = await (await open(database)).createAgent();

@@ -168,7 +168,7 @@ test("relationships, clusters, warnings and `minCorrelation` agree with the coef
   }
 });
 
-test("the pieces of a body are at most 33 KiB long", () => {
+test("an encoded report consists of pieces of at most 33 KiB", () => {
   const pieces = [...encodeReport(computeReport(createTask(100, 168)))];
   const lengths = pieces.map(({ length }) => length);
   assert.ok(lengths.length > 10 && Math.max(...lengths) <= 33 * 1024, String(lengths));

@@ -75,7 +75,7 @@ test("recommends waiting and states the reason if no order can be filled", () =>
   }
 });
 
-test("states what the history lacks", () => {
+test("the rationale states which part of the spread history is missing, and omits an unknown trend", () => {
   assert.match(
     explain({ averageSpread: null, spreadPercentile: null, spreadTrend: null }),
     /No quote with both sides is stored for the last 48 h\./,

@@ -175,7 +175,7 @@ test("200: `size_usd` sets the size of the slippage; null if a side of the book 
   assert.equal((await get(`${URL_OF_MARKET}?size_usd=486`)).json().reference_size_usd, 486);
 });
 
-test("200: an empty, one-sided or crossed book gives WAIT and no invented price", async () => {
+test("200: an empty, one-sided or crossed book gives WAIT, and null for every unknown price", async () => {
   const bids = [{ price: 0.4, size: 10 }];
   const asks = [{ price: 0.44, size: 10 }];
   const { current_bid: _bid, current_ask: _ask, ...others } = UNKNOWN_PRICES;
@@ -277,7 +277,7 @@ test("200: a market that is not stored yet has no quotes, and unknown volume, ti
   });
 });
 
-test("200: the next date is the first one ahead; a date that has passed is not shown", async () => {
+test("200: the next date is the earliest date in the future; a past date is not shown", async () => {
   const listing = { closeAt: NOW, expectedResolutionAt: NOW + 48 * HOUR_MS };
   await assertFields(await openExecutionApi({}, { listing }), {
     upcoming_event: "Resolution expected by the venue",

@@ -109,7 +109,7 @@ test("the trending rank is the volume times (1 + 20 times the largest 24-hour pr
   assert.deepEqual(slugs, ["alpha:above", "alpha:calm", "alpha:below", "alpha:moved"]);
 });
 
-test("an event has the highest active price, its end date and, if requested, its markets", () => {
+test("an event has the highest price of its active markets, its end date and, if requested, its markets", () => {
   const board = createBoard({
     E1: {
       event: {

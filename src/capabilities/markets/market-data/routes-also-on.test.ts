@@ -60,7 +60,7 @@ test("200: a match without a URL, and one with a confidence below 0.9, are left 
   assert.equal(await alsoOn("alpha/3"), undefined);
 });
 
-test("200: a new match, a new URL and a closed match change market and list, and both entity tags", async () => {
+test("200: if a match is added, closed or gets a new URL, `also_on` and the entity tags of list and market change", async () => {
   const { put, get, board, settle, alsoOn } = await openMatchedApi();
   put("alpha", "1", "Rain?");
   await settle();

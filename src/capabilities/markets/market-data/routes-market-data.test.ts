@@ -146,7 +146,7 @@ test("200: the Link header of trades continues after the last trade, and its cur
   assert.deepEqual(describeErrors(await get(url.replace("/m/", "/n/"))), ["value_error at query.cursor"]);
 });
 
-test("422: a cursor of another venue, and a forged one that the store could not compare", async () => {
+test("422: rejects a cursor of another venue, and a forged cursor that the store could not compare", async () => {
   const reads: (TradePosition | null)[] = [];
   const { board, get } = await openMarketApi({
     trades: {
@@ -320,7 +320,7 @@ test("404 for an unknown market", async () => {
   }
 });
 
-test("502: a venue that must be asked and does not answer is `venue_unavailable`, without internal details", async () => {
+test("502: if a required venue request fails, the response is `venue_unavailable` without internal details", async () => {
   const read = () => Promise.reject(timeout());
   const { board, get } = await openMarketApi({
     books: { readOrLast: read },
@@ -351,7 +351,7 @@ test("502 and 503: the response for a failing venue or for exhausted venue reque
   }
 });
 
-test("200: the last known book of a venue that does not answer is stale", async () => {
+test("200: the last known book of a venue that does not answer has `stale: true` and the time of its receipt", async () => {
   const { board, get } = await openMarketApi({ books: { readOrLast: async () => ({ book: BOOK, isStale: true }) } });
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const { stale, updated_at: updatedAt } = (await get("/v1/markets/alpha/m/orderbook")).json();

@@ -106,7 +106,7 @@ test("a new title or category of an event sends its markets again, another chang
   }
 });
 
-test("a market that is closed, settled or removed is removed, and is sent again when it reopens", () => {
+test("a market that is closed, settled or removed is reported as removed, and is sent again when it reopens", () => {
   for (const status of ["pending", "closed", "determined", "finalized"] as const) {
     const { changes, put } = createBoard();
     put("m1");
@@ -131,7 +131,7 @@ test("changed rules and URLs of a market are reported", () => {
   assert.deepEqual(drain(changes), { ...NOTHING, newRules: ["alpha/m1"], newUrls: ["alpha/m1"] });
 });
 
-test("a batch has at most 250 markets, and at most 250 removals without any market", () => {
+test("a batch has at most 250 markets and 250 removals; a batch with 250 removals contains no market", () => {
   const { board, changes, put } = createBoard();
   const markets = Array.from({ length: 600 }, (_, index) => put(`m${index}`));
   assert.deepEqual(

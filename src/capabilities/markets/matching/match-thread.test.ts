@@ -41,7 +41,7 @@ async function matchOnThread(order: (ids: string[]) => string[]) {
   return [...matching.pairs()].sort((a, b) => (`${a.a} ${a.b}` < `${b.a} ${b.b}` ? -1 : 1));
 }
 
-test("on the real thread, markets with equal texts are matched and markets with other numbers are not", async () => {
+test("on the real thread, markets with equal texts are matched and markets with different numbers are not", async () => {
   const pairs = await matchOnThread((ids) => ids);
   assert.deepEqual(
     pairs.filter(({ relation }) => relation === "identical").map(({ a, b }) => [a, b]),

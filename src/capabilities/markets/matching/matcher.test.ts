@@ -128,7 +128,7 @@ test("a large board is sent in batches, nothing is matched before the last batch
   assert.deepEqual([matcher.isComplete, matcher.pendingCount], [true, 0]);
 });
 
-test("without changes nothing is sent, however often quotes change", async () => {
+test("changes of quotes and of other fields that matching does not read send nothing to the thread", async () => {
   const { clock, threads, matcher, board, put } = openMatcher();
   put("alpha", "1", "Rain?");
   matcher.start();

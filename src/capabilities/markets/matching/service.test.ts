@@ -124,7 +124,7 @@ eachDatabase("the order of the ids is that of their bytes, and an id may contain
   );
 });
 
-test("while the store is unavailable, matching waits for the decisions, and later failures keep them", async () => {
+test("matching starts only after the decisions are read; later failures of the store do not discard them", async () => {
   const database = await embeddedDatabase();
   let isDown = true;
   const flaky: Database = {

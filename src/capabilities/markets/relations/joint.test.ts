@@ -21,7 +21,7 @@ test("law: a probability that a logical dependence determines is exactly 0 or 1,
   );
 });
 
-test("law: the conditional probabilities are in [0, 1], and average to the probability if it fits the dependence", () => {
+test("law: conditional probabilities are in [0, 1], and average to a probability consistent with the dependence", () => {
   const any = fc.constantFrom(...LOGICAL_RELATIONS, null);
   fc.assert(
     fc.property(any, probability, probability, rho, (dependence, first, second, correlation) => {

@@ -87,7 +87,7 @@ test("finds constraints from matched pairs, ladders, exclusive outcomes, and mar
   assert.ok(!findLogicalConstraints(withoutBob, { board, pairsOf }).some(({ kind }) => kind === "exhaustive"));
 });
 
-test("ladders constrain markets with labels in other case, with deadlines without a year, and of separate events", () => {
+test("ladders constrain markets with labels in different case, deadlines without a year, and separate events", () => {
   const { board, pairsOf, add } = openBoard([]);
   const closeAt = Date.parse("2027-01-31T23:59Z");
   board.applyEvent(sampleEvent("L"));
@@ -126,7 +126,7 @@ test("returns at most ten liquid related markets, from each given market in turn
   assert.deepEqual([many.length, new Set(many).size], [10, 10]);
 });
 
-test("the text search runs only if pairs and events give too few markets, after a pause for other requests", async () => {
+test("the text search runs only if pairs and events give too few markets, and first yields to other requests", async () => {
   const { board, related, add, steps } = openBoard();
   board.applyEvent(sampleEvent("E"));
   const fed = add("fed", "Fed cuts in March", { listing: { eventId: "E" } });

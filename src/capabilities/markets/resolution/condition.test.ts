@@ -68,7 +68,7 @@ test("finds what YES pays for from the title and the rules together", () => {
     assert.equal(polarityOfRules(title, rules), expected, `${title} ${rules}`);
 });
 
-test("a condition that pays NO is the opposite of one that pays YES", () => {
+test("a condition for NO has the opposite polarity of the same condition for YES", () => {
   const clauses = fc.constantFrom(
     "it rains",
     "A remains leader",
@@ -88,7 +88,7 @@ test("a condition that pays NO is the opposite of one that pays YES", () => {
 });
 
 // A pattern that backtracks without bound runs into the timeout of the tests.
-test("texts that could cause excessive backtracking are parsed", () => {
+test("texts that could cause excessive backtracking are parsed in bounded time and without an error", () => {
   const parts = ["if ", "resolves to ", "If the ", "not ", "announces ", "(", ", that ", "no ", "resolve ", "or not "];
   for (const part of parts) {
     const text = part.repeat(TEXT_LENGTH_MAX / part.length);

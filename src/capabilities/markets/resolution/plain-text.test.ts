@@ -32,7 +32,7 @@ test("the summary has as many whole sentences of the text as fit", () => {
   assert.equal(summariseRules(""), null);
 });
 
-test("a first sentence that is too long is cut between words and marked", () => {
+test("a first sentence that is too long is cut between words and ends with an ellipsis", () => {
   const summary = summariseRules("word ".repeat(400)) ?? "";
   assert.ok(summary.length <= SUMMARY_LENGTH_MAX && summary.endsWith("word…"));
   const emoji = summariseRules("😀".repeat(1_000)) ?? "";
@@ -44,7 +44,7 @@ test("reads at most 12,000 characters and 200 sentences", () => {
   assert.equal(splitSentences("A! ".repeat(1_000)).length, 200);
 });
 
-test("the plain text of any text is bounded, and its summary is the beginning of it", () => {
+test("the plain text and the summary of any text have bounded length; only an empty plain text has no summary", () => {
   const texts = fc.oneof(fc.string({ unit: "binary", maxLength: 2_000 }), fc.constantFrom(...hostileTexts));
   fc.assert(
     fc.property(texts, (text) => {
@@ -56,6 +56,6 @@ test("the plain text of any text is bounded, and its summary is the beginning of
   );
 });
 
-test("no element remains of an injection attempt that is a complete tag", () => {
+test("no complete script, img, iframe or svg tag of a hostile text remains in its plain text", () => {
   for (const text of hostileTexts) assert.doesNotMatch(toPlainText(text), /<(?:script|img|iframe|svg)\b[^<>]*>/i, text);
 });

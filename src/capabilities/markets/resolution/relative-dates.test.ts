@@ -29,7 +29,7 @@ test("text without a preposition or without a bounded number of periods is not a
   }
 });
 
-test("more months are never earlier, and a month has 28 to 31 days", () => {
+test("a relative date that is one month longer is 28 to 31 days later", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 998 }),

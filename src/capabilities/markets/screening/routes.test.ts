@@ -65,7 +65,7 @@ test("200: returns each market with the documented fields", async () => {
   ]);
 });
 
-test("200: accepts every filter, null for none, and returns an empty list if nothing matches", async () => {
+test("200: accepts every filter, and null as no filter, and returns an empty list if nothing matches", async () => {
   const { post } = await openScreeningApi();
   const filters = {
     market_ids: ["alpha/m"],

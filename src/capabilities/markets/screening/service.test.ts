@@ -44,7 +44,7 @@ function openScreening(lastHours: Readonly<Record<string, LastHour>> = {}) {
   return { clock, board, service, add, screenIds };
 }
 
-test("returns the markets with the highest scores, as the formula ranks all of them", () => {
+test("returns the highest scores in descending order, equal to the formula applied to every market", () => {
   const usd = fc.option(fc.integer({ min: 0, max: 1_000_000 }), { nil: null });
   const market = fc.record({
     volume24hUsd: usd,
@@ -101,7 +101,7 @@ test("describes each market with its figures, and unknown ones as null", () => {
   ]);
 });
 
-test("each threshold keeps a market that equals it and leaves out one without the figure", () => {
+test("each threshold keeps a market whose figure equals the threshold, and omits a market whose figure is unknown", () => {
   const { board, add, screenIds } = openScreening();
   add("equal", {
     listing: { expectedResolutionAt: SAMPLE_AT + 10 * HOUR_MS },
@@ -216,7 +216,7 @@ test("the score changes with the time until the resolution, without any change o
   assert.ok(scoreNow() < before, "overdue");
 });
 
-test("an impossible amount from a venue counts as unknown and does not stop the board", () => {
+test("an impossible amount from a venue counts as unknown, and its market is still listed", () => {
   const { add, screenIds } = openScreening();
   for (const [id, amount] of [
     ["negative", -5],
@@ -229,7 +229,7 @@ test("an impossible amount from a venue counts as unknown and does not stop the 
   assert.deepEqual(screenIds({ minLiquidity: 0 }), []);
 });
 
-test("follows markets that were on the board before the service was created", () => {
+test("screens markets that were on the board before the service was created", () => {
   const board = new MarketBoard(() => SAMPLE_AT);
   board.apply(sampleMarket("m"), SAMPLE_AT);
   const clock = new FakeClock(SAMPLE_AT);

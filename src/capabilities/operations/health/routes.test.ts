@@ -38,7 +38,7 @@ async function createTestHealth(initial: HealthReport = createReport("ok", {})) 
   return { app, state, get };
 }
 
-test("200: returns the health without an API key in every state, even of a venue without a successful request", async () => {
+test("200: returns the health without an API key in every state, even if a venue has had no successful request", async () => {
   const { state, get } = await createTestHealth();
   for (const status of ["ok", "degraded", "down"] as const)
     for (const venueStatus of ["starting", "ok", "degraded", "down"] as const) {

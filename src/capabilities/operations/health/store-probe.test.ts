@@ -71,7 +71,7 @@ test("a store that answers reads but rejects writes counts as down until a write
   probe.stop();
 });
 
-test("a failure that is not meant for callers is reported without its message", async () => {
+test("an internal database error is reported without its message", async () => {
   const { store, probe, advanceSecond } = await createTestProbe();
   await store.query("alter table meta add constraint broken check (key <> 'probed_at') not valid");
   probe.start();

@@ -6,7 +6,7 @@ import type { Operation } from "./model.ts";
 const operation = (summary: string, quotaTier: Operation["quotaTier"], priceTier: Operation["priceTier"]) =>
   ({ summary, slug: summary, quotaTier, priceTier }) as Operation;
 
-test("the tiers table names the price of an operation that differs from the price of its quota", () => {
+test("the tiers table shows the price of an operation only if it differs from the price of its quota's tier", () => {
   const table = writeTiersTable([
     operation("list", "LISTING", "LISTING"),
     operation("stream", "LISTING", "DEEP"),

@@ -10,7 +10,7 @@ const sources = {
   statusOf: () => 0,
 };
 
-test("rendered pages are kept for the four newest sites", () => {
+test("rendered pages are cached for the four newest origins", () => {
   const library = createLibrary(sources, { site: { isSandbox: true, publicUrl: null }, keep: (body) => body });
   const render = (port: number) =>
     library.find("/llms.txt", { site: { origin: `http://localhost:${port}`, key: "" }, live: null })?.body;

@@ -158,7 +158,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "429 and 403: the API's quota, minute limit and plan apply, and the page names which",
+  "429 and 403: the API's quota, minute limit and plan apply, and the page states the reason of a refusal",
   async (database) => {
     const { app, analyse, customerId, operator, listMarket, countCalls, countRuns } = await openService(database);
     // All plans include analyses at present.
@@ -198,7 +198,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "422, 502 and 404: markets that cannot be analysed are rejected with the reason, at no quota",
+  "422, 502 and 404: markets that cannot be analysed are rejected with the reason and use no quota",
   async (database) => {
     const { app, analyse, listMarket, countCalls, countRuns } = await openService(database);
     listMarket("closed", { listing: { status: "closed" } });
@@ -240,22 +240,25 @@ eachDatabase("303: a form that is submitted twice counts once, and another form 
   assert.deepEqual([await countCalls(), await countRuns()], [2, 1]);
 });
 
-eachDatabase("200: if the analysis ends without a result, the page says why and offers another", async (database) => {
-  const { app, analyse, visitSignedIn, ended, listMarket } = await openService(database);
-  // Without a last price, because the board keeps the last known one.
-  listMarket("m-3", { quote: { lastPrice: null } });
-  const location = String((await analyse("/markets/venue_a/m-3")).headers.location).replace(/#.*/, "");
-  listMarket("m-3", { quote: { bid: null, ask: null, lastPrice: null } });
-  app.analyses.start();
-  const { status } = await ended(location.replace(/.*analysis=/, ""));
-  assert.equal(status, "error");
-  listMarket("m-3");
-  const { text } = await visitSignedIn(location);
-  assert.match(
-    alertIn(text),
-    /^The analysis requested on .* UTC has ended without a result\. The market has no price at present, so it cannot be analysed\.$/,
-  );
-  assert.match(text, BUTTON);
-  assert.doesNotMatch(text, RELOAD);
-  await app.analyses.stop();
-});
+eachDatabase(
+  "200: if the analysis ends without a result, the page says why and offers a new analysis",
+  async (database) => {
+    const { app, analyse, visitSignedIn, ended, listMarket } = await openService(database);
+    // Without a last price, because the board keeps the last known one.
+    listMarket("m-3", { quote: { lastPrice: null } });
+    const location = String((await analyse("/markets/venue_a/m-3")).headers.location).replace(/#.*/, "");
+    listMarket("m-3", { quote: { bid: null, ask: null, lastPrice: null } });
+    app.analyses.start();
+    const { status } = await ended(location.replace(/.*analysis=/, ""));
+    assert.equal(status, "error");
+    listMarket("m-3");
+    const { text } = await visitSignedIn(location);
+    assert.match(
+      alertIn(text),
+      /^The analysis requested on .* UTC has ended without a result\. The market has no price at present, so it cannot be analysed\.$/,
+    );
+    assert.match(text, BUTTON);
+    assert.doesNotMatch(text, RELOAD);
+    await app.analyses.stop();
+  },
+);

@@ -43,13 +43,13 @@ test('venue names start with a capital letter, and lists of names end with "and"
   assert.deepEqual([joinNames([]), joinNames(["A"])], ["", "A"]);
 });
 
-test("shortened text has at most the given length and no half surrogate pair", () => {
+test("shortened text has at most the given length and no lone surrogate", () => {
   assert.equal(truncate("abc", 3), "abc");
   assert.equal(truncate("abcd", 3), "ab…");
   assert.equal(truncate("a😀b", 3), "a…");
 });
 
-test("scores have four decimals and shares have one; a difference keeps its sign unless it is an error of the arithmetic", () => {
+test("scores have four decimals and shares have one; a difference keeps its sign unless it is a floating-point error", () => {
   assert.deepEqual([formatScore(0.2), formatScore(null)], ["0.2000", "–"]);
   assert.deepEqual([-0.0042, 0.0042, 0.00001, -0.00004, -1e-17, 0, null].map(formatScoreChange), [
     "−0.0042",

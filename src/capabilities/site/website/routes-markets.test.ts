@@ -25,7 +25,7 @@ const findNextPath = (text: string): string | null =>
 const TAG_PATTERN = /<[!/]?[a-z][a-z0-9]*((?:\s+[a-z-]+(?:="[^"<>]*")?)*)\s*\/?>/gi;
 const countElements = (text: string): number => text.match(/<[a-z]/gi)?.length ?? 0;
 
-test("200: the list shows open markets by volume, 25 to a page, and its links lead through all of them once", async () => {
+test("200: the list shows open markets by volume, 25 to a page, and following its links shows each market once", async () => {
   const website = await openWebsite();
   for (let index = 0; index < 60; index++) addMarket(website, `m${index}`, index);
   addMarket(website, "closed", 1_000, { listing: { status: "closed" } });
@@ -168,7 +168,7 @@ test("200: a settled market shows its outcome, payout and time", async () => {
   assert.ok((await show({ kind: "yes" }, "determined")).includes(`${at} · not final`));
 });
 
-test("200: the page of a market whose trading has ended has labels in the past tense, and no unknown change", async () => {
+test("200: the page of a market whose trading has ended has past-tense labels and omits an unknown 24-hour change", async () => {
   const website = await openWebsite();
   const times = { closeAt: SAMPLE_AT - 2 * DAY_MS, expectedResolutionAt: SAMPLE_AT - DAY_MS };
   const show = async (listing: SampleParts["listing"]) => {

@@ -32,7 +32,7 @@ test("200: the start page shows the most traded markets, the venues, and a reque
   assert.equal((await website.visit("/", { headers: { "if-none-match": entityTag } })).statusCode, 304);
 });
 
-test("200: a live server shows a placeholder for the key and no badge", async () => {
+test("200: a live server shows a placeholder for the key and no sandbox badge", async () => {
   const website = await openWebsite({ data: "live", demoKey: null });
   const { body } = await website.visit("/");
   assert.match(body, /Bearer YOUR_API_KEY&quot;/);
@@ -112,7 +112,7 @@ test("the pricing page names pay per request only if the operator accepts paymen
   assert.match((await (await openWebsite({ acceptsPayments: true })).visit("/pricing")).body, prices);
 });
 
-test("the pricing page names the price of an endpoint that differs from the price of its quota", async () => {
+test("the pricing page shows the price of an endpoint only if it differs from the price of its quota's tier", async () => {
   const { app, visit } = await openWebsite({ acceptsPayments: true });
   const define = (url: string, metering: Metering) =>
     defineRoute(app, { ...KEY_ROUTE, url, metering, operationId: url.slice(1), handler: () => ({}) });

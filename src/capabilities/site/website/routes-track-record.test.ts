@@ -147,7 +147,7 @@ test("200: one sentence interprets the interval of the score difference", async 
   assert.match(await judge({ value: -2e-17, low: -3e-17, high: -1e-17 }), /does not show whether/);
 });
 
-test("200: with 29 independent questions the page has counts and no figure, and with 30 it has figures", async () => {
+test("200: with 29 independent questions the page shows only counts; with 30 it also shows scores and profits", async () => {
   const days = [day("2026-10-30", 10), day("2026-10-31", -4)];
   const few = await visit(sampleCalibration({ total: { ...SCORES, sampleSize: 80, markets: 41, questions: 29 } }), {
     performance: PERFORMANCE,

@@ -185,7 +185,7 @@ test("200: a sale is a multiple of the contract step and at least the smallest o
   assert.deepEqual([action, action_contracts], ["keep", 0], "50 contracts are less than the smallest order");
 });
 
-test("200: unknown figures are null, and a position without them is kept", async () => {
+test("200: unknown figures are null, and a position whose figures are unknown is kept", async () => {
   const { addMarket, adviseOn, clock } = await openApi({ old: 0.1, unknown: 0.1 });
   addMarket("none");
   const none = await adviseOn(held("none", "yes", 30, 0.6));

@@ -183,7 +183,7 @@ test("200: a position on the same question at another venue lowers the size, and
   assert.match(opposite.reason, /raises the size from/);
 });
 
-test("200: the positions are valued at the prices after the signal has waited for its analysis", async () => {
+test("200: positions are valued at the prices after the wait for the analysis, not at those before", async () => {
   const { addMarket, ask, tasks, prepared } = await openApi({
     probabilityOf: ({ yesPrice }) => (yesPrice ?? 0) + 0.03,
     async prepare() {
@@ -286,7 +286,7 @@ test("200: the sizing uses the options of the request", async () => {
   assert.equal(response.headers["x-ignored-parameters"], "risk_limit");
 });
 
-test("202: the analysis is still running", async () => {
+test("202: returns the id of the analysis while the analysis is running", async () => {
   const { board, ask } = await openApi({
     signals: {
       prepare: async () => {
@@ -303,7 +303,7 @@ test("202: the analysis is still running", async () => {
   assert.equal(response.json().analysis_id, "plx-2");
 });
 
-test("404: a position in an unknown market is named", async () => {
+test("404: the error names the unknown market of a position", async () => {
   const { ask } = await openApi();
   const response = await ask({ portfolio: [held("fed", "yes", 10), held("nothing", "no", 10, 0.5, "beta")] });
   assert.equal(response.statusCode, 404);

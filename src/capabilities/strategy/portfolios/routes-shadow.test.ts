@@ -52,7 +52,7 @@ eachDatabase("200: the contracts of a paper trade are rounded down to the step o
   assert.deepEqual([again.status, again.json], [200, first.json], "the key is compared with the amount that was sent");
 });
 
-eachDatabase("200: an order with the idempotency key of an equal one is entered once", async (database) => {
+eachDatabase("200: an order that is repeated with the same idempotency key is entered once", async (database) => {
   const { createAgent, clock, venue } = await openPortfolioApi(database);
   const { enter, read } = await createAgent();
   const headers = { "idempotency-key": "k-1" };
@@ -249,23 +249,20 @@ eachDatabase("401: an order of a customer that is deleted during the call is not
   assert.deepEqual(await database.query("select 1 from paper_trades"), []);
 });
 
-eachDatabase(
-  "deleting a customer deletes its paper trades, and keeps its reports without a customer",
-  async (database) => {
-    const { app, createAgent } = await openPortfolioApi(database);
-    const deleted = await createAgent();
-    const remaining = await createAgent();
-    for (const { enter, report } of [deleted, remaining]) {
-      await enter({}, { "idempotency-key": "secret key" });
-      await report("yes", 100, 0.4);
-    }
-    await app.customers.delete(deleted.customerId, OPERATOR);
-    const rows = await database.query<{ customer_id: string }>("select customer_id from paper_trades");
-    assert.deepEqual(rows, [{ customer_id: remaining.customerId }]);
-    assert.equal((await database.query("select 1 from trade_reports")).length, 2);
-    assert.equal((await remaining.read()).json.position_count, 1);
-  },
-);
+eachDatabase("deleting a customer deletes its paper trades and keeps its trade reports", async (database) => {
+  const { app, createAgent } = await openPortfolioApi(database);
+  const deleted = await createAgent();
+  const remaining = await createAgent();
+  for (const { enter, report } of [deleted, remaining]) {
+    await enter({}, { "idempotency-key": "secret key" });
+    await report("yes", 100, 0.4);
+  }
+  await app.customers.delete(deleted.customerId, OPERATOR);
+  const rows = await database.query<{ customer_id: string }>("select customer_id from paper_trades");
+  assert.deepEqual(rows, [{ customer_id: remaining.customerId }]);
+  assert.equal((await database.query("select 1 from trade_reports")).length, 2);
+  assert.equal((await remaining.read()).json.position_count, 1);
+});
 
 eachDatabase("paper trades are deleted 731 days after their entry, by the hourly cleanup", async (database) => {
   const { app, createAgent, clock } = await openPortfolioApi(database);

@@ -66,7 +66,7 @@ test("markets are ordered by the distance of the estimate from the price, those 
   assert.deepEqual(idsOf(list()), ["b", "d", "a", "c"], "the price has moved");
 });
 
-test("pages continue after the last market, and a market keeps its place while other markets move", async () => {
+test("a page continues after the last market of the previous page, even if other markets have moved", async () => {
   const { board, quote, estimate, createOrder, list } = setUp();
   const order = createOrder();
   for (const [index, id] of ["a", "b", "c", "d"].entries()) {

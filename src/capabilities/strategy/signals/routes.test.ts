@@ -81,7 +81,7 @@ test("200: the size is for the caller's bankroll, and the trade of the shadow bo
   assert.deepEqual(new Set(entries.map(({ contracts }) => contracts)), new Set([usual.contracts]));
 });
 
-test("200: a bankroll that is too small for an order gets no trade, and the shadow book has one", async () => {
+test("200: a bankroll below the smallest order gets no trade, but the trade is entered into the shadow book", async () => {
   const { ask, entries } = await openSignalApi();
   const { recommendation, reason, contracts } = (await ask({ market_id: "fed", bankroll_usd: 1 })).json();
   assert.deepEqual([recommendation, contracts, entries.length], ["NO_TRADE", 0, 1]);
@@ -121,7 +121,7 @@ test("200: a market that is not open gets no trade, and its book is not requeste
   assert.deepEqual(entries, []);
 });
 
-test("200: a question finds the market that answers it and names the next ones", async () => {
+test("200: a question finds the market that answers it, and lists the next best matches as alternatives", async () => {
   const { ask, addMarket } = await openSignalApi();
   addMarket("fed-june", { title: "Will the Fed cut rates in June?", venue: "beta" });
   const { match, market_id } = (await ask({ market_query: "Fed cut rates March" })).json();
@@ -154,7 +154,7 @@ test("409: if several markets' scores are within 0.05 of the best, the response 
   assert.equal((await ask({ market_query: "Fed cuts rates" })).json().candidates.length, 10);
 });
 
-test("200: markets that are matched as identical ask one question, and the most traded one is used", async () => {
+test("200: markets that are matched as identical count as one question, and the most traded market is used", async () => {
   const pair = { a: "alpha/fed", b: "beta/twin", source: "model", evidence: [] } as const;
   const pairs = [
     { ...pair, relation: "identical", confidence: 0.95, status: 200 },
@@ -185,7 +185,7 @@ test("404: no market has the id, or matches the question", async () => {
   }
 });
 
-test("422: the request names no market, several markets, or something invalid", async () => {
+test("422: rejects a request that names no market or several markets, or that has an invalid field", async () => {
   const { ask, addMarket } = await openSignalApi();
   addMarket("fed", { venue: "beta" });
   const errorsOf = async (body: object, query = "") => {

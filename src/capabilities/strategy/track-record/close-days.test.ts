@@ -188,7 +188,7 @@ eachDatabase(
 );
 
 eachDatabase(
-  "the verification covers a day that has ended and is not closed, and trades of clocks that are ahead",
+  "the verification covers an ended day that is not closed, and trades with an entry time in the future",
   async (db) => {
     const harness = openShadowBook(db);
     const { book, board, clock, list, settle, goTo, performance } = harness;

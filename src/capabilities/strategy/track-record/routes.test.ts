@@ -60,7 +60,7 @@ const NO_SHADOW = {
   },
 };
 
-eachDatabase("200: the summary and the days of the shadow book, from its first trade to today", async (db) => {
+eachDatabase("200: returns the summary and the days of the shadow book, from its first trade to today", async (db) => {
   const harness = openShadowBook(db);
   const { book, open, price, settle, goTo, performance } = harness;
   const { get } = await openRoutes(performance);
