@@ -35,6 +35,11 @@ export const nullableObject = <Properties extends TProperties>(description: stri
     description,
   });
 export const count = (description: string) => Type.Integer({ minimum: 0, description });
+export const amount = (description: string) => Type.Number({ minimum: 0, description });
+export const nullableAmount = (description: string) => nullableNumber({ minimum: 0, description });
+/** A difference of two probabilities, or a correlation. */
+export const difference = (description: string) => Type.Number({ minimum: -1, maximum: 1, description });
+export const nullableDifference = (description: string) => nullableNumber({ minimum: -1, maximum: 1, description });
 export const probability = (description: string) => Type.Number({ minimum: 0, maximum: 1, description });
 export const nullableProbability = (description: string) => nullableNumber({ description, minimum: 0, maximum: 1 });
 export const timestamp = (description: string) => Type.String({ format: "date-time", description });
@@ -44,6 +49,18 @@ export interface VenueIds {
   readonly trading: readonly string[];
   readonly all: readonly string[];
 }
+
+/** Fields that identify a market in a response. @param venues  public ids of the venues of these markets */
+export const marketNames = (venues: readonly string[]) => ({
+  platform: oneOf(venues, { description: "Venue." }),
+  market_id: Type.String({ description: "Market ticker or id at the venue." }),
+  title: Type.String({ description: "Market question." }),
+});
+
+export const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
+
+/** Path parameters of one event. */
+export const eventPath = Type.Object({ slug: Type.String({ description: EVENT_SLUG }) });
 
 /** Path parameters of one market. @param trading  public ids of the venues that clients can query */
 export const createMarketPath = (trading: readonly string[]) =>

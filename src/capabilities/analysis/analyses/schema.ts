@@ -1,7 +1,10 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
+  count,
   createMarketPath,
+  difference,
   nullableNumber,
   nullableString,
   oneOf,
@@ -84,7 +87,7 @@ const MetaSchema = Type.Object(
       description: "What is left of the difference to the price after spread and taker fee, for both sides.",
     }),
     models_used: sentences("Language models that did the research. Empty without research."),
-    duration_ms: Type.Number({ minimum: 0, description: "Milliseconds from the start of the run to its end." }),
+    duration_ms: amount("Milliseconds from the start of the run to its end."),
     market_price_at_analysis: probability("YES price at the time of the analysis."),
     interval: Type.Object({
       low: probability("Lower bound of the 80% interval, at the time of the analysis, of the estimate in a day."),
@@ -94,7 +97,7 @@ const MetaSchema = Type.Object(
     calibration_applied: Type.Boolean({ description: "Whether calibration changed the probability." }),
     ensemble_estimates: Type.Array(Type.Number(), { description: "Estimates of the independent research trials." }),
     ensemble_disagreement: nullableNumber("Standard deviation of these estimates. Null with fewer than two."),
-    cost_usd: Type.Number({ minimum: 0, description: "Cost of the language models in USD." }),
+    cost_usd: amount("Cost of the language models in USD."),
   },
   { [SCHEMA_NAME]: "AnalysisMeta" },
 );
@@ -121,7 +124,7 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   confidence: probability(
     "1 minus the width of the 80% interval, reduced for a wide, one-sided or old quote and for a thin market.",
   ),
-  edge: Type.Number({ minimum: -1, maximum: 1, description: "`probability` minus `market_price`." }),
+  edge: difference("`probability` minus `market_price`."),
   recommendation: oneOf(
     ["BUY_YES", "BUY_NO", "NO_TRADE"],
     "The side whose edge after spread and taker fee is at least 0.01. `NO_TRADE` if there is none, or if the fee is unknown.",
@@ -133,7 +136,7 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   summary: Type.String({ description: "The estimate, its interval, its main reason and the recommendation." }),
   key_factors: sentences("The factors that changed the estimate, the largest effect first."),
   risks: sentences("What could make the estimate wrong."),
-  source_count: Type.Integer({ minimum: 0, description: "Number of sources that the research used." }),
+  source_count: count("Number of sources that the research used."),
   analyzed_at: timestamp("Time of the data that the analysis used."),
   expires_at: timestamp("Time at which the analysis expires by age."),
   freshness: oneOf(

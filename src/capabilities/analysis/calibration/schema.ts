@@ -3,6 +3,7 @@ import { CATEGORIES } from "../../../domain/category.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   count,
+  nullableAmount,
   nullableNumber,
   nullableOneOf,
   nullableProbability,
@@ -11,8 +12,6 @@ import {
   timestamp,
 } from "../../../http/schema-types.ts";
 import { CALIBRATION_MODES, CALIBRATION_PERIODS, HORIZONS } from "./model.ts";
-
-const loss = (description: string) => nullableNumber({ minimum: 0, description });
 
 const scores = {
   sample_size: count("Number of forecasts: at most one per market and horizon."),
@@ -29,10 +28,10 @@ const scores = {
   brier_skill_score: nullableNumber(
     "1 - `brier_score` / `market_brier_score`. Above 0 is better than the price. Null if either is null or the price was perfect.",
   ),
-  log_loss: loss(
+  log_loss: nullableAmount(
     "Mean of -ln of the probability given to the outcome. 0 is best. Probabilities are limited to [0.0001, 0.9999].",
   ),
-  market_log_loss: loss("The same loss of the market's own price. Null in `live` mode."),
+  market_log_loss: nullableAmount("The same loss of the market's own price. Null in `live` mode."),
   expected_calibration_error: nullableProbability(
     "Mean distance of `mean_predicted` and `observed_frequency` over the bins, weighted by their counts. It is above 0 for a small sample even if all probabilities are right.",
   ),

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { METERING } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
+import { eventPath } from "../../../http/schema-types.ts";
 import { presentEventAnalysis, presentProbabilityMap, presentStart } from "./present.ts";
 import { createEventAnalysisSchemas } from "./schema.ts";
 import type { EventAnalysesService } from "./service.ts";
@@ -16,7 +17,7 @@ export function eventAnalysisRoutes(
   venues: readonly string[],
 ): void {
   const schemas = createEventAnalysisSchemas(venues);
-  const options = { access: "key", tag: "Insights", params: schemas.slugPath } as const;
+  const options = { access: "key", tag: "Insights", params: eventPath } as const;
 
   defineRoute(app, {
     ...options,

@@ -2,7 +2,9 @@ import Type from "typebox";
 import { INCOMPLETE_SET_REASONS } from "../../../board/index.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
-  nullableNumber,
+  count,
+  nullableAmount,
+  nullableDifference,
   nullableOneOf,
   nullableProbability,
   nullableString,
@@ -14,12 +16,7 @@ import {
 import { FRESHNESS_LEVELS } from "../analyses/index.ts";
 
 const RECOMMENDATIONS = ["BUY_YES", "BUY_NO", "NO_TRADE"] as const;
-const SLUG_DESCRIPTION = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
-const edge = nullableNumber({
-  minimum: -1,
-  maximum: 1,
-  description: "Estimate minus price. Null without an estimate.",
-});
+const edge = nullableDifference("Estimate minus price. Null without an estimate.");
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createEventAnalysisSchemas(venues: readonly string[]) {
@@ -34,7 +31,6 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
     market_price: probability("Current price of YES."),
   };
   return {
-    slugPath: Type.Object({ slug: Type.String({ description: SLUG_DESCRIPTION }) }),
     EventAnalysisStart: Type.Object(
       {
         slug: event.slug,
@@ -60,7 +56,7 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
     EventAnalysis: Type.Object(
       {
         ...event,
-        market_count: Type.Integer({ minimum: 0, description: "Number of open markets, at most 20." }),
+        market_count: count("Number of open markets, at most 20."),
         analyzed_count: Type.Integer({ minimum: 1, description: "Number of them that have an analysis." }),
         summary: Type.String({
           description: "How many markets are analysed, and which estimate differs most from the price.",
@@ -74,11 +70,7 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
                 "Our estimate of the probability of YES at `market_price`. Null without an analysis, or if it has expired.",
               ),
               model_probability_at: nullableTimestamp("Time of `model_probability`. Null without one."),
-              edge: nullableNumber({
-                minimum: -1,
-                maximum: 1,
-                description: "`model_probability` minus `market_price`. Null without an estimate.",
-              }),
+              edge: nullableDifference("`model_probability` minus `market_price`. Null without an estimate."),
               confidence: nullableProbability("Confidence of the estimate. Null without one."),
               recommendation: nullableOneOf(
                 RECOMMENDATIONS,
@@ -111,10 +103,7 @@ export function createEventAnalysisSchemas(venues: readonly string[]) {
           ),
           { description: "The open markets of the event, the largest 24-hour volume first." },
         ),
-        probability_sum: nullableNumber({
-          minimum: 0,
-          description: "Sum of the estimates. Null if an outcome has none.",
-        }),
+        probability_sum: nullableAmount("Sum of the estimates. Null if an outcome has none."),
         probability_sum_valid: Type.Unsafe<boolean | null>({
           type: ["boolean", "null"],
           description:

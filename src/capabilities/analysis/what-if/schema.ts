@@ -1,22 +1,23 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
-import { nullableNumber, nullableProbability, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
+import {
+  marketNames,
+  nullableDifference,
+  nullableProbability,
+  oneOf,
+  probability,
+  timestamp,
+} from "../../../http/schema-types.ts";
 import { DEPENDENCES } from "./model.ts";
 
 const TEXT_LENGTH_MAX = 500;
 
-const similarity = Type.Number({
-  minimum: 0,
-  maximum: 1,
-  description: "How well the market answers the text. 1 if it asks for the same and nothing else.",
-});
+const similarity = probability("How well the market answers the text. 1 if it asks for the same and nothing else.");
 
 const sideSchema = (venues: readonly string[], name: string) =>
   Type.Object(
     {
-      platform: oneOf(venues, { description: "Venue." }),
-      market_id: Type.String({ description: "Market ticker or id at the venue." }),
-      title: Type.String({ description: "Market question." }),
+      ...marketNames(venues),
       yes_price: probability("Price of YES."),
       probability: probability("Probability that the answer starts from."),
       probability_source: oneOf(["model", "price"], {
@@ -64,12 +65,9 @@ export function createWhatIfSchemas(venues: readonly string[]) {
           description:
             "How the market depends on the hypothesis: `same` or `opposite` answer, `exclusive` (at most one is YES), `implies` (the hypothesis implies it), `implied` (it implies the hypothesis), `correlation` (from the price moves of 30 days), or `unknown`.",
         }),
-        correlation: nullableNumber({
-          minimum: -1,
-          maximum: 1,
-          description:
-            "Correlation of the changes of both log-odds over 30 days, at the shortest horizon from an hour to a day at which it is stable. Null if it was not needed or is unknown.",
-        }),
+        correlation: nullableDifference(
+          "Correlation of the changes of both log-odds over 30 days, at the shortest horizon from an hour to a day at which it is stable. Null if it was not needed or is unknown.",
+        ),
         data_points: Type.Unsafe<number | null>({
           type: ["integer", "null"],
           minimum: 0,
@@ -85,11 +83,9 @@ export function createWhatIfSchemas(venues: readonly string[]) {
         scenario_probability: nullableProbability(
           "Probability of the market in the scenario, as `probability_if_true`.",
         ),
-        delta: nullableNumber({
-          minimum: -1,
-          maximum: 1,
-          description: "`scenario_probability` - `base_probability`. Null if `scenario_probability` is null.",
-        }),
+        delta: nullableDifference(
+          "`scenario_probability` - `base_probability`. Null if `scenario_probability` is null.",
+        ),
         rationale: Type.String({ description: "Explains the result with the figures of this response." }),
         generated_at: timestamp("Time at which this response was generated."),
       },

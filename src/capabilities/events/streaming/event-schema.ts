@@ -2,6 +2,8 @@ import Type, { type TObject, type TProperties, type TSchema } from "typebox";
 import { EVENT_TYPES, type EventType } from "../../../event-log/index.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
+  count,
   nullableNumber,
   nullableOneOf,
   nullableProbability,
@@ -72,14 +74,14 @@ const PRICE_SHIFT = {
   old_yes: probability("YES price before the move."),
   new_yes: probability("YES price after the move."),
   change_pct: nullableNumber("Change of the YES price in percent of `old_yes`. Null if `old_yes` is 0."),
-  window_seconds: Type.Integer({ minimum: 0, description: "Seconds in which the price moved." }),
+  window_seconds: count("Seconds in which the price moved."),
   z_score: Type.Number({ description: "The move in standard deviations of the market's hourly moves." }),
 };
 
 const WHALE_ALERT = {
   side: nullableOneOf(["yes", "no"], "Side that was bought. Null if the venue does not report it."),
   price: probability("Price of that side, or of YES if the side is unknown."),
-  flow: Type.Number({ minimum: 0, description: "Amount in USD." }),
+  flow: amount("Amount in USD."),
   size_percentile: nullableNumber("Percentage of the market's trades of 7 days that are smaller, 0 to 100."),
   share_of_volume_24h: nullableProbability("`flow` as a share of the market's 24-hour volume before the trade."),
 };

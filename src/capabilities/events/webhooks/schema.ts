@@ -6,7 +6,7 @@ import {
 } from "../../../domain/webhook-limits.ts";
 import { EVENT_TYPES } from "../../../event-log/index.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
-import { nullableString, nullableTimestamp, oneOf, timestamp } from "../../../http/schema-types.ts";
+import { count, nullableString, nullableTimestamp, oneOf, timestamp } from "../../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../../http/validation/index.ts";
 
 const CURSOR_LENGTH_MAX = 2_048;
@@ -28,7 +28,7 @@ const webhookFields = {
     description:
       "Whether events are delivered. The service disables a webhook after a 410, and after five days of failures.",
   }),
-  failure_count: Type.Integer({ minimum: 0, description: "Failed attempts since the last successful one." }),
+  failure_count: count("Failed attempts since the last successful one."),
   created_at: timestamp("When the webhook was registered."),
 };
 const responseFields = {
@@ -123,10 +123,7 @@ export const WebhookDelivery = Type.Object(
     first_attempt_at: timestamp("When the first attempt began."),
     last_attempt_at: timestamp("When the last attempt began. The fields below describe it."),
     ...responseFields,
-    latency_ms: Type.Integer({
-      minimum: 0,
-      description: "Duration of the request in milliseconds, without the wait for its turn.",
-    }),
+    latency_ms: count("Duration of the request in milliseconds, without the wait for its turn."),
     next_attempt_at: nullableTimestamp("Earliest time of the next attempt. Null if there is none."),
   },
   { [SCHEMA_NAME]: "WebhookDelivery" },

@@ -1,6 +1,11 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
+  count,
+  difference,
+  marketNames,
+  nullableAmount,
   nullableNumber,
   nullableString,
   nullableTimestamp,
@@ -73,11 +78,8 @@ const TakerFeeSchema = Type.Object(
 const Level = Type.Object(
   {
     price: probability("Price of the contract to buy. For NO: 1 minus the YES bid."),
-    size: nullableNumber({
-      minimum: 0,
-      description: "Contracts offered. Null if the venue does not publish the size.",
-    }),
-    contracts: Type.Number({ minimum: 0, description: "Contracts bought at this price." }),
+    size: nullableAmount("Contracts offered. Null if the venue does not publish the size."),
+    contracts: amount("Contracts bought at this price."),
   },
   { [SCHEMA_NAME]: "ArbitrageLevel" },
 );
@@ -85,9 +87,7 @@ const Level = Type.Object(
 const Leg = (trading: readonly string[]) =>
   Type.Object(
     {
-      platform: oneOf(trading, { description: "Venue." }),
-      market_id: Type.String({ description: "Market ticker or id at the venue." }),
-      title: Type.String({ description: "Market question." }),
+      ...marketNames(trading),
       url: nullableString("URL of the market at the venue. Null if the venue publishes none."),
       side: oneOf(["yes", "no"], "The contract to buy."),
       book: oneOf(
@@ -96,10 +96,10 @@ const Leg = (trading: readonly string[]) =>
       ),
       book_at: timestamp("Time at which the venue last confirmed the book."),
       taker_fee: TakerFeeSchema,
-      contracts: nullableNumber({ minimum: 0, description: "Contracts to buy. Null if a size is unknown." }),
+      contracts: nullableAmount("Contracts to buy. Null if a size is unknown."),
       average_price: nullableNumber({ minimum: 0, maximum: 1, description: "Mean price of these contracts." }),
-      cost_usd: nullableNumber({ minimum: 0, description: "Price of these contracts, without the fee." }),
-      fee_usd: nullableNumber({ minimum: 0, description: "Taker fee of the order." }),
+      cost_usd: nullableAmount("Price of these contracts, without the fee."),
+      fee_usd: nullableAmount("Taker fee of the order."),
       levels: Type.Array(Level, {
         description: "The offers that are used, best first, and the first one that is not used.",
       }),
@@ -108,12 +108,10 @@ const Leg = (trading: readonly string[]) =>
   );
 
 const spreadFields = {
-  spread: Type.Number({
-    minimum: 0,
-    description:
-      "Difference of the two YES prices. For another `kind` than `cross_venue`: `payout` minus the best prices of the legs.",
-  }),
-  spread_pct: Type.Number({ minimum: 0, description: "`spread` as a percentage." }),
+  spread: amount(
+    "Difference of the two YES prices. For another `kind` than `cross_venue`: `payout` minus the best prices of the legs.",
+  ),
+  spread_pct: amount("`spread` as a percentage."),
 };
 
 const scoreField = score(
@@ -137,17 +135,13 @@ const figureFields = (trading: readonly string[]) => ({
     }),
   ),
   executable_size_usd: Type.Optional(
-    nullableNumber({
-      minimum: 0,
-      description:
-        "Capital in USD, including fees, that the offers of all legs can take while one more contract is profitable. Null if the venue does not publish a size.",
-    }),
+    nullableAmount(
+      "Capital in USD, including fees, that the offers of all legs can take while one more contract is profitable. Null if the venue does not publish a size.",
+    ),
   ),
-  executable_profit_usd: Type.Optional(
-    nullableNumber({ minimum: 0, description: "Profit of `executable_size_usd` in USD after all fees." }),
-  ),
+  executable_profit_usd: Type.Optional(nullableAmount("Profit of `executable_size_usd` in USD after all fees.")),
   days_to_resolution: Type.Optional(
-    nullableNumber({ minimum: 0, description: "Days until the later settlement of the legs. Null if one is unknown." }),
+    nullableAmount("Days until the later settlement of the legs. Null if one is unknown."),
   ),
   annualized_return: Type.Optional(
     nullableNumber({
@@ -169,8 +163,8 @@ const VenueStateSchema = Type.Object(
       "State of the venue's data. Markets of a venue that is `down` are not a leg.",
     ),
     last_success_at: nullableTimestamp("Time of the last usable response of the venue. Null before the first."),
-    books_refreshed: Type.Optional(Type.Integer({ minimum: 0, description: "Order books that the scan read." })),
-    books_failed: Type.Optional(Type.Integer({ minimum: 0, description: "Order books that the scan could not read." })),
+    books_refreshed: Type.Optional(count("Order books that the scan read.")),
+    books_failed: Type.Optional(count("Order books that the scan could not read.")),
   },
   { [SCHEMA_NAME]: "ArbitrageVenue" },
 );
@@ -223,7 +217,7 @@ function listSchema(trading: readonly string[]) {
   return Type.Unsafe<ReturnType<typeof presentCrossVenueList> | ReturnType<typeof presentSetList>>(
     Type.Object(
       {
-        count: Type.Integer({ minimum: 0, description: "Number of opportunities in this response." }),
+        count: count("Number of opportunities in this response."),
         opportunities: Type.Array(Opportunity),
         venues: Type.Object(Object.fromEntries(trading.map((venue) => [venue, VenueStateSchema]))),
         scanned_at: timestamp("Time at which the figures were computed."),
@@ -242,13 +236,7 @@ const liveQuery = (trading: readonly string[]) => ({
       description: "Smallest `spread`.",
     }),
   ),
-  min_net_spread: Type.Optional(
-    Type.Number({
-      minimum: -1,
-      maximum: 1,
-      description: "Smallest `net_spread`. 0 leaves out what has no profit after fees.",
-    }),
-  ),
+  min_net_spread: Type.Optional(difference("Smallest `net_spread`. 0 leaves out what has no profit after fees.")),
   platform: Type.Optional(
     emptyIsAbsent(oneOf(trading, { description: "Only return opportunities with a market of this venue." })),
   ),

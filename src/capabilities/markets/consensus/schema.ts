@@ -1,18 +1,20 @@
 import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
   count,
   createIdempotencyHeaders,
   createMarketPath,
+  nullableDifference,
   nullableProbability,
   nullableTimestamp,
   oneOf,
+  probability,
+  timestamp,
 } from "../../../http/schema-types.ts";
 import { CONSENSUS_PERIODS, DIVERGENCE_SIGNALS, SIZE_USD_MAX, SIZE_USD_MIN } from "./model.ts";
 
 const CLIENT_REF_LENGTH_MAX = 64;
-
-const volume = (description: string) => Type.Number({ minimum: 0, description });
 
 export type ConsensusResponse = Static<ReturnType<typeof createConsensusSchemas>["Consensus"]>;
 
@@ -43,24 +45,16 @@ export function createConsensusSchemas(venues: readonly string[]) {
           "Our estimate of the probability of YES at the current price. Null without an analysis, or if it has expired.",
         ),
         model_probability_at: nullableTimestamp("Time of `model_probability`. Null without one."),
-        divergence: Type.Unsafe<number | null>({
-          type: ["number", "null"],
-          minimum: -1,
-          maximum: 1,
-          description: "`consensus_probability` minus `model_probability`. Null if either is.",
-        }),
+        divergence: nullableDifference("`consensus_probability` minus `model_probability`. Null if either is."),
         divergence_signal: oneOf(DIVERGENCE_SIGNALS, {
           description:
             "By the absolute divergence: below 0.03 `crowd_agrees`, below 0.08 `neutral`, below 0.20 `crowd_disagrees`, else `strong_divergence`. `insufficient_data` with fewer than 5 trades or 3 agents, or without a divergence.",
         }),
-        yes_volume_usd: volume("USD of the trades that bought YES, rounded to cents."),
-        no_volume_usd: volume("USD of the trades that bought NO, rounded to cents."),
+        yes_volume_usd: amount("USD of the trades that bought YES, rounded to cents."),
+        no_volume_usd: amount("USD of the trades that bought NO, rounded to cents."),
         yes_trade_count: count("Number of trades that bought YES."),
         no_trade_count: count("Number of trades that bought NO."),
-        generated_at: Type.String({
-          format: "date-time",
-          description: "Time at which this response was generated.",
-        }),
+        generated_at: timestamp("Time at which this response was generated."),
       },
       { [SCHEMA_NAME]: "Consensus" },
     ),
@@ -69,7 +63,7 @@ export function createConsensusSchemas(venues: readonly string[]) {
       market_id: Type.String({ minLength: 1, maxLength: 512, description: "Market ticker or id at the venue." }),
       platform,
       side: oneOf(["yes", "no"], { description: "The side that you bought. Selling YES counts as buying NO." }),
-      price: Type.Number({ minimum: 0, maximum: 1, description: "Price paid per contract of that side." }),
+      price: probability("Price paid per contract of that side."),
       size_usd: Type.Number({ minimum: SIZE_USD_MIN, maximum: SIZE_USD_MAX, description: "USD paid." }),
       client_ref: Type.Optional(
         Type.String({

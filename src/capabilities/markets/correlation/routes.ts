@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { METERING } from "../../../domain/metering.ts";
 import { sendJsonPieces } from "../../../http/response/pieces.ts";
 import { defineRoute } from "../../../http/route.ts";
+import { eventPath } from "../../../http/schema-types.ts";
 import type { CorrelationPeriod } from "./model.ts";
 import { createCorrelationSchemas } from "./schema.ts";
 import type { CorrelationService, PairChoice } from "./service.ts";
@@ -49,7 +50,7 @@ export function correlationRoutes(app: FastifyInstance, service: CorrelationServ
     summary: "Correlate the markets of an event",
     description: `Compares how the prices of an event's markets move. An event with one market has no pairs. Of more than 500 markets, those with the largest 24-hour volume are compared. ${LARGE_RESPONSES}`,
     operationId: "get_event_correlation",
-    params: schemas.slugPath,
+    params: eventPath,
     query: schemas.query,
     responses: { 200: schemas.Correlation },
     errors: ["event_not_found", "store_unavailable", "overloaded"],

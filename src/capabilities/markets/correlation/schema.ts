@@ -1,6 +1,6 @@
 import Type from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
-import { oneOf } from "../../../http/schema-types.ts";
+import { count, nullableDifference, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
 import type { CorrelationRelationship } from "../../../quant/correlation.ts";
 import { CORRELATED_MARKETS_MAX, CORRELATED_MARKETS_MIN, CORRELATION_PERIODS } from "./model.ts";
 
@@ -21,13 +21,7 @@ const PAIRS_MAX = (CORRELATED_MARKETS_MAX * (CORRELATED_MARKETS_MAX - 1)) / 2;
 
 const pairChoice = {
   period,
-  min_correlation: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: "Returns only pairs whose coefficient has at least this absolute value.",
-    }),
-  ),
+  min_correlation: Type.Optional(probability("Returns only pairs whose coefficient has at least this absolute value.")),
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: PAIRS_MAX, description: "Returns at most this many pairs, strongest first." }),
   ),
@@ -46,11 +40,6 @@ export function createCorrelationSchemas(venues: readonly string[]) {
       ...pairChoice,
       platform: Type.Optional(oneOf(venues, { description: "Venue of the ids that do not name one." })),
     }),
-    slugPath: Type.Object({
-      slug: Type.String({
-        description: "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.",
-      }),
-    }),
     query: Type.Object(pairChoice),
     Correlation: Type.Object(
       {
@@ -66,17 +55,10 @@ export function createCorrelationSchemas(venues: readonly string[]) {
             {
               market_a: Type.String(),
               market_b: Type.String(),
-              correlation: Type.Unsafe<number | null>({
-                type: ["number", "null"],
-                minimum: -1,
-                maximum: 1,
-                description:
-                  "For markets that are matched as the same question (`basis` is `logic`): the confidence of the match, negative for opposite questions. Else the Pearson coefficient of the changes of both markets' log-odds over `horizon_seconds`. Null exactly if the data is insufficient: fewer than 30 steps, of 15 minutes over 48 hours, else of an hour, in which both prices changed.",
-              }),
-              data_points: Type.Integer({
-                minimum: 0,
-                description: "Number of steps in which both prices were known.",
-              }),
+              correlation: nullableDifference(
+                "For markets that are matched as the same question (`basis` is `logic`): the confidence of the match, negative for opposite questions. Else the Pearson coefficient of the changes of both markets' log-odds over `horizon_seconds`. Null exactly if the data is insufficient: fewer than 30 steps, of 15 minutes over 48 hours, else of an hour, in which both prices changed.",
+              ),
+              data_points: count("Number of steps in which both prices were known."),
               relationship: oneOf(RELATIONSHIPS, {
                 description:
                   "At least 0.7 `strong_positive`, at least 0.3 `positive`, above -0.3 `neutral`, above -0.7 `negative`, else `strong_negative`.",
@@ -106,10 +88,7 @@ export function createCorrelationSchemas(venues: readonly string[]) {
           description:
             "A sentence for each pair with a correlation of at least 0.7, and for each pair of markets that ask the same or opposite questions.",
         }),
-        generated_at: Type.String({
-          format: "date-time",
-          description: "Time at which this response was generated.",
-        }),
+        generated_at: timestamp("Time at which this response was generated."),
       },
       { [SCHEMA_NAME]: "Correlation" },
     ),

@@ -1,7 +1,9 @@
 import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  count,
   createMarketPath,
+  nullableAmount,
   nullableNumber,
   nullableObject,
   nullableOneOf,
@@ -20,21 +22,13 @@ const SIDE_FIELDS = {
   limit_price: nullableProbability(
     "Price of a limit order that does not take, on the venue's grid: the mid, moved by a quarter of the spread as `suggested_limit_price` is. A purchase is rounded down, a sale up.",
   ),
-  contracts: nullableNumber({
-    minimum: 0,
-    description:
-      "Contracts of a market order worth at most `reference_size_usd`, rounded down to the venue's contract step. This and the next fields are null if the book cannot fill it, or if it is below the venue's smallest order.",
-  }),
+  contracts: nullableAmount(
+    "Contracts of a market order worth at most `reference_size_usd`, rounded down to the venue's contract step. This and the next fields are null if the book cannot fill it, or if it is below the venue's smallest order.",
+  ),
   average_price: nullableProbability("Average price of the market order, without the fee."),
   worst_price: nullableProbability("Price of the last level that the market order uses."),
-  slippage_pct: nullableNumber({
-    minimum: 0,
-    description: "How much worse than the best price of the side `average_price` is, in percent.",
-  }),
-  fee_usd: nullableNumber({
-    minimum: 0,
-    description: "Taker fee of the market order, rounded as the venue rounds it. Null if the fee is unknown.",
-  }),
+  slippage_pct: nullableAmount("How much worse than the best price of the side `average_price` is, in percent."),
+  fee_usd: nullableAmount("Taker fee of the market order, rounded as the venue rounds it. Null if the fee is unknown."),
 };
 /** A limit order and a market order for one side. */
 export type SideGuidance = Static<Type.TObject<typeof SIDE_FIELDS>>;
@@ -50,11 +44,10 @@ const guidanceSchema = (all: readonly string[]) =>
       title: Type.String({ description: "Market question." }),
       current_bid: nullableProbability("Best YES bid of the order book. Null without one."),
       current_ask: nullableProbability("Best YES ask of the order book. Null without one."),
-      current_spread: nullableNumber({ minimum: 0, description: "`current_ask` minus `current_bid`." }),
-      avg_spread_48h: nullableNumber({
-        minimum: 0,
-        description: "Time-weighted mean spread of the last 48 hours. Null if no quotes with both sides are stored.",
-      }),
+      current_spread: nullableAmount("`current_ask` minus `current_bid`."),
+      avg_spread_48h: nullableAmount(
+        "Time-weighted mean spread of the last 48 hours. Null if no quotes with both sides are stored.",
+      ),
       spread_percentile: nullableNumber({
         minimum: 0,
         maximum: 100,
@@ -71,11 +64,9 @@ const guidanceSchema = (all: readonly string[]) =>
         description:
           "50 × (1 - min(spread, 0.10) / 0.10) + 50 × min(1, log10(1 + 24-hour volume in USD) / 6). Null if the spread or the volume is unknown.",
       }),
-      estimated_slippage_pct: nullableNumber({
-        minimum: 0,
-        description:
-          "How much worse than the best price the mean price of a market order of `reference_size_usd` is, in percent: the larger one of buying YES and buying NO. Half of the spread and fees are not included. Null if the book cannot fill both orders.",
-      }),
+      estimated_slippage_pct: nullableAmount(
+        "How much worse than the best price the mean price of a market order of `reference_size_usd` is, in percent: the larger one of buying YES and buying NO. Half of the spread and fees are not included. Null if the book cannot fill both orders.",
+      ),
       recommendation: oneOf(RECOMMENDATIONS, {
         description:
           "`WAIT` if the market accepts no orders, its book lacks a side, or its spread is unusually wide (percentile of at least 90, and at least 1.5 times the mean of 48 hours). `MARKET_ORDER` if the spread is at most 0.01 or one tick, and the slippage at most 1%. Otherwise `LIMIT_ORDER`.",
@@ -91,8 +82,8 @@ const guidanceSchema = (all: readonly string[]) =>
       upcoming_event: nullableString({
         description: "The next date that may affect the spread. Null if none is known.",
       }),
-      hours_to_event: nullableNumber({ minimum: 0, description: "Hours until `upcoming_event`." }),
-      tick_count: Type.Integer({ minimum: 0, description: "Stored quotes of the last 48 hours." }),
+      hours_to_event: nullableAmount("Hours until `upcoming_event`."),
+      tick_count: count("Stored quotes of the last 48 hours."),
       reference_size_usd: Type.Number({
         minimum: 1,
         description: "Order size in USD of `estimated_slippage_pct`.",

@@ -3,6 +3,7 @@ import { EVENT_STATUSES } from "../../../board/index.ts";
 import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../../http/pagination.ts";
 import { sendPreserialised } from "../../../http/response/preserialised.ts";
 import { defineRoute } from "../../../http/route.ts";
+import { eventPath } from "../../../http/schema-types.ts";
 import { presentEvent, presentEventSummary } from "./events.ts";
 import { encodeMarket, joinJsonArray } from "./present.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
@@ -98,7 +99,7 @@ function getEventRoute(app: FastifyInstance, { service, schemas }: RouteContext)
     url: "/v1/events/:slug",
     summary: "Retrieve an event",
     operationId: "get_event",
-    params: schemas.slugPath,
+    params: eventPath,
     query: schemas.eventQuery,
     responses: { 200: schemas.EventDetail },
     errors: ["event_not_found"],
@@ -115,7 +116,7 @@ function listEventMarketsRoute(app: FastifyInstance, { service, schemas }: Route
     url: "/v1/events/:slug/markets",
     summary: "List the markets of an event",
     operationId: "list_event_markets",
-    params: schemas.slugPath,
+    params: eventPath,
     responses: { 200: schemas.MarketList },
     errors: ["event_not_found"],
     handler({ params, reply }) {

@@ -1,12 +1,11 @@
 import Type from "typebox";
 import { CATEGORIES } from "../../../domain/category.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
-import { nullableNumber, nullableOneOf, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
+import { amount, nullableNumber, nullableOneOf, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
 import { emptyIsAbsent } from "../../../http/validation/index.ts";
 import { CANDLE_INTERVALS_MS, type CandleInterval } from "./time-range.ts";
 
-export const usd = (description: string) =>
-  Type.Number({ minimum: 0, description: `${description} Rounded to cents.` });
+export const usd = (description: string) => amount(`${description} Rounded to cents.`);
 export const limitSchema = (maximum: number, fallback: number) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, default: fallback }));
 export const cursorSchema = Type.Optional(

@@ -3,11 +3,16 @@ import { EVENT_STATUSES, SORT_KEYS } from "../../../board/index.ts";
 import type { LeftOutReason } from "../../../domain/event-children.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
   count,
   createMarketPath,
+  difference,
+  EVENT_SLUG,
+  marketNames,
   nullableNumber,
   nullableOneOf,
   nullableString,
+  nullableTimestamp,
   oneOf,
   probability,
   timestamp,
@@ -31,7 +36,6 @@ export type { VenueIds } from "../../../http/schema-types.ts";
 export type { Period } from "./market-data-schema.ts";
 
 export const STATUS_FILTERS = ["active", "closed", "determined", "finalized", "all"] as const;
-const EVENT_SLUG = "Event slug: the venue and the venue's event id, as `{platform}:{event_id}`.";
 
 const EventChildren = Type.Object({
   total: count("Markets that the venue lists for the event."),
@@ -80,12 +84,10 @@ const categoryFilter = Type.Optional(
   ),
 );
 
-const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<typeof historySchema>) =>
+const marketSchema = (all: readonly string[], history: ReturnType<typeof historySchema>) =>
   Type.Object(
     {
-      platform,
-      market_id: Type.String({ description: "Market ticker or id at the venue." }),
-      title: Type.String({ description: "Market question." }),
+      ...marketNames(all),
       yes_price: probability(
         "Price of a YES contract: the mid price if the bid-ask spread is at most 0.10, otherwise the last trade price, moved into the bid and ask that exist, otherwise the venue's indicative price of a market without quotes.",
       ),
@@ -103,13 +105,7 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
       bid: Type.Optional(probability("Best YES bid.")),
       ask: Type.Optional(probability("Best YES ask.")),
       last_price: Type.Optional(probability("Price of the last trade.")),
-      price_change_24h: Type.Optional(
-        Type.Number({
-          minimum: -1,
-          maximum: 1,
-          description: "Difference between the current price and the price 24 hours ago.",
-        }),
-      ),
+      price_change_24h: Type.Optional(difference("Difference between the current price and the price 24 hours ago.")),
       volume_24h: Type.Optional(
         usd("USD traded in the last 24 hours, as reported by the venue or computed from its trades."),
       ),
@@ -154,11 +150,7 @@ const marketSchema = (platform: ReturnType<typeof oneOf>, history: ReturnType<ty
         ),
       ),
       resolved_at: Type.Optional(
-        Type.Unsafe<string | null>({
-          type: ["string", "null"],
-          format: "date-time",
-          description: "Time at which a `finalized` market was settled. Null if the venue does not report it.",
-        }),
+        nullableTimestamp("Time at which a `finalized` market was settled. Null if the venue does not report it."),
       ),
       model_probability: Type.Optional(
         probability(
@@ -272,7 +264,6 @@ const listQuery = (trading: readonly string[]) =>
 
 /** Request schemas that do not depend on the configured venues. */
 const REQUEST_SCHEMAS = {
-  slugPath: Type.Object({ slug: Type.String({ description: EVENT_SLUG }) }),
   marketQuery: Type.Object({
     expand: Type.Optional(
       commaList(["history", "analysis", "rules"], {
@@ -301,7 +292,7 @@ const REQUEST_SCHEMAS = {
 export function createMarketSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(all, { description: "Venue." });
   const History = historySchema(platform);
-  const Market = marketSchema(platform, History);
+  const Market = marketSchema(all, History);
   const eventSummary = eventSummaryFields(platform);
   return {
     ...REQUEST_SCHEMAS,
@@ -348,11 +339,7 @@ export function createMarketSchemas({ trading, all }: VenueIds) {
       featured: Type.Optional(Type.Boolean({ description: "If true, only return events that the venue features." })),
       status: Type.Optional(oneOf([...EVENT_STATUSES, "all"], { default: "open" })),
       min_volume: Type.Optional(
-        Type.Number({
-          minimum: 0,
-          description:
-            "Only return events with at least this 24-hour volume in USD. Excludes events of unknown volume.",
-        }),
+        amount("Only return events with at least this 24-hour volume in USD. Excludes events of unknown volume."),
       ),
       min_markets: Type.Optional(
         Type.Integer({

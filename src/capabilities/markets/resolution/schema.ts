@@ -7,17 +7,16 @@ import {
   nullableString,
   nullableTimestamp,
   oneOf,
+  timestamp,
   type VenueIds,
 } from "../../../http/schema-types.ts";
 import { KEY_DATE_IMPACTS, RESOLUTION_MECHANISMS } from "./model.ts";
 
 const KeyDate = Type.Object(
   {
-    date: Type.String({
-      format: "date-time",
-      description:
-        "For a date without a time of day: a deadline or the end of a period is 23:59, any other date 00:00, in the time zone that the text names, otherwise UTC.",
-    }),
+    date: timestamp(
+      "For a date without a time of day: a deadline or the end of a period is 23:59, any other date 00:00, in the time zone that the text names, otherwise UTC.",
+    ),
     label: Type.String({
       description:
         'What the date is. If there are several at one instant, the others are in parentheses, as in "Date in the rules (trading closes)", and the highest impact counts. Contains "(expected)" if the date is computed by a rule that is only near the published dates of past years.',
@@ -77,7 +76,7 @@ export function createResolutionSchemas(venues: VenueIds) {
         recurring_schedule: nullableString(
           'Name of the recurring schedule that the market is about, such as "FOMC meeting" or "Consumer Price Index". Null if there is none.',
         ),
-        generated_at: Type.String({ format: "date-time", description: "Time at which this response was generated." }),
+        generated_at: timestamp("Time at which this response was generated."),
       },
       { [SCHEMA_NAME]: "Resolution" },
     ),

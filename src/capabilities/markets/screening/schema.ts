@@ -1,12 +1,16 @@
 import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  marketNames,
+  nullableAmount,
+  nullableDifference,
   nullableNumber,
   nullableOneOf,
   nullableProbability,
   nullableString,
   nullableTimestamp,
   oneOf,
+  probability,
   timestamp,
   type VenueIds,
 } from "../../../http/schema-types.ts";
@@ -78,21 +82,12 @@ const screenBody = (trading: readonly string[]) =>
 const screenedMarket = (all: readonly string[]) =>
   Type.Object(
     {
-      platform: oneOf(all, { description: "Venue." }),
-      market_id: Type.String({ description: "Market ticker or id at the venue." }),
-      title: Type.String({ description: "Market question." }),
-      yes_price: Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description: "Price of a YES contract, defined as in the Market object.",
-      }),
-      volume_24h: nullableNumber({ minimum: 0, description: "USD traded in the last 24 hours." }),
-      score: Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description:
-          "Weighted sum: 0.25 × volume + 0.15 × liquidity + 0.25 × spread + 0.20 × time + 0.15 × movement. Volume and liquidity: min(1, log10(1 + USD) / 6). Spread: 1 - min(spread, 0.10) / 0.10. Time: min(1, hours) × 720 / (720 + hours) until the resolution. Movement: min(1, |price change in 24 hours| / 0.10). An unknown figure adds 0.",
-      }),
+      ...marketNames(all),
+      yes_price: probability("Price of a YES contract, defined as in the Market object."),
+      volume_24h: nullableAmount("USD traded in the last 24 hours."),
+      score: probability(
+        "Weighted sum: 0.25 × volume + 0.15 × liquidity + 0.25 × spread + 0.20 × time + 0.15 × movement. Volume and liquidity: min(1, log10(1 + USD) / 6). Spread: 1 - min(spread, 0.10) / 0.10. Time: min(1, hours) × 720 / (720 + hours) until the resolution. Movement: min(1, |price change in 24 hours| / 0.10). An unknown figure adds 0.",
+      ),
       category: nullableString({ description: "Category of the market or, if it has none, of its event." }),
       trend: nullableOneOf(
         SCREEN_TRENDS,
@@ -102,23 +97,16 @@ const screenedMarket = (all: readonly string[]) =>
         type: ["boolean", "null"],
         description: `Whether the volume of the last full hour is at least ${SPIKE_USD_MIN} USD and ${SPIKE_RATIO_MIN} times the mean hourly volume of the last 24 hours. Null if it is unknown.`,
       }),
-      hours_to_resolution: nullableNumber({
-        minimum: 0,
-        description:
-          "Hours until the expected resolution, or until trading closes if the venue publishes no resolution time. 0 if that time has passed.",
-      }),
+      hours_to_resolution: nullableAmount(
+        "Hours until the expected resolution, or until trading closes if the venue publishes no resolution time. 0 if that time has passed.",
+      ),
       bid_ask_spread: nullableNumber({ minimum: 0, maximum: 1, description: "Best ask minus best bid." }),
-      price_velocity_1h: nullableNumber({
-        minimum: -1,
-        maximum: 1,
-        description:
-          "Current price minus the last stored price at or before an hour ago. Null if none is stored, or if the market is not among the 50,000 most traded ones.",
-      }),
-      cached_edge: nullableNumber({
-        minimum: -1,
-        maximum: 1,
-        description: "`model_probability` minus `yes_price`. Null without an analysis, or if it has expired.",
-      }),
+      price_velocity_1h: nullableDifference(
+        "Current price minus the last stored price at or before an hour ago. Null if none is stored, or if the market is not among the 50,000 most traded ones.",
+      ),
+      cached_edge: nullableDifference(
+        "`model_probability` minus `yes_price`. Null without an analysis, or if it has expired.",
+      ),
       model_probability: nullableProbability(
         "Our estimate of the probability of YES at `yes_price`. Null without an analysis, or if it has expired.",
       ),

@@ -1,6 +1,10 @@
 import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
+  difference,
+  marketNames,
+  nullableDifference,
   nullableNumber,
   nullableObject,
   nullableOneOf,
@@ -40,21 +44,17 @@ const positionSchema = (trading: readonly string[]) =>
     }),
   });
 
-function createAdviceSchema(platform: ReturnType<typeof oneOf>) {
-  const marketId = Type.String({ description: "Market ticker or id at the venue." });
-  const title = Type.String({ description: "Market question." });
+function createAdviceSchema(all: readonly string[]) {
   const holding = Type.Object(
     {
-      platform,
-      market_id: marketId,
-      title,
+      ...marketNames(all),
       side: oneOf(SIDES, { description: "The side that you hold." }),
-      contracts: Type.Number({ minimum: 0, description: "Contracts held: `size_usd` divided by `entry_price`." }),
+      contracts: amount("Contracts held: `size_usd` divided by `entry_price`."),
       action: oneOf(POSITION_ACTIONS, {
         description:
           "`close` and `reduce`: sell `action_contracts`. `hedge`: buy `action_contracts` of `hedge`. `keep`: no change is worth its cost, or nothing is known that speaks for one; `reason` says which.",
       }),
-      action_contracts: Type.Number({ minimum: 0, description: "Contracts to sell or to buy. 0 with `keep`." }),
+      action_contracts: amount("Contracts to sell or to buy. 0 with `keep`."),
       reason: Type.String({ description: "Why this action." }),
       model_probability: nullableProbability("Our current estimate of the probability of YES. Null if there is none."),
       mark_price: nullableProbability("Current price of the side; of a settled market, what it pays. Null if unknown."),
@@ -66,12 +66,12 @@ function createAdviceSchema(platform: ReturnType<typeof oneOf>) {
       exit: nullableObject(
         "The sale of `action_contracts`; with `keep` and `hedge` that of all contracts, as far as bids are known. Null if no current bid or no selling fee is known.",
         {
-          contracts: Type.Number({ minimum: 0, description: "Contracts sold." }),
+          contracts: amount("Contracts sold."),
           average_price: probability("Average price without the fee."),
           limit_price: nullableProbability(
             "Price of a limit order that makes this sale, on the market's price grid. Null if the grid has no such price.",
           ),
-          fee_usd: Type.Number({ minimum: 0, description: "Taker fee of the order." }),
+          fee_usd: amount("Taker fee of the order."),
           proceeds_usd: Type.Number({ description: "What the sale pays after the fee." }),
           cost_usd: nullableNumber(
             "Cost of the sale, from spread, depth and fee: `contracts` times `mark_price`, minus `proceeds_usd`.",
@@ -79,14 +79,12 @@ function createAdviceSchema(platform: ReturnType<typeof oneOf>) {
         },
       ),
       hedge: nullableObject("The opposite of the position in another market, with the action `hedge`; else null.", {
-        platform,
-        market_id: marketId,
-        title,
+        ...marketNames(all),
         side: oneOf(SIDES, { description: "Side to buy." }),
-        contracts: Type.Number({ minimum: 0, description: "Contracts to buy: a possible order in that market." }),
+        contracts: amount("Contracts to buy: a possible order in that market."),
         limit_price: probability("Price of a limit order that buys them, on that market's price grid."),
         average_cost: probability("Price and fee of a contract."),
-        cost_usd: Type.Number({ minimum: 0, description: "`contracts` times `average_cost`." }),
+        cost_usd: amount("`contracts` times `average_cost`."),
       }),
       price_source: nullableOneOf(
         BOOK_SOURCES,
@@ -109,7 +107,7 @@ export type PortfolioAdvice = Static<ReturnType<typeof createAdviceSchema>>;
 
 /** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
-  const platform = oneOf(all, { description: "Venue." });
+  const market = marketNames(all);
   return {
     query: Type.Object({ wait: waitOption }),
     body: Type.Object({
@@ -124,12 +122,10 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
       ...sizingFields,
     }),
     AnalysisStatus: analysisStatusSchema,
-    PortfolioAdvice: createAdviceSchema(platform),
+    PortfolioAdvice: createAdviceSchema(all),
     PortfolioSignal: Type.Object(
       {
-        platform,
-        market_id: Type.String({ description: "Market ticker or id at the venue." }),
-        title: Type.String({ description: "Market question." }),
+        ...market,
         recommendation: oneOf(RECOMMENDATIONS, {
           description:
             "What to buy. `NO_TRADE` if no trade is worth its costs, or the portfolio leaves no room for it.",
@@ -138,38 +134,26 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
         target_price: nullableProbability(
           "Highest price of the side to buy, on the market's tick, that leaves an edge of 0.01 after the taker fee. With `NO_TRADE` by the signal: the highest YES price at which buying YES has that edge. Null if no price has.",
         ),
-        edge: Type.Number({
-          minimum: -1,
-          maximum: 1,
-          description: "Estimated probability of YES minus the YES price.",
-        }),
+        edge: difference("Estimated probability of YES minus the YES price."),
         confidence: probability("Confidence of the analysis."),
         risk_rating: oneOf(RISK_LEVELS, { description: "Risk of acting on the estimate." }),
         base_size_pct: probability("Share of the bankroll to spend without the portfolio. 0 without a trade."),
         adjusted_size_pct: probability(
           "Share of the bankroll to spend beside the portfolio: where the expected growth of its wealth is largest, at most `max_position_pct` together with positions on the same or on excluded outcomes, and at most the cash left.",
         ),
-        adjusted_size_usd: Type.Number({ minimum: 0, description: "`adjusted_size_pct` of the bankroll." }),
-        adjusted_contracts: Type.Number({
-          minimum: 0,
-          description:
-            "Contracts that `adjusted_size_usd` buys, fee included, rounded down to the contract step of the venue. 0 without a trade.",
-        }),
+        adjusted_size_usd: amount("`adjusted_size_pct` of the bankroll."),
+        adjusted_contracts: amount(
+          "Contracts that `adjusted_size_usd` buys, fee included, rounded down to the contract step of the venue. 0 without a trade.",
+        ),
         portfolio_impact: Type.Object(
           {
-            max_correlation: nullableNumber({
-              minimum: -1,
-              maximum: 1,
-              description:
-                "Largest correlation of the payoff of the trade with that of a position. Null without a trade, and without positions in open markets.",
-            }),
+            max_correlation: nullableDifference(
+              "Largest correlation of the payoff of the trade with that of a position. Null without a trade, and without positions in open markets.",
+            ),
             correlated_with: nullableString("That position, as `platform/market_id`."),
-            concentration_delta: Type.Number({
-              minimum: -1,
-              maximum: 1,
-              description:
-                "Change of the Herfindahl index of the amounts at risk by event. Markets that ask the same or opposite questions count as one: positions on both answers cancel out, and their events are one event. The index of no stakes is 0.",
-            }),
+            concentration_delta: difference(
+              "Change of the Herfindahl index of the amounts at risk by event. Markets that ask the same or opposite questions count as one: positions on both answers cancel out, and their events are one event. The index of no stakes is 0.",
+            ),
             net_exposure_change: Type.Number({
               description: "`adjusted_size_usd`, negative if NO is bought.",
             }),
@@ -183,18 +167,16 @@ export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
         hedge_recommendations: Type.Array(
           Type.Object(
             {
-              market_id: Type.String({ description: "Market ticker or id at the venue." }),
-              platform,
-              title: Type.String({ description: "Market question." }),
+              market_id: market.market_id,
+              platform: market.platform,
+              title: market.title,
               side: oneOf(SIDES, { description: "Side to buy." }),
               limit_price: nullableProbability(
                 "Price of a limit order that buys at the best offer, on that market's price grid. Null if the grid has no such price.",
               ),
-              suggested_size_usd: Type.Number({
-                minimum: 0,
-                description:
-                  "Stake that makes the mean loss of the worst 5% of the outcomes smallest, at most what is offered at the best price.",
-              }),
+              suggested_size_usd: amount(
+                "Stake that makes the mean loss of the worst 5% of the outcomes smallest, at most what is offered at the best price.",
+              ),
               rationale: Type.String({ description: "What the hedge achieves." }),
             },
             { [SCHEMA_NAME]: "HedgeRecommendation" },

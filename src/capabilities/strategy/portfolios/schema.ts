@@ -2,6 +2,7 @@ import Type, { type Static } from "typebox";
 import { MARKET_STATUSES } from "../../../domain/market.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
   count,
   createIdempotencyHeaders,
   nullableNumber,
@@ -16,7 +17,6 @@ import { SIZE_USD_MAX, SIZE_USD_MIN } from "../../markets/consensus/index.ts";
 import { CLOSED_TRADES_MAX, PAPER_TRADES_MAX, PORTFOLIO_MODES, POSITIONS_MAX } from "./model.ts";
 
 const SIDES = ["yes", "no"] as const;
-const amount = (description: string) => Type.Number({ minimum: 0, description });
 const cents = (description: string) => Type.Number({ description: `USD, rounded to cents. ${description}` });
 const nullableCents = (description: string) => nullableNumber(`USD, rounded to cents. ${description}`);
 

@@ -3,7 +3,15 @@ import Type, { type Static } from "typebox";
 import { METERING } from "../../../domain/metering.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { nullableOneOf, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
+import {
+  amount,
+  difference,
+  marketNames,
+  nullableOneOf,
+  oneOf,
+  probability,
+  timestamp,
+} from "../../../http/schema-types.ts";
 import { REFERENCE_BANKROLL_USD, SIZE_CAPS } from "../../../trading/index.ts";
 import { FRESHNESS_LEVELS } from "../../analysis/analyses/index.ts";
 import { BOOK_SOURCES } from "./known-book.ts";
@@ -14,23 +22,18 @@ const EDGE_MIN_DEFAULT = 0.01;
 const bestSignalSchema = (venues: readonly string[]) =>
   Type.Object(
     {
-      platform: oneOf(venues, { description: "Venue." }),
-      market_id: Type.String({ description: "Market ticker or id at the venue." }),
-      title: Type.String({ description: "Market question." }),
+      ...marketNames(venues),
       recommendation: oneOf(["BUY_YES", "BUY_NO"], "What to buy."),
       target_price: probability("Highest price of the side to buy that leaves an edge of 0.01 after the taker fee."),
-      edge: Type.Number({ minimum: -1, maximum: 1, description: "`model_probability` minus `yes_price`." }),
+      edge: difference("`model_probability` minus `yes_price`."),
       executable_edge: Type.Number({ description: "Probability of the side minus `average_cost`." }),
       model_probability: probability("Our estimate of the probability of YES at `yes_price`."),
       model_probability_at: timestamp("Time of `model_probability` and `yes_price`."),
       yes_price: probability("Current price of YES."),
       confidence: probability("Confidence of the estimate."),
       size_pct: probability("Share of the bankroll to spend, as in `POST /v1/signals`."),
-      size_usd: Type.Number({
-        minimum: 0,
-        description: `What the order costs, fee included, for a bankroll of ${REFERENCE_BANKROLL_USD} USD.`,
-      }),
-      contracts: Type.Number({ minimum: 0, description: "Contracts of the order." }),
+      size_usd: amount(`What the order costs, fee included, for a bankroll of ${REFERENCE_BANKROLL_USD} USD.`),
+      contracts: amount("Contracts of the order."),
       average_cost: probability("`size_usd` divided by `contracts`."),
       capped_by: nullableOneOf(
         SIZE_CAPS,

@@ -1,6 +1,8 @@
 import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
+  amount,
+  difference,
   nullableNumber,
   nullableOneOf,
   nullableProbability,
@@ -90,12 +92,9 @@ export const waitOption = Type.Optional(
   }),
 );
 
-const similarity = Type.Number({
-  minimum: 0,
-  maximum: 1,
-  description:
-    "How well the market answers `market_query`; 1 if it asks for the same and nothing else. Under 0.5 if a word, month or number is missing in it.",
-});
+const similarity = probability(
+  "How well the market answers `market_query`; 1 if it asks for the same and nothing else. Under 0.5 if a word, month or number is missing in it.",
+);
 
 const ORDER_FIELDS = {
   contracts: Type.Number({ description: "Number of contracts." }),
@@ -139,11 +138,7 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
         target_price: nullableProbability(
           "Highest price of the side to buy, on the market's tick, that leaves an edge of 0.01 after the taker fee. With `NO_TRADE`: the highest YES price at which buying YES has that edge. Null if no price has.",
         ),
-        edge: Type.Number({
-          minimum: -1,
-          maximum: 1,
-          description: "`model_probability` minus `yes_price`. Positive: YES is too cheap.",
-        }),
+        edge: difference("`model_probability` minus `yes_price`. Positive: YES is too cheap."),
         model_probability: probability("Our estimate of the probability of YES at `yes_price`."),
         model_probability_at: timestamp("Time of `model_probability` and `yes_price`."),
         yes_price: probability("Current price of YES, from the order book with which the signal was decided."),
@@ -155,16 +150,12 @@ export function createSignalSchemas({ trading, all }: VenueIds) {
         size_pct: probability(
           "Share of the bankroll to spend: `kelly_fraction` of the Kelly fraction, reduced for the uncertainty of the estimate, at most `max_position_pct`, and at most what is offered at `target_price` or less. 0 without a trade.",
         ),
-        size_usd: Type.Number({
-          minimum: 0,
-          description:
-            "What the order costs, fee included: `size_pct` of the bankroll, rounded down to the contract step of the venue. 0 without a trade.",
-        }),
-        contracts: Type.Number({
-          minimum: 0,
-          description:
-            "Number of contracts: a multiple of the contract step and at least the smallest order of the venue. 0 without a trade.",
-        }),
+        size_usd: amount(
+          "What the order costs, fee included: `size_pct` of the bankroll, rounded down to the contract step of the venue. 0 without a trade.",
+        ),
+        contracts: amount(
+          "Number of contracts: a multiple of the contract step and at least the smallest order of the venue. 0 without a trade.",
+        ),
         average_cost: nullableProbability(
           "`size_usd` divided by `contracts`. The probability of the side minus it is `executable_edge`. Null without a trade.",
         ),

@@ -28,18 +28,12 @@ const SUMMARY_FIELDS = {
   resolved_trades: count("Trades whose market is settled. Refunded trades are among them."),
   open_trades: count("Trades whose market is not settled."),
   markets: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description:
-        "Different markets among the resolved trades, in mode `shadow`. Trades in one market win or lose together.",
-    }),
+    count("Different markets among the resolved trades, in mode `shadow`. Trades in one market win or lose together."),
   ),
   independent_questions: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      description:
-        "Independent questions among the resolved trades, in mode `shadow`. Markets of one event and markets that are matched at different venues count once.",
-    }),
+    count(
+      "Independent questions among the resolved trades, in mode `shadow`. Markets of one event and markets that are matched at different venues count once.",
+    ),
   ),
   questions_required: Type.Optional(
     Type.Integer({
