@@ -51,7 +51,7 @@ type Row = { readonly at: number; readonly market: StoredMarket } & (
   | { readonly kind: "status"; readonly change: StatusChange }
 );
 
-interface TickRow extends Record<string, unknown> {
+interface TickRow {
   readonly market_key: number;
   readonly at: Date;
   readonly bid: number | null;
@@ -60,7 +60,7 @@ interface TickRow extends Record<string, unknown> {
   readonly yes_price: number | null;
 }
 
-interface BarRow extends Record<string, unknown> {
+interface BarRow {
   readonly market_key: number;
   readonly at: Date;
   readonly yes_close: number | null;
@@ -157,7 +157,7 @@ async function readMarkets(database: Database, since: number): Promise<Map<numbe
   }
 }
 
-interface ChangeRow extends Record<string, unknown> {
+interface ChangeRow {
   readonly market_key: number;
   readonly changed_at: Date;
   readonly from_status: MarketStatus | null;

@@ -92,7 +92,7 @@ export function createLeaseStore(database: Database) {
 
     /** Returns the leases with these names, and all live candidates. */
     async view(names: readonly string[]) {
-      const leases = await database.query<Pick<LeaseRow, keyof LeaseRow>>(
+      const leases = await database.query<LeaseRow>(
         `select name, holder, fence, expires_at > clock_timestamp() as "isLive", report,
            greatest(0, ${toMillisSql("clock_timestamp() - reported_at")}) as "reportAgeMs"
          from leases where name = any($1::text[]) order by name`,

@@ -17,7 +17,7 @@ export async function deleteInBatches(
 }
 
 interface Queries {
-  query<Row extends Record<string, unknown>>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]>;
+  query<Row extends object>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]>;
 }
 
 /**

@@ -10,7 +10,7 @@ export interface Database {
    * @param priority  `request` for reads that a caller waits for, with a timeout of seconds; `background` by default,
    *   with a longer timeout
    */
-  query<Row extends Record<string, unknown>>(
+  query<Row extends object = Record<string, unknown>>(
     text: string,
     parameters?: readonly unknown[],
     priority?: StatementPriority,
@@ -31,5 +31,5 @@ export interface Database {
 
 export interface Transaction {
   /** Runs one statement, as `Database.query`. If it fails, the transaction is rolled back. */
-  query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
+  query<Row extends object = Record<string, unknown>>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }

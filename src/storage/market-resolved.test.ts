@@ -16,7 +16,7 @@ const NO_OUTCOME = { kind: "no" } as const;
 function openHarness(realDatabase: Database) {
   const state = { failAt: Number.POSITIVE_INFINITY, statements: 0, notifications: 0 };
   const wrapQueryWithFailure = ({ query }: Transaction): Transaction["query"] =>
-    function queryUnlessFailing<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
+    function queryUnlessFailing<Row extends object>(text: string, parameters?: readonly unknown[]) {
       state.statements += 1;
       if (state.statements === state.failAt) return Promise.reject(new AppError("store_unavailable", "unavailable"));
       return query<Row>(text, parameters);

@@ -144,7 +144,7 @@ export function createMarketStore(database: Database, onEventsAppended: () => vo
     /** Returns the trades of a market after a position, newest first, at most `limit`. */
     async listTrades(marketKey: number, after: TradePosition | null, limit: number): Promise<readonly Trade[]> {
       const parameters = [marketKey, after?.executedAt ?? null, after?.tradeId ?? null, limit];
-      const rows = await database.query<Pick<Trade, keyof Trade>>(LIST_TRADES, parameters, "request");
+      const rows = await database.query<Trade>(LIST_TRADES, parameters, "request");
       return rows.map((row) => ({ ...row, yesPrice: fromMicros(row.yesPrice) }));
     },
   };

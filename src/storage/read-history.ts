@@ -8,7 +8,7 @@ import { findRollUpState } from "./roll-up.ts";
 import { toPrice } from "./storable.ts";
 import { tickBarsSql } from "./tick-queries.ts";
 
-interface BarRow extends Record<string, unknown> {
+interface BarRow {
   readonly start_at: Date;
   readonly length_ms: number;
   readonly yes_open: number | null;

@@ -53,9 +53,7 @@ function quote(marketId: string, price: number): void {
 
 async function openAnalysedMarket(): Promise<void> {
   const stored = await embeddedDatabase();
-  const query: Database["query"] = async <Row extends Record<string, unknown>>(
-    ...statement: Parameters<typeof stored.query>
-  ) => {
+  const query: Database["query"] = async <Row extends object>(...statement: Parameters<typeof stored.query>) => {
     const rows = await stored.query<Row>(...statement);
     if (statement[0].includes("latest_analyses as latest")) onAnalysisRead();
     return rows;

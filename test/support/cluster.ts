@@ -119,13 +119,13 @@ export class Cluster {
     const withClusterTime = (text: string) =>
       text.replaceAll("clock_timestamp()", `timestamptz '${new Date(this.clock.now()).toISOString()}'`);
     return {
-      query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
+      query: <Row extends object>(text: string, parameters?: readonly unknown[]) =>
         execute(() => this.#database.query<Row>(withClusterTime(text), parameters)),
       transaction: (run) =>
         execute(() =>
           this.#database.transaction((transaction) =>
             run({
-              query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
+              query: <Row extends object>(text: string, parameters?: readonly unknown[]) =>
                 transaction.query<Row>(withClusterTime(text), parameters),
             }),
           ),

@@ -5,7 +5,7 @@ import type { Database, Transaction } from "../../src/ports/database.ts";
 export function interruptible(real: Database) {
   const state = { isUp: true, before: () => {} };
   const whenUp = ({ query }: Transaction): Transaction["query"] =>
-    function queryWhenUp<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
+    function queryWhenUp<Row extends object>(text: string, parameters?: readonly unknown[]) {
       state.before();
       return state.isUp ? query<Row>(text, parameters) : Promise.reject(new AppError("store_unavailable", "down"));
     };

@@ -124,7 +124,7 @@ function atClock(database: Database, clock: FakeClock): Database {
   const withTime = (text: string) => text.replaceAll("now()", `timestamptz '${new Date(clock.now()).toISOString()}'`);
   return {
     ...database,
-    query: <Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) =>
+    query: <Row extends object>(text: string, parameters?: readonly unknown[]) =>
       database.query<Row>(withTime(text), parameters),
   };
 }

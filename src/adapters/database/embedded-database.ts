@@ -105,7 +105,7 @@ export async function openEmbeddedDatabase(options: {
   const queue = createStatementQueue({ running: 1, waiting: QUEUED_STATEMENTS_MAX });
   const autocommitSession = openSession(client, queue, assertDiskSpace);
   return {
-    async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
+    async query<Row extends object>(text: string, parameters: readonly unknown[] = []) {
       return (await autocommitSession.run(text, parameters)) as Row[];
     },
     transaction: (work) => runTransaction(async () => openSession(client, queue, assertDiskSpace), work),

@@ -203,7 +203,7 @@ export async function openPostgresDatabase(options: {
     throw error;
   }
   return {
-    async query<Row extends Record<string, unknown>>(
+    async query<Row extends object>(
       text: string,
       parameters: readonly unknown[] = [],
       priority: StatementPriority = "background",

@@ -34,7 +34,7 @@ export async function runTransaction<Result>(
   let hasFailed = false;
   let hasEnded = false;
   const transaction: Transaction = {
-    async query<Row extends Record<string, unknown>>(text: string, parameters: readonly unknown[] = []) {
+    async query<Row extends object>(text: string, parameters: readonly unknown[] = []) {
       if (hasEnded) throw new Error("The transaction has ended.");
       try {
         return (await session.run(text, parameters)) as Row[];

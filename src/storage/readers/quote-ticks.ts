@@ -42,7 +42,7 @@ union all
  order by event_at desc limit 1)
 order by event_at`;
 
-interface QuoteTickRow extends Record<string, unknown> {
+interface QuoteTickRow {
   readonly event_at: Date;
   readonly bid: number | null;
   readonly ask: number | null;

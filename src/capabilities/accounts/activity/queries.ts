@@ -133,7 +133,7 @@ export async function selectRequests(
   customerId: string,
   { since, onlyFailed }: { readonly since: number; readonly onlyFailed: boolean },
 ): Promise<readonly RecentRequest[]> {
-  return database.query<Pick<RecentRequest, keyof RecentRequest>>(
+  return database.query<RecentRequest>(
     `select occurred_at as "occurredAt", request_id as "requestId", method, route, status, code,
        duration_ms as "durationMs", key_id as "keyId"
      from recent_requests

@@ -33,9 +33,6 @@ const KEY_COLUMNS = `key_id as "keyId", name, prefix, created_at as "createdAt",
   revoked_at as "revokedAt"`;
 const KEY_ORDER = "revoked_at is null desc, created_at desc, key_id";
 
-/** `KeyView` as a type alias: `query` does not accept interfaces as rows. */
-type KeyRow = Pick<KeyView, keyof KeyView>;
-
 /** Selects an account by id or by canonical e-mail address. */
 export async function selectAccount(
   database: Pick<Database, "query">,
@@ -46,7 +43,7 @@ export async function selectAccount(
   const select = `select ${CUSTOMER_COLUMNS} from customers where ${column} = $1`;
   const [row] = await database.query<CustomerRow>(select, [value], "request");
   if (row === undefined) return null;
-  const keys = await database.query<KeyRow>(
+  const keys = await database.query<KeyView>(
     `select ${KEY_COLUMNS} from api_keys where customer_id = $1 order by ${KEY_ORDER} limit ${LISTED_KEYS_MAX}`,
     [row.customer_id],
     "request",
@@ -67,7 +64,7 @@ export async function selectCustomers(
     readonly status?: CustomerStatus;
   },
 ): Promise<readonly CustomerSummary[]> {
-  return queryRunner.query<Pick<CustomerSummary, keyof CustomerSummary>>(
+  return queryRunner.query<CustomerSummary>(
     `select customer_id as "customerId", email, name, plan, status, created_at as "createdAt",
        (select count(*) from api_keys k where k.customer_id = c.customer_id and revoked_at is null) as "activeKeyCount"
      from customers c
@@ -157,7 +154,7 @@ export async function revokeKey(
   now: number,
 ): Promise<KeyView | null> {
   if (!ID_PATTERN.test(keyId)) return null;
-  const [row] = await transaction.query<KeyRow>(
+  const [row] = await transaction.query<KeyView>(
     `update api_keys set revoked_at = to_timestamp($3::float8 / 1000)
      where key_id = $1 and customer_id = $2 and revoked_at is null returning ${KEY_COLUMNS}`,
     [keyId, customerId, now],

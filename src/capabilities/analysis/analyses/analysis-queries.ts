@@ -81,7 +81,7 @@ export async function completeRun(
   return rows.length > 0;
 }
 
-interface StoredRow extends Omit<StoredAnalysis, "result">, Record<string, unknown> {
+interface StoredRow extends Omit<StoredAnalysis, "result"> {
   readonly result: string;
 }
 
@@ -127,7 +127,7 @@ export interface LatestEstimateRow extends LatestEstimate {
   readonly marketId: string;
 }
 
-interface EstimateRow extends Record<string, unknown>, Omit<LatestEstimateRow, "interval" | "gaps"> {
+interface EstimateRow extends Omit<LatestEstimateRow, "interval" | "gaps"> {
   readonly low: number;
   readonly high: number;
   readonly peerGap: number;

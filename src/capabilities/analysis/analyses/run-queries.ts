@@ -70,7 +70,7 @@ export async function lockRunningRuns(
   venue: VenueId,
   marketId: string,
 ): Promise<readonly RunningRun[]> {
-  return transaction.query<RunningRun & Record<string, unknown>>(
+  return transaction.query<RunningRun>(
     `select analysis_id as "analysisId", analysis_type as type, started_at is not null as "isStarted", follows
      from analysis_runs where venue = $1 and market_id = $2 and status = 'running'
      order by follows nulls first for update`,
@@ -108,7 +108,7 @@ export async function insertParticipant(
 }
 
 export async function selectRun(database: Database, analysisId: string): Promise<AnalysisRun | null> {
-  const [run] = await database.query<AnalysisRun & Record<string, unknown>>(
+  const [run] = await database.query<AnalysisRun>(
     `select ${RUN_COLUMNS} from analysis_runs where analysis_id = $1`,
     [analysisId],
     "request",
@@ -121,7 +121,7 @@ export async function selectRunningRun(
   database: Database,
   { venue, marketId }: { readonly venue: VenueId; readonly marketId: string },
 ): Promise<AnalysisRun | null> {
-  const [run] = await database.query<AnalysisRun & Record<string, unknown>>(
+  const [run] = await database.query<AnalysisRun>(
     `select ${RUN_COLUMNS} from analysis_runs
      where venue = $1 and market_id = $2 and status = 'running' and follows is null`,
     [venue, marketId],
@@ -161,7 +161,7 @@ export async function selectRunCounts(
 
 /** Starts a run under a new fence. Returns null if it has ended. */
 export async function startRun(database: Database, analysisId: string, now: number): Promise<StartedRun | null> {
-  const [run] = await database.query<StartedRun & Record<string, unknown>>(
+  const [run] = await database.query<StartedRun>(
     `update analysis_runs set fence = fence + 1, attempts = attempts + 1, started_at = coalesce(started_at, ${toTimestampSql("$2")})
      where analysis_id = $1 and status = 'running' and follows is null
      returning ${RUN_COLUMNS}, attempts, fence, ${toMillisSql("started_at")} as "startedAt", research_state as "researchState"`,
@@ -223,7 +223,7 @@ export async function releaseFollower(
 
 /** Selects running runs that were requested before `beforeMs` (Unix). */
 export async function selectOverdueRuns(database: Database, beforeMs: number, limit: number): Promise<AnalysisRun[]> {
-  return database.query<AnalysisRun & Record<string, unknown>>(
+  return database.query<AnalysisRun>(
     `select ${RUN_COLUMNS} from analysis_runs
      where status = 'running' and requested_at < ${toTimestampSql("$1")} order by requested_at limit ${limit}`,
     [beforeMs],

@@ -11,7 +11,7 @@ export interface SettlementPosition {
 
 export const BEFORE_LATEST_SETTLEMENT: SettlementPosition = { listedAt: Number.POSITIVE_INFINITY, settlementId: 0 };
 
-interface SettlementRow extends Record<string, unknown>, SettledMarket, SettlementPosition {}
+interface SettlementRow extends SettledMarket, SettlementPosition {}
 
 /**
  * Selects one page of the latest settlement of each market, newest first. Markets whose stakes were refunded have no
@@ -39,7 +39,7 @@ export function selectSettlements(
   );
 }
 
-export interface ForecastRow extends Record<string, unknown> {
+export interface ForecastRow {
   /** Index in the list of markets. */
   readonly position: number;
   /** Index in `HORIZONS`. */

@@ -17,7 +17,7 @@ export async function selectReportByKey(
   customerId: string,
   idempotencyKey: string,
 ): Promise<TradeReport | null> {
-  const [report] = await transaction.query<Pick<TradeReport, keyof TradeReport>>(
+  const [report] = await transaction.query<TradeReport>(
     `select venue, market_id as "marketId", side, price, size_usd as "sizeUsd", client_ref as "clientRef"
      from trade_reports where agent_id = $1 and idempotency_key = $2`,
     [customerId, idempotencyKey],
@@ -102,11 +102,7 @@ export function selectAgentReports(
   { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<AgentReportTotals[]> {
-  return database.query<Pick<AgentReportTotals, keyof AgentReportTotals>>(
-    SELECT_AGENT_REPORTS,
-    [venue, marketId, fromMs, toMs],
-    "request",
-  );
+  return database.query<AgentReportTotals>(SELECT_AGENT_REPORTS, [venue, marketId, fromMs, toMs], "request");
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Database } from "../../../ports/database.ts";
 import type { MatchDecision } from "./model.ts";
 
 export function selectDecisions(database: Database, limit: number): Promise<MatchDecision[]> {
-  return database.query<Pick<MatchDecision, keyof MatchDecision>>(
+  return database.query<MatchDecision>(
     `select market_a as a, market_b as b, decision, note, decided_by as "decidedBy",
        ${toMillisSql("decided_at")} as "decidedAt"
      from match_overrides order by market_a, market_b limit $1`,

@@ -9,7 +9,7 @@ const LINKS_PER_PAGE = 5_000;
 export async function readQuestions(database: Pick<Database, "query">): Promise<QuestionIndex> {
   const questions = new QuestionIndex();
   const pages = keysetPages<QuestionLink, QuestionLink>({ node: "", linkedNode: "" }, ({ node, linkedNode }) =>
-    database.query<QuestionLink & Record<string, unknown>>(
+    database.query<QuestionLink>(
       `select node, linked_node as "linkedNode" from question_links
        where (node, linked_node) > ($1::text, $2::text) order by node, linked_node limit $3::int8`,
       [node, linkedNode, LINKS_PER_PAGE],
@@ -48,7 +48,7 @@ const selectPage = (table: string) => `(select venue, market_id as "marketId" fr
 
 /** Selects one page of the markets that were analysed or traded by customers. The page begins after `after`. */
 export function selectObservedMarkets(database: Database, after: MarketId, limit: number): Promise<MarketId[]> {
-  return database.query<MarketId & Record<string, unknown>>(
+  return database.query<MarketId>(
     `${["latest_analyses", "trade_report_counts"].map(selectPage).join(" union ")}
      order by venue, "marketId" limit $3::int8`,
     [after.venue, after.marketId, limit],

@@ -12,7 +12,7 @@ async function createTestProbe() {
   const state = { isUp: true, queries: 0 };
   const responses: Promise<unknown>[] = [];
   const database: Database = {
-    query<Row extends Record<string, unknown>>(text: string, parameters?: readonly unknown[]) {
+    query<Row extends object>(text: string, parameters?: readonly unknown[]) {
       state.queries += 1;
       const response = state.isUp
         ? store.query<Row>(text, parameters)
@@ -95,8 +95,7 @@ test("a store that stops responding counts as down until it responds", async () 
   const pendingResponses: (() => void)[] = [];
   const store = await embeddedDatabase();
   const database: Database = {
-    query: <Row extends Record<string, unknown>>() =>
-      new Promise<Row[]>((resolve) => pendingResponses.push(() => resolve([]))),
+    query: <Row extends object>() => new Promise<Row[]>((resolve) => pendingResponses.push(() => resolve([]))),
     transaction: (run) => store.transaction(run),
     close: async () => {},
   };

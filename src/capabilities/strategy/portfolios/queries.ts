@@ -13,15 +13,13 @@ type Reader = Pick<Database, "query"> | Transaction;
 const COLUMNS = `trade_id::text as "tradeId", venue, market_id as "marketId", title, side, size_usd as "sizeUsd",
   contracts, price, fee_usd as "feeUsd", ${toMillisSql("entered_at")} as "enteredAt"`;
 
-type PaperTradeRow = Pick<PaperTrade, keyof PaperTrade>;
-
 /** Selects the trade that was entered with this idempotency key. */
 export async function selectPaperTradeByKey(
   database: Reader,
   customerId: string,
   idempotencyKey: string,
 ): Promise<PaperTrade | null> {
-  const [row] = await database.query<PaperTradeRow>(
+  const [row] = await database.query<PaperTrade>(
     `select ${COLUMNS} from paper_trades where customer_id = $1 and idempotency_key = $2`,
     [customerId, idempotencyKey],
   );
@@ -42,7 +40,7 @@ export async function insertPaperTrade(
   trade: Omit<PaperTrade, "tradeId">,
   idempotencyKey: string | null,
 ): Promise<PaperTrade> {
-  const [row] = await transaction.query<PaperTradeRow>(
+  const [row] = await transaction.query<PaperTrade>(
     `insert into paper_trades
        (customer_id, venue, market_id, title, side, size_usd, contracts, price, fee_usd, idempotency_key, entered_at)
      values ($1, $2, $3, $4, $5, $6::float8, $7::float8, $8::float8, $9::float8, $10::text,
@@ -63,7 +61,7 @@ export function selectPaperTrades(
   customerId: string,
   limit: number,
 ): Promise<PaperTrade[]> {
-  return database.query<PaperTradeRow>(
+  return database.query<PaperTrade>(
     `select ${COLUMNS} from paper_trades as trade where customer_id = $1
      order by entered_at desc, trade.trade_id desc limit $2::int4`,
     [customerId, limit],
@@ -76,7 +74,7 @@ export function selectSettlements(
   database: Pick<Database, "query">,
   markets: readonly MarketId[],
 ): Promise<Settlement[]> {
-  return database.query<Pick<Settlement, keyof Settlement>>(
+  return database.query<Settlement>(
     `select venue, market_id as "marketId", value, ${toMillisSql("recorded_at")} as at
      from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join market_settlements using (venue, market_id)
      order by settlement_id`,

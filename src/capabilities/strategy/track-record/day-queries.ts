@@ -2,8 +2,9 @@ import type { MarketId } from "../../../domain/market-name.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { DailyMark, DayTotals } from "../../../trading/index.ts";
+import type { StoredTrade } from "./model.ts";
 import { dateText, marketColumns } from "./sql.ts";
-import { lockShadowBook, TRADE_COLUMNS, type TradeRow } from "./trade-queries.ts";
+import { lockShadowBook, TRADE_COLUMNS } from "./trade-queries.ts";
 
 /** The last closed and the last sealed day of the shadow book. */
 export interface ShadowBookProgress {
@@ -15,7 +16,7 @@ export interface ShadowBookProgress {
 }
 
 export async function selectProgress(database: Database): Promise<ShadowBookProgress> {
-  const [row] = await database.query<ShadowBookProgress & Record<string, unknown>>(
+  const [row] = await database.query<ShadowBookProgress>(
     `select (select ${toMillisSql("min(entered_at)")} from shadow_trades) as "firstTradeAt",
        (select ${dateText("max(day)")} from shadow_days) as "lastClosedDay",
        (select ${dateText("sealed_day")} from shadow_book) as "sealedDay"`,
@@ -25,7 +26,7 @@ export async function selectProgress(database: Database): Promise<ShadowBookProg
 
 /** Selects one page of the markets that have open trades at a time. The page begins after the market `after`. */
 export function selectOpenMarkets(database: Database, at: number, after: MarketId, limit: number): Promise<MarketId[]> {
-  return database.query<MarketId & Record<string, unknown>>(
+  return database.query<MarketId>(
     `select distinct venue, market_id as "marketId" from shadow_trades
      where (venue, market_id) > ($1::text, $2::text)
        and entered_at < ${toTimestampSql("$3")} and (settled_at is null or settled_at >= ${toTimestampSql("$3")})
@@ -138,7 +139,7 @@ export function selectDayMarkets(
   { date, fromMs, toMs }: DayPeriod,
   { after, limit }: { readonly after: MarketId; readonly limit: number },
 ): Promise<DayMarket[]> {
-  return database.query<DayMarket & Record<string, unknown>>(selectDayMarketsOf(CHANGED_PAGE), [
+  return database.query<DayMarket>(selectDayMarketsOf(CHANGED_PAGE), [
     ...[date, fromMs, toMs],
     ...[after.venue, after.marketId, limit],
   ]);
@@ -151,10 +152,7 @@ export function selectGivenDayMarkets(
   markets: readonly MarketId[],
 ): Promise<DayMarket[]> {
   const given = "select venue, market_id from unnest($4::text[], $5::text[]) as given (venue, market_id)";
-  return transaction.query<DayMarket & Record<string, unknown>>(selectDayMarketsOf(given), [
-    ...[date, fromMs, toMs],
-    ...marketColumns(markets),
-  ]);
+  return transaction.query<DayMarket>(selectDayMarketsOf(given), [...[date, fromMs, toMs], ...marketColumns(markets)]);
 }
 
 /** Selects the trades of markets that were entered before a time. */
@@ -162,8 +160,8 @@ export function selectTradesBefore(
   database: Database,
   markets: readonly MarketId[],
   beforeMs: number,
-): Promise<TradeRow[]> {
-  return database.query<TradeRow>(
+): Promise<StoredTrade[]> {
+  return database.query<StoredTrade>(
     `select ${TRADE_COLUMNS} from shadow_trades
      join unnest($1::text[], $2::text[]) as wanted (venue, market_id) using (venue, market_id)
      where entered_at < ${toTimestampSql("$3")}`,
@@ -182,7 +180,7 @@ export async function insertDay(database: Database, day: DayTotals): Promise<voi
 
 /** Selects all closed days, oldest first. */
 export function selectDays(database: Database): Promise<DayTotals[]> {
-  return database.query<DayTotals & Record<string, unknown>>(
+  return database.query<DayTotals>(
     `select ${dateText("day")} as date, pnl_usd as "pnlUsd", entered_trades as "enteredTrades",
        resolved_trades as "resolvedTrades", won_trades as "wonTrades" from shadow_days order by day`,
   );
@@ -221,8 +219,8 @@ export interface TradePosition extends MarketId {
 }
 
 /** Selects one page of all trades by market and id, after a position. */
-export function selectTradePage(transaction: Transaction, after: TradePosition, limit: number): Promise<TradeRow[]> {
-  return transaction.query<TradeRow>(
+export function selectTradePage(transaction: Transaction, after: TradePosition, limit: number): Promise<StoredTrade[]> {
+  return transaction.query<StoredTrade>(
     `select ${TRADE_COLUMNS} from shadow_trades
      where (venue, market_id, trade_id) > ($1::text, $2::text, $3::int8)
      order by venue, market_id, shadow_trades.trade_id limit $4::int8`,
@@ -231,7 +229,7 @@ export function selectTradePage(transaction: Transaction, after: TradePosition, 
 }
 
 export async function selectMarks(transaction: Transaction, markets: readonly MarketId[]): Promise<DailyMark[]> {
-  return transaction.query<DailyMark & Record<string, unknown>>(
+  return transaction.query<DailyMark>(
     `select venue, market_id as "marketId", yes_price as "yesPrice",
        (extract(epoch from day + 1) * 1000)::float8 as at
      from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join shadow_marks using (venue, market_id)`,

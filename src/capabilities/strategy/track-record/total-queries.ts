@@ -13,7 +13,7 @@ export interface TradeOutcome {
   readonly pnlUsd: number;
 }
 
-interface TotalsRow extends Record<string, unknown> {
+interface TotalsRow {
   readonly trades: number;
   readonly won: number;
   readonly markets: number;
@@ -47,7 +47,7 @@ export async function selectResolvedTotals(database: Pick<Database, "query"> | T
 export function selectResolvedMarkets(
   database: Pick<Database, "query">,
 ): Promise<(MarketId & { readonly isScheduled: boolean })[]> {
-  return database.query<MarketId & { readonly isScheduled: boolean } & Record<string, unknown>>(
+  return database.query<MarketId & { readonly isScheduled: boolean }>(
     `select venue, market_id as "marketId", exists (select from shadow_trades as t where t.venue = settled.venue
        and t.market_id = settled.market_id and t.settled_at is not null and not t.is_requested) as "isScheduled"
      from (select distinct venue, market_id from market_settlements) as settled where exists (

@@ -13,8 +13,6 @@ export const TRADE_COLUMNS = `trade_id::text as "tradeId", venue, market_id as "
   fee_usd as "feeUsd", edge, ${toMillisSql("entered_at")} as at, ${toMillisSql("settled_at")} as "settledAt",
   payout_usd as "payoutUsd", pnl_usd as "pnlUsd"`;
 
-export type TradeRow = StoredTrade & Record<string, unknown>;
-
 /**
  * Locks the shadow book until the transaction ends. Returns its last sealed day, YYYY-MM-DD; null if there is none. No
  * trade can be added on this day or earlier.
@@ -75,7 +73,7 @@ export async function selectSettlementState(
   transaction: Transaction,
   { venue, marketId }: MarketId,
 ): Promise<SettlementState> {
-  const [row] = await transaction.query<SettlementState & Record<string, unknown>>(
+  const [row] = await transaction.query<SettlementState>(
     `select last.outcome, last.value, ${toMillisSql("last.recorded_at")} as "recordedAt",
        ${toMillisSql("(select max(entered_at) from shadow_trades where venue = $1 and market_id = $2)")} as "lastEntryAt"
      from (select 1) as one left join (
@@ -105,8 +103,8 @@ export function selectTradesOf(
   { venue, marketId }: MarketId,
   afterId: string,
   limit: number,
-): Promise<TradeRow[]> {
-  return transaction.query<TradeRow>(
+): Promise<StoredTrade[]> {
+  return transaction.query<StoredTrade>(
     `select ${TRADE_COLUMNS} from shadow_trades
      where venue = $1 and market_id = $2 and trade_id > $3::int8 order by shadow_trades.trade_id limit $4::int8`,
     [venue, marketId, afterId, limit],
@@ -140,7 +138,7 @@ export const FOLLOWED_TABLES = ["shadow_trades", "latest_analyses", "paper_trade
 export function selectFollowedMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
   const isIn = (table: string) =>
     `exists (select from ${table} as t where t.venue = wanted.venue and t.market_id = wanted.market_id)`;
-  return database.query<MarketId & Record<string, unknown>>(
+  return database.query<MarketId>(
     `select venue, market_id as "marketId" from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
      where ${FOLLOWED_TABLES.map(isIn).join(" or ")}`,
     marketColumns(markets),
@@ -155,7 +153,7 @@ export function selectMarketsOf(
   limit: number,
 ): Promise<MarketId[]> {
   const condition = table === "shadow_trades" ? "and settled_at is null" : "";
-  return database.query<MarketId & Record<string, unknown>>(
+  return database.query<MarketId>(
     `select distinct venue, market_id as "marketId" from ${table}
      where (venue, market_id) > ($1::text, $2::text) ${condition} order by venue, market_id limit $3::int8`,
     [after.venue, after.marketId, limit],
@@ -164,7 +162,7 @@ export function selectMarketsOf(
 
 /** Returns the given markets that have no settlement. */
 export function selectUnsettledMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
-  return database.query<MarketId & Record<string, unknown>>(
+  return database.query<MarketId>(
     `select venue, market_id as "marketId" from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
      where not exists (select from market_settlements as s
        where s.venue = wanted.venue and s.market_id = wanted.market_id)`,
@@ -174,7 +172,7 @@ export function selectUnsettledMarkets(database: Database, markets: readonly Mar
 
 /** Selects all settlements of markets, earliest first. */
 export function selectSettlements(transaction: Transaction, markets: readonly MarketId[]): Promise<Settlement[]> {
-  return transaction.query<Settlement & Record<string, unknown>>(
+  return transaction.query<Settlement>(
     `select venue, market_id as "marketId", ${toMillisSql("recorded_at")} as at, value
      from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join market_settlements using (venue, market_id)
      order by settlement_id`,
