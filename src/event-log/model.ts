@@ -1,4 +1,5 @@
 import type { VenueId } from "../domain/market.ts";
+import type { MarketId } from "../domain/market-name.ts";
 
 /** Event types in webhook and stream messages. */
 export const EVENT_TYPES = ["price_shift", "whale_alert", "analysis_complete", "market_resolved"] as const;
@@ -30,7 +31,7 @@ export interface LoggedEvent extends Omit<NewEvent, "key"> {
 /** Selects events. An undefined field matches all events; an empty list matches none. */
 export interface EventFilter {
   readonly types?: readonly EventType[];
-  readonly markets?: readonly { readonly venue: VenueId; readonly marketId: string }[];
+  readonly markets?: readonly MarketId[];
 }
 
 /** Result of a read: events sorted by id. */

@@ -1,5 +1,6 @@
 import type { Category } from "../../../domain/category.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import { deleteRows } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { sumOf } from "../../../lib/numbers.ts";
@@ -122,10 +123,7 @@ export async function selectAnalysesOfCustomer(
   return rows.map(toStored);
 }
 
-export interface LatestEstimateRow extends LatestEstimate {
-  readonly venue: VenueId;
-  readonly marketId: string;
-}
+export type LatestEstimateRow = LatestEstimate & MarketId;
 
 interface EstimateRow extends Omit<LatestEstimateRow, "interval" | "gaps"> {
   readonly low: number;
@@ -148,7 +146,7 @@ const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): La
 /** Selects one page of the latest estimates of all markets, after a position. */
 export async function selectLatestEstimates(
   database: Database,
-  after: Pick<LatestEstimateRow, "venue" | "marketId">,
+  after: MarketId,
   limit: number,
 ): Promise<LatestEstimateRow[]> {
   const rows = await database.query<EstimateRow>(

@@ -1,5 +1,5 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
-import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import {
   ENGINE_COEFFICIENTS,
   executableEdges,
@@ -162,7 +162,7 @@ export const toLatestEstimate = ({
   marketId,
   analysedAt,
   result: { analysis },
-}: StoredAnalysis): LatestEstimate & { readonly venue: VenueId; readonly marketId: string } => ({
+}: StoredAnalysis): LatestEstimate & MarketId => ({
   venue,
   marketId,
   change: sumOf(analysis.changes.map(({ change }) => change)),

@@ -1,4 +1,4 @@
-import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import type { Analysis, EstimateChanges, PriceGaps, ResearchView } from "../../../engine/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../research/index.ts";
@@ -15,10 +15,8 @@ export type RunStatus = "running" | "complete" | "error";
 export const RUN_STATUSES: readonly RunStatus[] = ["running", "complete", "error"];
 
 /** One analysis of one market, from the request to its end. Times are Unix milliseconds. */
-export interface AnalysisRun {
+export interface AnalysisRun extends MarketId {
   readonly analysisId: string;
-  readonly venue: VenueId;
-  readonly marketId: string;
   readonly status: RunStatus;
   /** Why the run ended without a result; null unless the status is `error`. */
   readonly errorMessage: string | null;
@@ -65,10 +63,8 @@ export interface EndedRun {
   readonly costUsd: number;
 }
 
-export interface StoredAnalysis {
+export interface StoredAnalysis extends MarketId {
   readonly analysisId: string;
-  readonly venue: VenueId;
-  readonly marketId: string;
   readonly type: AnalysisType;
   /** Unix milliseconds. */
   readonly analysedAt: number;

@@ -1,6 +1,6 @@
 import type { Scenario } from "../../../engine/index.ts";
 import { expiryByAge } from "./freshness.ts";
-import type { CurrentAnalysis, ResearchSummary } from "./model.ts";
+import type { AnalysisRun, CurrentAnalysis, ResearchSummary } from "./model.ts";
 import type { RunStatusReport } from "./runs.ts";
 
 /** The causal decomposition of analyses and signals. */
@@ -93,5 +93,5 @@ export const presentStatus = ({ run, estimatedSeconds }: RunStatusReport) => ({
   error_message: run.errorMessage,
 });
 
-export const pollUrlOf = (run: { readonly analysisId: string; readonly venue: string; readonly marketId: string }) =>
+export const pollUrlOf = (run: Pick<AnalysisRun, "analysisId" | "venue" | "marketId">) =>
   `/v1/markets/${run.venue}/${encodeURIComponent(run.marketId)}/analyze/${run.analysisId}/status`;

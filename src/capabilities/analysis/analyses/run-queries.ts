@@ -1,4 +1,5 @@
 import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { AnalysisRun, AnalysisType, StartedRun } from "./model.ts";
@@ -6,11 +7,7 @@ import type { AnalysisRun, AnalysisType, StartedRun } from "./model.ts";
 const RUN_COLUMNS = `analysis_id as "analysisId", venue, market_id as "marketId", status, error_message as "errorMessage",
   analysis_type as type, ${toMillisSql("requested_at")} as "requestedAt"`;
 
-export interface NewRun {
-  readonly analysisId: string;
-  readonly venue: VenueId;
-  readonly marketId: string;
-  readonly type: AnalysisType;
+export interface NewRun extends Pick<AnalysisRun, "analysisId" | "venue" | "marketId" | "type"> {
   /** Null if the service itself requested the run. */
   readonly customerId: string | null;
   /** Unix milliseconds. */
@@ -117,10 +114,7 @@ export async function selectRun(database: Database, analysisId: string): Promise
 }
 
 /** Selects the running run of a market; not the one that follows it. */
-export async function selectRunningRun(
-  database: Database,
-  { venue, marketId }: { readonly venue: VenueId; readonly marketId: string },
-): Promise<AnalysisRun | null> {
+export async function selectRunningRun(database: Database, { venue, marketId }: MarketId): Promise<AnalysisRun | null> {
   const [run] = await database.query<AnalysisRun>(
     `select ${RUN_COLUMNS} from analysis_runs
      where venue = $1 and market_id = $2 and status = 'running' and follows is null`,

@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, rateLimited } from "../../../domain/errors.ts";
-import type { VenueId } from "../../../domain/market.ts";
+import type { MarketId } from "../../../domain/market-name.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
 import type { Transaction } from "../../../ports/database.ts";
@@ -168,10 +168,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
      * @param market  the market that the caller names; null if it names none
      * @throws AppError `analysis_not_found`
      */
-    async getStatus(
-      analysisId: string,
-      market: { readonly venue: VenueId; readonly marketId: string } | null,
-    ): Promise<RunStatusReport> {
+    async getStatus(analysisId: string, market: MarketId | null): Promise<RunStatusReport> {
       const run = ID_PATTERN.test(analysisId)
         ? await shareRun(analysisId, () => selectRun(database, analysisId))
         : null;
@@ -184,8 +181,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
     },
 
     /** Finds the running or waiting run of a market. */
-    findRunning: (market: { readonly venue: VenueId; readonly marketId: string }): Promise<AnalysisRun | null> =>
-      selectRunningRun(database, market),
+    findRunning: (market: MarketId): Promise<AnalysisRun | null> => selectRunningRun(database, market),
 
     /** Estimated duration of a run that is requested now, in seconds. */
     estimateSeconds: async (type: AnalysisType = requestedType): Promise<number> =>
