@@ -1,5 +1,5 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
+import { AppError, invalidValue } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { selectAnalysesOfCustomer, selectLatestAnalysis } from "./analysis-queries.ts";
 import { type CurrentEstimates, toLatestEstimate } from "./current-estimates.ts";
@@ -21,15 +21,7 @@ interface Requested {
 }
 
 const createNotOpenError = (marketId: string) =>
-  new InvalidRequestError([
-    {
-      type: "value_error",
-      loc: ["path", "market_id"],
-      msg: "Value error, the market is not open for trading, so it cannot be analysed",
-      input: marketId,
-      ctx: { error: {} },
-    },
-  ]);
+  invalidValue(["path", "market_id"], "the market is not open for trading, so it cannot be analysed", marketId);
 
 export type AnalysesService = ReturnType<typeof createAnalysesService>;
 

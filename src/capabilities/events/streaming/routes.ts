@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { InvalidRequestError } from "../../../domain/errors.ts";
+import { invalidValue } from "../../../domain/errors.ts";
 import { parseMarketName } from "../../../domain/market-name.ts";
 import { METERING } from "../../../domain/metering.ts";
 import { EVENT_TYPES } from "../../../event-log/index.ts";
@@ -81,9 +81,7 @@ function parseNames(names: readonly string[], venues: readonly string[]): readon
   return names.map((name) => {
     const parsed = parseMarketName(name, venues, null);
     if (parsed !== null && parsed.marketId !== "") return marketNameOf(parsed.venue, parsed.marketId);
-    const msg = `Value error, a market must be platform/market_id, with a platform of ${venues.join(", ")}`;
-    throw new InvalidRequestError([
-      { type: "value_error", loc: ["query", "market_ids"], msg, input: name, ctx: { error: {} } },
-    ]);
+    const reason = `a market must be platform/market_id, with a platform of ${venues.join(", ")}`;
+    throw invalidValue(["query", "market_ids"], reason, name);
   });
 }

@@ -1,4 +1,4 @@
-import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
+import { AppError, invalidValue, rateLimited } from "../../../domain/errors.ts";
 import {
   ATTEMPT_MS_MAX,
   OWNERSHIP_CHECK_MS,
@@ -86,7 +86,7 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       { url: requestedUrl, events, secret }: WebhookRegistration,
     ): Promise<ChangedWebhook> {
       const checked = checkUrl(requestedUrl);
-      if (checked.kind === "invalid") throw invalid("url", checked.problem, requestedUrl);
+      if (checked.kind === "invalid") throw invalidValue(["body", "url"], checked.problem, requestedUrl);
       const newSecret = secret === null ? makeSecret() : null;
       const webhookId = `wh-${randomBase32(random, ID_LENGTH)}`;
       const sealedSecret = seal.seal(secret ?? newSecret ?? "", webhookId);
@@ -127,7 +127,11 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
       { enabled, events, secret, rollSecret = false }: WebhookChange,
     ): Promise<ChangedWebhook> {
       if (rollSecret && secret !== undefined)
-        throw invalid("roll_secret", "roll_secret makes a secret, so send no secret with it", rollSecret);
+        throw invalidValue(
+          ["body", "roll_secret"],
+          "roll_secret makes a secret, so send no secret with it",
+          rollSecret,
+        );
       const newSecret = rollSecret ? makeSecret() : null;
       const nextSecret = newSecret ?? secret;
       const change = {
@@ -178,9 +182,3 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
 }
 
 const notFound = () => new AppError("webhook_not_found", "Your account has no webhook with this id");
-
-function invalid(field: string, problem: string, input: unknown): InvalidRequestError {
-  return new InvalidRequestError([
-    { type: "value_error", loc: ["body", field], msg: `Value error, ${problem}`, input, ctx: { error: {} } },
-  ]);
-}
