@@ -33,7 +33,6 @@ interface Settlement {
   readonly outcome: { readonly kind: string } | null;
 }
 
-/** Whether the market is finalized as NO. */
 export function isSettledNo({ status, outcome }: Settlement): boolean {
   return status === "finalized" && outcome?.kind === "no";
 }

@@ -77,7 +77,6 @@ export interface MarketListing {
   readonly resolvedAt: number | null;
   /** Allowed order prices, ascending and without overlaps; null if the venue does not publish them. */
   readonly priceRanges: readonly PriceRange[] | null;
-  /** Smallest order in contracts. */
   readonly minOrderContracts: number | null;
   /** Order sizes are multiples of this number of contracts. */
   readonly contractStep: number | null;

@@ -5,7 +5,6 @@ export type RouteRateClass = RateClass | "account";
 /** Maximum account reads per caller and minute, on every plan. */
 export const ACCOUNT_READS_PER_MINUTE = 60;
 
-/** Whether a request is allowed, and the state of its limit. */
 export interface LimitDecision {
   readonly isAllowed: boolean;
   /** Requests left in the current window. */

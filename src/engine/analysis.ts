@@ -71,7 +71,6 @@ export function analyse(marketView: MarketView, coefficients: EngineCoefficients
   });
 }
 
-/** Describes an estimate in sentences. */
 export function describeAnalysis(
   view: MarketView,
   result: Estimate,

@@ -27,7 +27,6 @@ export interface LogOddsChange {
   readonly change: number;
 }
 
-/** A change and its effect on the estimate. */
 export interface EstimateStep extends LogOddsChange {
   readonly direction: "supports_yes" | "supports_no";
   /** Probability before and after the change. */
@@ -107,7 +106,6 @@ export function estimate(
   });
 }
 
-/** Adds changes of the log-odds to a prior. */
 export function estimateFromChanges(
   prior: Prior,
   marketPrice: number,

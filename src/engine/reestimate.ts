@@ -20,7 +20,6 @@ export interface EstimateChanges {
   readonly dailyMove: number;
 }
 
-/** The figures of an estimate at a price. */
 export type PricedEstimate = Pick<
   Estimate,
   "probability" | "logOdds" | "standardError" | "marketPrice" | "interval" | "confidence"

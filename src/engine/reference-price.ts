@@ -21,7 +21,6 @@ export function currentPrice({ quote, prices }: Pick<MarketView, "quote" | "pric
   return (quote === null ? null : yesPrice(quote)) ?? prices.at(-1)?.yesPrice ?? null;
 }
 
-/** Market data for the prior. */
 export type PriceView = Pick<MarketView, "asOf" | "quote" | "activity">;
 
 /**

@@ -7,7 +7,6 @@ export interface Scenario {
   readonly name: string;
   /** Probability of the scenario; the scenarios' probabilities sum to 1. */
   readonly probability: number;
-  /** Probability of YES in the scenario. */
   readonly conditionalProbability: number;
   readonly description: string;
   /** Observation that would indicate this scenario. */

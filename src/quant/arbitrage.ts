@@ -16,14 +16,12 @@ const SIZE_USD_DECADES = 4;
 /** Weights of the parts of the score. They sum to 1. */
 const SCORE_WEIGHTS = { spread: 0.4, liquidity: 0.2, match: 0.2, execution: 0.2 } as const;
 
-/** One of the contracts that an arbitrage buys. */
 export interface ArbitrageLeg {
   /** Offers of the side to buy, best price first. An offer of NO is a YES bid: its price is 1 minus the bid. */
   readonly offers: readonly BookLevel[];
   readonly fee: TakerFee;
 }
 
-/** Purchase of one leg of an arbitrage. */
 export interface LegFill {
   /** Contracts bought from each used offer, in the order of the offers. */
   readonly contracts: readonly number[];
@@ -99,7 +97,6 @@ class LegWalk {
   readonly #leg: ArbitrageLeg;
   readonly #taken: number[] = [];
   #index = 0;
-  /** Contracts left in the current offer. */
   available = 0;
   /** Price and fee of the next contract; Infinity if no offers are left. */
   unitCost = Number.POSITIVE_INFINITY;

@@ -32,7 +32,6 @@ export function edgeShrinkage(edge: number, variance: number): number {
   return edge === 0 ? 0 : edge ** 2 / (edge ** 2 + variance);
 }
 
-/** A bet on a contract whose probability is estimated. */
 export interface EstimatedBet {
   /** Estimated probability that the contract pays, in [0, 1]. */
   readonly probability: number;

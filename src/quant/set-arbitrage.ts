@@ -35,7 +35,6 @@ export function chooseNoContracts(
   return chosen.length < 2 ? null : { markets: chosen, payout: chosen.length - 1 };
 }
 
-/** One market of a ladder. */
 export interface LadderQuote {
   /** Best YES bid and ask, in [0, 1]; null without a quote. */
   readonly bid: number | null;

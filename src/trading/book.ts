@@ -21,7 +21,6 @@ export interface TradeResult {
   readonly settledAt: number | null;
 }
 
-/** Result of `replayTradeHistory`. */
 interface BookReplay {
   /** One per trade that was entered by the end of the last day, in the order of the trades. */
   readonly results: readonly TradeResult[];

@@ -11,7 +11,6 @@ const EQUAL_CONTRACTS_SHARE = 1e-9;
 const PROFIT_USD_MIN = 1e-9;
 const MICROS_PER_USD = 1_000_000;
 
-/** A part of a lot that was closed or settled. */
 export interface LotExit {
   /** Unix milliseconds. */
   readonly at: number;
@@ -166,7 +165,6 @@ const costUsd = ({ price, feeUsd, contracts }: Lot, some: number): number => som
 export const realisedPnlUsd = ({ exits }: Pick<Lot, "exits">): number =>
   exits.reduce((sum, { pnlUsd }) => sum + pnlUsd, 0);
 
-/** The open contracts of one market. */
 export interface Position extends MarketId {
   readonly side: Side;
   /** Above 0. */

@@ -3,7 +3,6 @@ import type { MarketId } from "../domain/market-name.ts";
 import type { BookLevel } from "../domain/order-book.ts";
 import type { Side } from "../domain/price.ts";
 
-/** A purchase of contracts of one side. */
 export interface Trade extends MarketId {
   readonly tradeId: string;
   readonly side: Side;
@@ -35,13 +34,11 @@ export interface Settlement extends MarketId {
   readonly value: number | null;
 }
 
-/** Totals of one UTC day. */
 export interface DayTotals {
   /** YYYY-MM-DD. */
   readonly date: string;
   /** Profit or loss of the day in USD, from mark changes of open trades, settlements, and fees of new trades. */
   readonly pnlUsd: number;
-  /** Trades entered on the day. */
   readonly enteredTrades: number;
   /** Trades whose result became known on the day. */
   readonly resolvedTrades: number;

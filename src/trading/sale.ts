@@ -4,7 +4,6 @@ import { sumOf } from "../lib/numbers.ts";
 import { takeContracts } from "../quant/book-walk.ts";
 import { orderFee } from "../quant/taker-fee.ts";
 
-/** A sale of contracts to bids. */
 export interface Sale {
   /** Number of contracts, above 0; fewer than requested if the bids are too small. */
   readonly contracts: number;

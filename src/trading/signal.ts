@@ -49,12 +49,10 @@ export interface SignalInput {
   readonly book: BookView | null;
 }
 
-/** Input of the decision on a trade. */
 export interface TradeInput extends Pick<SignalInput, "now" | "market" | "book"> {
   readonly analysis: Pick<Analysis, "probability" | "standardError">;
 }
 
-/** A side to buy, and its order. */
 interface SizedTrade extends CandidateSize {
   readonly candidate: TradeCandidate;
   /** Probability of the side minus cost per contract of the order, fee included. */

@@ -97,7 +97,6 @@ export async function readAnalysis({ service }: Analyses, market: BoardMarket): 
   return stored === null ? null : service.move(stored, market);
 }
 
-/** Registers the routes of analyses, what-if and calibration. Returns the service of the calibration. */
 export function registerAnalysisRoutes(
   http: FastifyInstance,
   ports: AreaPorts,

@@ -18,7 +18,6 @@ export interface EventsPorts extends AreaPorts {
   readonly streams?: Partial<StreamLimits>;
   /** Sends the deliveries of webhooks. */
   readonly webhookOut: WebhookOut;
-  /** Encrypts the secrets of webhooks. */
   readonly secretBox: SecretBox;
   readonly checkWebhookUrl: CheckWebhookUrl;
   /** Limits above which price shifts and trades cause alerts; defaults if omitted. */

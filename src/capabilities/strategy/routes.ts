@@ -21,7 +21,6 @@ interface StrategySources extends Pick<Pipeline, "board" | "ingest"> {
   readonly markets: MarketsService;
 }
 
-/** Registers the routes of customers' trades, the track record and signals. */
 export function registerStrategyRoutes(http: FastifyInstance, ports: AreaPorts, sources: StrategySources): void {
   registerPortfolioRoutes(http, ports, sources);
   registerSignalRoutes(http, ports, sources);

@@ -1,6 +1,5 @@
 /** Concentration of stakes by question and event. */
 
-/** A stake on YES or NO of a question. */
 export interface QuestionStake {
   /** Markets that always resolve alike or opposite share a question; null for a settled market. */
   readonly question: number | null;

@@ -1,6 +1,5 @@
 import type { LogicalConstraint } from "./model.ts";
 
-/** A variable and a value that it can have. */
 export interface Literal {
   readonly variable: number;
   readonly value: boolean;

@@ -54,7 +54,6 @@ export interface PortfolioCandidate {
   readonly eventKey: string;
 }
 
-/** A contract that could hedge the portfolio. */
 export interface HedgeCandidate {
   readonly market: number;
   readonly side: Side;

@@ -16,7 +16,6 @@ const PROBABILITY_MIN = 1e-6;
 /** Minimum share of the points in which the first market resolves YES, and the same minimum for NO. */
 const POINT_SHARE_MIN = 0.05;
 
-/** Weighted joint outcomes of all markets. */
 export interface JointOutcomes {
   /** Probabilities of the outcomes, above 0; they sum to 1. */
   readonly weights: Float64Array;

@@ -40,7 +40,6 @@ export function createAnalyses(ports: AnalysesPorts) {
   const scheduled = createScheduledAnalyses({ ...ports, latest, estimates, request: runs.requestScheduled });
   return {
     service: createAnalysesService({ ...ports, runs, latest, estimates }),
-    /** The latest analysis of each market, in memory. */
     latest,
     /**
      * Our estimate of a market at its current price; null if it is missing or expired, or if the market has a result or

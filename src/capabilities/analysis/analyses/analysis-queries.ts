@@ -143,7 +143,6 @@ const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): La
   gaps: { peers: peerGap, siblings: siblingGap },
 });
 
-/** Selects one page of the latest estimates of all markets, after a position. */
 export async function selectLatestEstimates(
   database: Database,
   after: MarketId,

@@ -17,7 +17,6 @@ const createEvent = (
   payload: { analysis_id: analysisId, platform: venue, market_id: marketId, ...payload },
 });
 
-/** Creates the `analysis_complete` event of a run with a result. */
 export function createCompletionEvent(stored: StoredAnalysis, now: number): NewEvent {
   const { title, analysis } = stored.result;
   return createEvent(stored, now, {

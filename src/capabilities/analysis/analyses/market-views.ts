@@ -46,11 +46,9 @@ export interface MarketViewPorts {
 
 export type MarketViews = ReturnType<typeof createMarketViews>;
 
-/** Creates the views of markets that the engine reads. */
 export function createMarketViews(ports: MarketViewPorts) {
   const { board, traitsOf } = ports;
   const views = {
-    /** The traits of a venue on which fees and peers depend. */
     traitsOf,
 
     /** Markets with the same question at other venues, with their current prices. */
@@ -148,13 +146,11 @@ export function createMarketViews(ports: MarketViewPorts) {
   }
 }
 
-/** Converts the current quote to the engine's type. */
 export function toQuoteView({ quote, updatedAt }: BoardMarket, asOf: number): QuotePoint {
   const { bid, ask, bidSize, askSize, lastPrice, indicativePrice } = quote;
   return { at: confirmedBy(asOf, updatedAt), bid, ask, bidSize, askSize, lastPrice, indicativePrice };
 }
 
-/** Converts the current activity to the engine's type. */
 export function toActivityView(
   { activity, updatedAt }: BoardMarket,
   asOf: number,

@@ -24,19 +24,16 @@ export interface AnalysisRun extends MarketId {
   readonly requestedAt: number;
 }
 
-/** A run that a worker has started. */
 export interface StartedRun extends Omit<AnalysisRun, "status" | "errorMessage"> {
   /** Number of starts, including this one. */
   readonly attempts: number;
   /** Fencing token: the worker may change the run only while this is the run's latest token. */
   readonly fence: number;
-  /** When the run was first started. */
   readonly startedAt: number;
   /** State that the research of an earlier attempt stored; null if there is none. */
   readonly researchState: string | null;
 }
 
-/** Facts about the research of an analysis. */
 export interface ResearchSummary {
   /** Null without research. */
   readonly view: ResearchView | null;

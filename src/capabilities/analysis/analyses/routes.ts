@@ -28,7 +28,6 @@ export const ANALYZE_METERING: Metering = { ...METERING.INSIGHT, settles: "befor
 
 const OPTIONS = { access: "key", tag: "Insights" } as const;
 
-/** POST …/analyze, its status, GET …/analysis and GET /v1/analyses. */
 export function analysisRoutes(app: FastifyInstance, options: AnalysisRoutesOptions): void {
   const context = { ...options, schemas: createAnalysisSchemas(options.venues) };
   analyzeRoute(app, context);

@@ -124,7 +124,6 @@ export async function selectRunningRun(database: Database, { venue, marketId }: 
   return run ?? null;
 }
 
-/** Counts the waiting runs of all customers and of one customer. */
 export async function countWaitingRuns(
   transaction: Transaction,
   customerId: string | null,
@@ -137,7 +136,6 @@ export async function countWaitingRuns(
   return row ?? { total: 0, own: 0 };
 }
 
-/** Counts the waiting and the active runs of all nodes. */
 export async function selectRunCounts(
   database: Database,
   now: number,

@@ -61,7 +61,6 @@ export interface RunStatusReport {
 
 export type Runs = ReturnType<typeof createRuns>;
 
-/** Requests analyses, and reports on their runs. */
 export function createRuns({ database, clock, random, queue, requestedType, limits = QUEUE_LIMITS }: RunPorts) {
   const now = () => clock.monotonic();
   const shareRun = createSingleFlightCache<AnalysisRun | null>({
@@ -180,7 +179,6 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       return { run, estimatedSeconds: Math.max(1, Math.ceil((await estimateSeconds(run.type)) - elapsedSeconds)) };
     },
 
-    /** Finds the running or waiting run of a market. */
     findRunning: (market: MarketId): Promise<AnalysisRun | null> => selectRunningRun(database, market),
 
     /** Estimated duration of a run that is requested now, in seconds. */

@@ -50,7 +50,6 @@ export const causalSchema = Type.Object(
   { [SCHEMA_NAME]: "CausalDecomposition" },
 );
 
-/** State of a run. */
 export const analysisStatusSchema = Type.Object(
   {
     analysis_id: Type.String({ description: "Id of the run. It is sufficient to poll the run." }),
@@ -146,7 +145,6 @@ const summaryFields = (platform: ReturnType<typeof oneOf>) => ({
   analysis_type: oneOf(ANALYSIS_TYPES, "`full`: with research by language models. `light`: without."),
 });
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createAnalysisSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(trading, { description: "Venue." });
   const marketPath = createMarketPath(trading);

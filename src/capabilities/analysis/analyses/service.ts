@@ -25,7 +25,6 @@ const createNotOpenError = (marketId: string) =>
 
 export type AnalysesService = ReturnType<typeof createAnalysesService>;
 
-/** Requests analyses and reads their results. */
 export function createAnalysesService({ database, board, runs, latest, estimates, getMarket }: ServicePorts) {
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>
     board.find(venue, marketId) ?? (await getMarket(venue, marketId));

@@ -40,7 +40,6 @@ export function selectSettlements(
 }
 
 export interface ForecastRow {
-  /** Index in the list of markets. */
   readonly position: number;
   /** Index in `HORIZONS`. */
   readonly horizon: number;

@@ -18,7 +18,6 @@ import { FRESHNESS_LEVELS } from "../analyses/index.ts";
 const RECOMMENDATIONS = ["BUY_YES", "BUY_NO", "NO_TRADE"] as const;
 const edge = nullableDifference("Estimate minus price. Null without an estimate.");
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createEventAnalysisSchemas(venues: readonly string[]) {
   const event = {
     slug: Type.String({ description: "Event slug." }),

@@ -3,7 +3,6 @@ import { clamp } from "../../../lib/numbers.ts";
 import { isSameClaim } from "./duplicates.ts";
 import type { BeliefState, Claim, EvidenceStrength, SourceReliability } from "./model.ts";
 
-/** Likelihood ratio of each class of evidence. */
 export const LIKELIHOOD_RATIOS: Readonly<Record<EvidenceStrength, number>> = {
   weak: 1.25,
   moderate: 2,

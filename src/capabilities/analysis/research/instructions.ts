@@ -20,10 +20,8 @@ const READER =
 /** References to the model's instructions. */
 const EARLIER_RULES =
   /\b(?:previous|prior|earlier|above|preceding|existing|other|all|any|your)\b[^.!?\n]{0,30}\b(?:instructions?|rules|directions|guidelines|prompts?|messages?|context|sources|documents|evidence|pages)\b|\bsystem prompts?\b|instrucciones|instructions précédentes|consignes|Anweisungen|istruzioni|instruções|инструкци\S+|указани\S+|指示|指令|说明|지시|تعليمات/iu;
-/** Command verbs. */
 const COMMAND =
   /\b(?:ignore|disregard|forget|override|bypass|set|output|answer|respond|reply|report|assign|return|print|write|give|state|estimate|rate|treat|use|adopt|replace|update|raise|lower|move|increase|decrease|conclude|choose|pick|cite|quote|mark|must|should|have to|need to|required to|instructed to|make sure|ensure|please)\b|ignora|ignore[zr]?|oublie\S*|olvida|responde|réponds|répondez|antworte\S*|ignoriere\S*|vergiss|setze|gib|dimentica|rispondi|imposta|responda|esqueça|defina|игнорир\S+|забуд\S+|ответ\S+|установи\S*|укаж\S+|忽略|无视|忘记|回答|输出|设置|设为|無視|忘れ|答え|出力|設定|무시|대답|설정|تجاهل|أجب|اضبط/iu;
-/** Names of fields of the model's answer. */
 const ANSWER_FIELD =
   /\b(?:probabilit(?:y|ies)|likelihood(?: ratio)?|confidence|forecasts?|estimates?|JSON|belief state|odds|output|answer|response|prediction|decisive)\b|probabilidad\S*|probabilité|Wahrscheinlichkeit|probabilità|probabilidade|вероятност\S+|概率|可能性|確率|확률|احتمال/iu;
 /** Names of outcomes. Resolution rules contain them too. */

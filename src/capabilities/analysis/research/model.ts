@@ -98,7 +98,6 @@ export interface CallRecord {
   readonly outputTokens: number;
   readonly costUsd: number;
   readonly durationMs: number;
-  /** Start of the answer. */
   readonly answer: string;
 }
 

@@ -117,7 +117,6 @@ ${BELIEF_SCHEMA}`,
   };
 }
 
-/** Describes the evidence of a reading by its direction and strength. */
 export function summariseReading({ sourceId, belief }: SourceReading): ReadSourceSummary {
   const [first] = belief.evidence;
   return { sourceId, direction: first?.direction ?? "none", strength: first?.strength ?? "none" };

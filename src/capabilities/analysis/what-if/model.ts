@@ -5,7 +5,6 @@ import { LOGICAL_RELATIONS } from "../../markets/relations/index.ts";
 export const DEPENDENCES = [...LOGICAL_RELATIONS, "correlation", "unknown"] as const;
 export type Dependence = (typeof DEPENDENCES)[number];
 
-/** A market and its unconditional probability. */
 export interface MarketProbability {
   readonly market: BoardMarket;
   /** In [0, 1]. */

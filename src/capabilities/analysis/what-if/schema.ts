@@ -52,7 +52,6 @@ function inputs(venues: readonly string[], { isBody }: { readonly isBody: boolea
   });
 }
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createWhatIfSchemas(venues: readonly string[]) {
   return {
     query: inputs(venues, { isBody: false }),

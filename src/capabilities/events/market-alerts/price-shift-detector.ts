@@ -66,7 +66,6 @@ export class PriceShiftDetector {
     return this.#dropped;
   }
 
-  /** Removes the markets of a venue. */
   forget(venue: VenueId): void {
     this.#size -= this.#watched.get(venue)?.size ?? 0;
     this.#watched.delete(venue);

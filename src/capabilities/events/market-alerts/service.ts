@@ -25,7 +25,6 @@ export interface MarketAlertsOptions {
   /** Venues whose markets have alerts. */
   readonly venues: readonly VenueId[];
   readonly limits: AlertLimits;
-  /** Requests the takers of a market's latest trades. */
   readonly requestTakers: (market: BoardMarket) => void;
 }
 

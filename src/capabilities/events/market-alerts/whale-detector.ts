@@ -103,7 +103,6 @@ export class WhaleDetector {
     return this.#dropped;
   }
 
-  /** Removes the trade sizes of a venue's markets. */
   forget(venue: VenueId): void {
     for (const key of this.#sizes.keys()) if (key.startsWith(`${venue}\n`)) this.#sizes.delete(key);
   }

@@ -1,6 +1,5 @@
 import { EVENT_TYPES, type EventType, formatEvent, type LoggedEvent } from "../../../event-log/index.ts";
 
-/** Selection of the events of a stream. */
 export interface StreamFilter {
   /** Set of event types as bits, see `eventTypeBit`. */
   readonly types: number;
@@ -53,7 +52,6 @@ export function matchesFilter({ types, markets }: StreamFilter, { typeBit, marke
   return (types & typeBit) !== 0 && (markets === null || (market !== null && markets.includes(market)));
 }
 
-/** Returns the bit of an event type in a set of types. */
 export const eventTypeBit = (type: EventType): number => 1 << EVENT_TYPES.indexOf(type);
 
 export const eventTypeSet = (types: readonly EventType[]): number =>

@@ -33,7 +33,6 @@ export type SealedSecrets = {
   readonly previousSecretUntil: number | null;
 };
 
-/** A webhook with the data for its delivery. */
 export interface DeliveryTarget extends SealedSecrets {
   readonly webhookId: string;
   readonly customerId: string;
@@ -47,7 +46,6 @@ export interface DeliveryTarget extends SealedSecrets {
 
 export type DeliveryStatus = "delivered" | "retrying" | "failed" | "canceled";
 
-/** An event to send to a webhook. */
 export type DeliveryMessage = {
   readonly eventId: number;
   readonly eventType: EventType;

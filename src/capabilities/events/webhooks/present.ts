@@ -16,7 +16,6 @@ const PROBLEMS: Readonly<Record<DeliveryFailure, string>> = {
   unavailable: "Nothing was sent: the service has too many requests to this host at present. Test again later",
 };
 
-/** Creates the Webhook object of the API. */
 export function presentWebhook(webhook: Webhook) {
   return {
     webhook_id: webhook.webhookId,
@@ -34,7 +33,6 @@ export const presentChangedWebhook = ({ newSecret, ...webhook }: ChangedWebhook)
   ...(newSecret === null ? {} : { secret: newSecret }),
 });
 
-/** Creates the WebhookDelivery object of the API. */
 export function presentDelivery(delivery: Delivery) {
   return {
     event_id: String(delivery.eventId),
@@ -51,7 +49,6 @@ export function presentDelivery(delivery: Delivery) {
   };
 }
 
-/** Creates the WebhookTest object of the API. */
 export const presentTest = ({ answer, latencyMs }: TestDeliveryResult) => ({
   delivered: isDelivered(answer),
   response_status: answer.kind === "answered" ? answer.status : null,

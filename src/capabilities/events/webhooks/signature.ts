@@ -19,7 +19,6 @@ export function signingKeyOf(secret: string): Buffer {
 
 export const formatSecret = (bytes: Uint8Array): string => `${PREFIX}${Buffer.from(bytes).toString("base64")}`;
 
-/** The secrets with which deliveries of a webhook are signed. */
 export interface SigningSecrets {
   readonly current: string;
   /** The replaced secret, which is also used until `until` (Unix milliseconds). */

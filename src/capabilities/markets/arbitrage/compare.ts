@@ -33,7 +33,6 @@ export interface TopOfBook {
   readonly fee: TakerFee;
 }
 
-/** Comparison of the prices of a pair. */
 export interface PairSpread {
   /** YES prices of `a` and `b`; for the relation `inverse`, the second is 1 minus the YES price of `b`. */
   readonly yesPrices: readonly [number, number];

@@ -53,7 +53,6 @@ export interface OpportunityLeg {
   readonly offers: readonly QuotedLevel[];
 }
 
-/** Figures of every kind of opportunity. */
 export interface OpportunityFigures {
   readonly legs: readonly OpportunityLeg[];
   /** Price difference before fees. */

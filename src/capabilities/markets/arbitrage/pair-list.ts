@@ -50,7 +50,6 @@ export class ComparedPairList implements MarketObserver, PairObserver {
     board.observe(this);
   }
 
-  /** Number of pairs in the list. */
   get size(): number {
     return this.#entries.size;
   }

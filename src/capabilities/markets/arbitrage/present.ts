@@ -20,7 +20,6 @@ export interface PresentOptions {
   readonly isLive: boolean;
 }
 
-/** Creates the body of a list of opportunities between venues. */
 export const presentCrossVenueList = (list: OpportunityList<CrossVenueOpportunity>, options: PresentOptions) =>
   presentList(list, (opportunity) => presentOpportunity(opportunity, list.scannedAt, options));
 

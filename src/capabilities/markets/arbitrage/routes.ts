@@ -21,7 +21,6 @@ const readFilter = (query: FilterQuery): OpportunityFilter => ({
   limit: query.limit ?? LIMIT_DEFAULT,
 });
 
-/** GET /v1/arbitrage and GET /v1/arbitrage/live. */
 export function arbitrageRoutes(app: FastifyInstance, service: ArbitrageService, venues: VenueIds): void {
   const schemas = createArbitrageSchemas(venues);
   const options = { method: "GET", access: "key", tag: "Arbitrage" } as const;

@@ -248,7 +248,6 @@ const liveQuery = (trading: readonly string[]) => ({
   ),
 });
 
-/** Request and response schemas. Their venue enums list the trading venues of this deployment. */
 export function createArbitrageSchemas({ trading }: Pick<VenueIds, "trading">) {
   return {
     liveQuery: Type.Object(liveQuery(trading)),

@@ -21,7 +21,6 @@ export const REPORT_RETENTION_MS = 731 * 24 * HOUR_MS;
 export const SIZE_USD_MIN = 0.01;
 export const SIZE_USD_MAX = 1_000_000;
 
-/** A trade reported by an agent. */
 export interface TradeReport extends MarketId {
   readonly side: Side;
   /** Price of the bought side, in [0, 1]. */

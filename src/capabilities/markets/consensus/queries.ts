@@ -11,7 +11,6 @@ import {
   type TradeReport,
 } from "./model.ts";
 
-/** Selects the report that was stored with this idempotency key. */
 export async function selectReportByKey(
   transaction: Transaction,
   customerId: string,
@@ -61,7 +60,6 @@ export async function countReport(
   return row.reports;
 }
 
-/** Returns the number of reports of a market by all customers. */
 export async function selectReportCount(
   transaction: Transaction,
   { venue, marketId }: Pick<TradeReport, "venue" | "marketId">,

@@ -18,7 +18,6 @@ const CLIENT_REF_LENGTH_MAX = 64;
 
 export type ConsensusResponse = Static<ReturnType<typeof createConsensusSchemas>["Consensus"]>;
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createConsensusSchemas(venues: readonly string[]) {
   const platform = oneOf(venues, { description: "Venue." });
   return {

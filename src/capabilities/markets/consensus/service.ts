@@ -23,7 +23,6 @@ type ConsensusDependencies = Pick<MarketDependencies, "database" | "board" | "cl
 
 export type ConsensusService = ReturnType<typeof createConsensusService>;
 
-/** Stores reported trades and computes the consensus of a market from them. */
 export function createConsensusService({ database, board, clock, getMarket, estimateOf }: ConsensusDependencies) {
   /** Also returns markets without a price, because trades in them can be reported. */
   const findMarket = async (venue: VenueId, marketId: string): Promise<BoardMarket> =>

@@ -9,7 +9,6 @@ const NO_COEFFICIENT = -32_768;
 /** Minimum length of a piece. A piece can exceed it by at most one sentence. */
 const PIECE_LENGTH_MIN = 32 * 1024;
 
-/** A pair of markets in a response. */
 export interface ReportedPair {
   /** Indexes of the two markets; `a` is below `b`. */
   readonly a: number;

@@ -27,7 +27,6 @@ const pairChoice = {
   ),
 };
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createCorrelationSchemas(venues: readonly string[]) {
   return {
     body: Type.Object({

@@ -5,7 +5,6 @@ import type { VenueIds } from "../../../http/schema-types.ts";
 import { createExecutionSchemas, SIZE_USD_DEFAULT } from "./schema.ts";
 import type { ExecutionService } from "./service.ts";
 
-/** GET /v1/markets/{platform}/{market_id}/execution. */
 export function executionRoutes(app: FastifyInstance, service: ExecutionService, venues: VenueIds): void {
   const schemas = createExecutionSchemas(venues);
   defineRoute(app, {

@@ -95,7 +95,6 @@ const guidanceSchema = (all: readonly string[]) =>
 
 export type ExecutionGuidance = Static<ReturnType<typeof guidanceSchema>>;
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createExecutionSchemas({ trading, all }: VenueIds) {
   return {
     path: createMarketPath(trading),

@@ -10,7 +10,6 @@ import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 
 const EVENTS_LIMIT_DEFAULT = 20;
 
-/** GET /v1/events with its subresources. */
 export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
   listEventsRoute(app, context);
   trendingEventsRoute(app, context);

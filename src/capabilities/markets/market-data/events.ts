@@ -79,7 +79,6 @@ export function presentEventSummary(group: EventGroup) {
   };
 }
 
-/** Creates the EventDetail object of the API. */
 export function presentEvent(group: EventGroup, links: readonly EventLink[], includesMarkets: boolean) {
   const { listing } = group.event;
   const prices = group.markets.flatMap((market) => (market.listing.status === "active" ? (market.yesPrice ?? []) : []));

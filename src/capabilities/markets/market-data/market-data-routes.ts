@@ -11,7 +11,6 @@ import { CANDLE_INTERVALS_MS, type HistoryQuery, parseTime } from "./time-range.
 const HISTORY_POINTS_DEFAULT = 48;
 const RANGE_POINTS_MAX = 2_000;
 
-/** Raw data of one market: price history, order book and trades. */
 export function marketDataRoutes(app: FastifyInstance, context: RouteContext): void {
   getHistoryRoute(app, context);
   getOrderBookRoute(app, context);

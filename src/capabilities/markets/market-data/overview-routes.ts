@@ -6,7 +6,6 @@ import { encodeJson } from "../../../lib/round-numbers.ts";
 import { presentMarket } from "./present.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 
-/** GET /v1/categories and GET /v1/sentiment. */
 export function overviewRoutes(app: FastifyInstance, context: RouteContext): void {
   listCategoriesRoute(app, context);
   sentimentRoute(app, context);

@@ -6,7 +6,6 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
 import type { PriceHistory } from "../../../storage/index.ts";
 
-/** Result of reading a market's order book. */
 export interface BookReading {
   readonly bookType: ListingDetails["bookType"];
   /** Null if the market has no book. */
@@ -56,7 +55,6 @@ export function presentTrade({ tradeId, executedAt, takerSide, yesPrice, size }:
   };
 }
 
-/** Creates the History object of the API. */
 export function presentHistory(market: BoardMarket, reading: PriceHistory) {
   return {
     platform: market.listing.venue,

@@ -288,7 +288,6 @@ const REQUEST_SCHEMAS = {
   }),
 };
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createMarketSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(all, { description: "Venue." });
   const History = historySchema(platform);

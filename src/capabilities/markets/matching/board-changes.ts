@@ -18,7 +18,6 @@ const BATCH_ROWS_MAX = 1_000;
 export interface BoardBatch {
   readonly removed: readonly string[];
   readonly markets: readonly MatchableMarket[];
-  /** Markets whose rules have changed. */
   readonly newRules: readonly string[];
   /** Markets with a new URL: the URL has changed, or the market is new in its row. */
   readonly newUrls: readonly string[];

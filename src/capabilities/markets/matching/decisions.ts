@@ -79,7 +79,6 @@ export function createMatchDecisions(options: {
     /** Returns all decisions, sorted by the ids of the markets. */
     list: (): Promise<MatchDecision[]> => selectDecisions(database, DECISIONS_MAX),
 
-    /** Stores one decision (`decideAll`). */
     async decide(request: MatchRequest): Promise<MatchDecision> {
       const [decision] = await decideAll([request]);
       if (decision === undefined) throw new Error("no decision was stored");

@@ -12,7 +12,6 @@ import { type PairChanges, PairTable } from "./pair-table.ts";
 
 /** Maximum number of changed markets that the thread matches per request, which takes about 50 ms. */
 const MATCHES_PER_REQUEST = 100;
-/** Maximum number of rules texts per request. */
 const RULES_PER_REQUEST = 50;
 /** Maximum length of a rules text, in characters; longer texts are truncated. */
 const RULES_LENGTH_MAX = 8_000;

@@ -54,7 +54,6 @@ export async function deleteDecision(database: Database, a: string, b: string): 
   return rows.length > 0;
 }
 
-/** Returns the given markets that are in the store. */
 export function selectStoredMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
   return database.query<MarketId>(
     `select venue, market_id as "marketId" from markets

@@ -6,7 +6,6 @@ import { listKeyDates } from "./key-dates.ts";
 import type { Resolution } from "./model.ts";
 import { type RulesReading, readRules } from "./read-rules.ts";
 
-/** Market data from which its resolution is described. */
 export interface ResolvableMarket {
   readonly listing: MarketListing;
   /** Price of a YES contract in [0, 1]; null if unknown. */

@@ -5,7 +5,6 @@ import type { VenueIds } from "../../../http/schema-types.ts";
 import { createResolutionSchemas } from "./schema.ts";
 import type { ResolutionService } from "./service.ts";
 
-/** GET /v1/markets/{platform}/{market_id}/resolution. */
 export function resolutionRoutes(app: FastifyInstance, service: ResolutionService, venues: VenueIds): void {
   const schemas = createResolutionSchemas(venues);
   defineRoute(app, {

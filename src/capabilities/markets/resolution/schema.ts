@@ -28,7 +28,6 @@ const KeyDate = Type.Object(
 
 export type ResolutionResponse = Static<ReturnType<typeof createResolutionSchemas>["Resolution"]>;
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createResolutionSchemas(venues: VenueIds) {
   return {
     marketPath: createMarketPath(venues.trading),

@@ -9,7 +9,6 @@ import { valueError } from "../../../http/validation/index.ts";
 import { createScreeningSchemas, LIMIT_DEFAULT } from "./schema.ts";
 import type { ScreeningService } from "./service.ts";
 
-/** POST /v1/screen. */
 export function screeningRoutes(app: FastifyInstance, service: ScreeningService, venues: VenueIds): void {
   const schemas = createScreeningSchemas(venues);
   defineRoute(app, {

@@ -128,7 +128,6 @@ const screenedMarket = (all: readonly string[]) =>
 
 export type ScreenedMarket = Static<ReturnType<typeof screenedMarket>>;
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createScreeningSchemas({ trading, all }: VenueIds) {
   return { body: screenBody(trading), ScreenResult: Type.Array(screenedMarket(all)) };
 }

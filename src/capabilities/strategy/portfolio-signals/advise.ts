@@ -101,7 +101,6 @@ function presentSettled(position: RequestedPosition, market: BoardMarket, value:
   return presentAdvice({ position, market, markPrice: paid, advice, ...unknown });
 }
 
-/** Creates the PositionAdvice object of the API. */
 function presentAdvice({ position, market, yesProbability, markPrice, book, advice, opposite }: AdvisedPosition) {
   const { side, sizeUsd, entryPrice } = position;
   const { listing } = market;

@@ -7,7 +7,6 @@ import type { PortfolioSignal } from "./model.ts";
 const MEDIUM_RISK_MIN = 0.1;
 const HIGH_RISK_MIN = 0.25;
 
-/** Creates the PortfolioSignal object of the API. */
 export function presentPortfolioSignal(answer: PortfolioSignal) {
   const { market, analysisId, signal, size, positions, hedges, sizing } = answer;
   const { listing } = market;

@@ -14,7 +14,6 @@ import { presentPortfolioSignal } from "./present.ts";
 import { createPortfolioSignalSchemas } from "./schema.ts";
 import type { PortfolioSignalsService } from "./service.ts";
 
-/** POST /v1/signals/portfolio. */
 export function portfolioSignalRoutes(app: FastifyInstance, service: PortfolioSignalsService, venues: VenueIds): void {
   const schemas = createPortfolioSignalSchemas(venues);
   defineRoute(app, {

@@ -105,7 +105,6 @@ function createAdviceSchema(all: readonly string[]) {
 
 export type PortfolioAdvice = Static<ReturnType<typeof createAdviceSchema>>;
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSignalSchemas({ trading, all }: VenueIds) {
   const market = marketNames(all);
   return {

@@ -4,7 +4,6 @@ import { toIso } from "../../../lib/dates/iso-time.ts";
 import { type Lot, type Position, realisedPnlUsd, sidePrice, sumUsd } from "../../../trading/index.ts";
 import type { PaperTrade } from "./model.ts";
 
-/** Creates the PaperTrade object of the API. */
 export function presentPaperTrade(trade: PaperTrade) {
   const valueUsd = trade.contracts * trade.price;
   return {

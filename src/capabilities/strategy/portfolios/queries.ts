@@ -13,7 +13,6 @@ type Reader = Pick<Database, "query"> | Transaction;
 const COLUMNS = `trade_id::text as "tradeId", venue, market_id as "marketId", title, side, size_usd as "sizeUsd",
   contracts, price, fee_usd as "feeUsd", ${toMillisSql("entered_at")} as "enteredAt"`;
 
-/** Selects the trade that was entered with this idempotency key. */
 export async function selectPaperTradeByKey(
   database: Reader,
   customerId: string,

@@ -22,7 +22,6 @@ const nullableCents = (description: string) => nullableNumber(`USD, rounded to c
 
 export type Portfolio = Static<ReturnType<typeof createPortfolioSchemas>["Portfolio"]>;
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createPortfolioSchemas(venues: readonly string[]) {
   const market = {
     platform: oneOf(venues, { description: "Venue." }),

@@ -38,7 +38,6 @@ export interface PreparedSignal {
   readonly now: number;
 }
 
-/** A running analysis that the signal requires. */
 export interface RunningAnalysis {
   readonly analysisId: string;
   readonly market: BoardMarket;

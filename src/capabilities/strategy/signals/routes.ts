@@ -44,7 +44,6 @@ interface SignalRoutesOptions {
   readonly probabilityOf: (market: BoardMarket) => number | null;
 }
 
-/** POST /v1/signals. */
 export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions): void {
   const { service, venues, findRelatedMarkets, probabilityOf } = options;
   const schemas = createSignalSchemas(venues);

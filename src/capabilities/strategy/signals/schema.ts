@@ -112,7 +112,6 @@ const order = Type.Unsafe<Static<Type.TObject<typeof ORDER_FIELDS>> | null>({
 
 export const RECOMMENDATIONS = ["BUY_YES", "BUY_NO", "NO_TRADE"] as const;
 
-/** Request and response schemas. Their venue enums list the venues configured for this deployment. */
 export function createSignalSchemas({ trading, all }: VenueIds) {
   const platform = oneOf(all, { description: "Venue." });
   return {

@@ -155,7 +155,6 @@ export function selectGivenDayMarkets(
   return transaction.query<DayMarket>(selectDayMarketsOf(given), [...[date, fromMs, toMs], ...marketColumns(markets)]);
 }
 
-/** Selects the trades of markets that were entered before a time. */
 export function selectTradesBefore(
   database: Database,
   markets: readonly MarketId[],

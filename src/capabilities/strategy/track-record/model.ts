@@ -67,7 +67,6 @@ export interface Mismatch {
 /** Result of a verification of the shadow book. */
 export interface Verification {
   readonly trades: number;
-  /** Closed days. */
   readonly days: number;
   /** The recomputed days that are not closed, oldest first; the last is the current day. */
   readonly openDays: readonly DayTotals[];

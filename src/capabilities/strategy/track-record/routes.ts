@@ -25,7 +25,6 @@ const OPTIONS = {
   cacheControl: "private, no-store",
 } as const;
 
-/** GET /v1/performance and GET /v1/performance/history. */
 export function performanceRoutes(
   app: FastifyInstance,
   { shadow, livePerformance, now }: PerformanceRoutesOptions,

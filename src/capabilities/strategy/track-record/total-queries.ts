@@ -6,7 +6,6 @@ import type { StoredTrade } from "./model.ts";
 /** Totals of the resolved trades in the shadow book, and the number of their markets. */
 export type ResolvedTotals = Omit<TradeTotals, "totalTrades"> & { readonly markets: number };
 
-/** The result of a trade in USD. */
 export interface TradeOutcome {
   readonly tradeId: string;
   readonly payoutUsd: number;
@@ -86,7 +85,6 @@ export async function selectRequestedTotals(database: Pick<Database, "query">): 
 
 const micros = (column: string) => `round(${column}::numeric * 1000000)`;
 
-/** Computes the totals from all trades. */
 export async function computeResolvedTotals(transaction: Transaction): Promise<ResolvedTotals> {
   const [row] = await transaction.query<TotalsRow>(
     `select count(*)::float8 as trades, count(*) filter (where pnl_usd > 0)::float8 as won,

@@ -97,7 +97,6 @@ export async function insertSettlement(
   );
 }
 
-/** Selects one page of the trades of a market, after a trade id. */
 export function selectTradesOf(
   transaction: Transaction,
   { venue, marketId }: MarketId,
@@ -160,7 +159,6 @@ export function selectMarketsOf(
   );
 }
 
-/** Returns the given markets that have no settlement. */
 export function selectUnsettledMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
   return database.query<MarketId>(
     `select venue, market_id as "marketId" from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
