@@ -16,11 +16,11 @@ const BATCH_ROWS_MAX = 1_000;
 
 /** Changes since the previous batch. */
 export interface BoardBatch {
-  readonly removed: readonly string[];
-  readonly markets: readonly MatchableMarket[];
-  readonly newRules: readonly string[];
+  readonly removed: string[];
+  readonly markets: MatchableMarket[];
+  readonly newRules: string[];
   /** Markets with a new URL: the URL has changed, or the market is new in its row. */
-  readonly newUrls: readonly string[];
+  readonly newUrls: string[];
 }
 
 /**
@@ -95,7 +95,7 @@ export class BoardChanges implements MarketObserver {
     return batch;
   }
 
-  #compareRows(batch: Batch): void {
+  #compareRows(batch: BoardBatch): void {
     for (let count = 0; count < BATCH_ROWS_MAX && batch.markets.length < BATCH_MARKETS_MAX; count++) {
       const row = this.#nextRow();
       if (row === null) return;
@@ -109,7 +109,7 @@ export class BoardChanges implements MarketObserver {
     return row;
   }
 
-  #compare({ row, listing }: BoardMarket, batch: Batch): void {
+  #compare({ row, listing }: BoardMarket, batch: BoardBatch): void {
     const slug = eventSlugOf(listing);
     const event = slug === null ? undefined : this.#board.findEvent(slug)?.listing;
     const previous = this.#listings[row];
@@ -138,13 +138,6 @@ export class BoardChanges implements MarketObserver {
       expectedResolutionAt: listing.expectedResolutionAt,
     });
   }
-}
-
-interface Batch extends BoardBatch {
-  readonly removed: string[];
-  readonly markets: MatchableMarket[];
-  readonly newRules: string[];
-  readonly newUrls: string[];
 }
 
 /** Settled markets, closed markets, and markets before trading are not matched. Paused markets are matched. */

@@ -13,5 +13,5 @@ export {
   type MatchDecision,
   type MatchingReport,
 } from "./model.ts";
-export type { PairChanges } from "./pair-table.ts";
+export type { PairChanges } from "./pair-map.ts";
 export { createMatching, type MatchedMarket, type MatchedPairs, type Matching, type PairObserver } from "./service.ts";

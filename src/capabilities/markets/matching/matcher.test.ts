@@ -14,7 +14,7 @@ import { MarketBoard } from "../../../board/index.ts";
 import type { MatchOverride, MatchUpdate } from "../../../matching/index.ts";
 import { Matcher } from "./matcher.ts";
 import type { MatchRequest } from "./model.ts";
-import type { PairChanges } from "./pair-table.ts";
+import type { PairChanges } from "./pair-map.ts";
 
 const matchers: Matcher[] = [];
 after(() => Promise.all(matchers.map((matcher) => matcher.stop())));
@@ -36,7 +36,7 @@ function openMatcher() {
   matchers.push(matcher);
   const put = (venue: string, marketId: string, title: string, listing: SampleParts["listing"] = {}) =>
     board.apply(sampleMarket(marketId, { listing: { venue, title, ...listing } }), SAMPLE_AT).market;
-  const list = () => [...matcher.pairs.pairs()].map(({ a, b, relation }) => `${a} ${relation} ${b}`).sort();
+  const list = () => [...matcher.pairs.values()].map(({ a, b, relation }) => `${a} ${relation} ${b}`).sort();
   return { clock, board, threads, matcher, put, list, changes };
 }
 
@@ -51,13 +51,13 @@ test("markets that are on the board before and after the start are matched, and 
   await clock.settle();
   assert.deepEqual(list(), ["alpha/1 identical beta/2", "alpha/1 inverse gamma/3", "beta/2 inverse gamma/3"]);
   assert.deepEqual(
-    matcher.pairs.pairsOf("gamma/3").map(({ a }) => a),
+    matcher.pairs.of("gamma/3").map(({ a }) => a),
     ["alpha/1", "beta/2"],
   );
   board.remove(inverse);
   await clock.settle();
   assert.deepEqual(list(), ["alpha/1 identical beta/2"]);
-  assert.deepEqual(matcher.pairs.pairsOf("gamma/3"), []);
+  assert.deepEqual(matcher.pairs.of("gamma/3"), []);
 });
 
 test("pairs of events are found by the slug of either event", async () => {
@@ -70,10 +70,10 @@ test("pairs of events are found by the slug of either event", async () => {
   matcher.start();
   await clock.settle();
   assert.deepEqual(
-    matcher.pairs.eventPairsOf("beta:e").map(({ a, b, legCount }) => [a, b, legCount]),
+    matcher.eventPairs.of("beta:e").map(({ a, b, legCount }) => [a, b, legCount]),
     [["alpha:e", "beta:e", 2]],
   );
-  assert.deepEqual(matcher.pairs.eventPairsOf("alpha:e"), matcher.pairs.eventPairsOf("beta:e"));
+  assert.deepEqual(matcher.eventPairs.of("alpha:e"), matcher.eventPairs.of("beta:e"));
 });
 
 test("a changed pair is reported with its old and its new values, an unchanged one is not reported", async () => {

@@ -2,13 +2,13 @@ import type { MarketBoard } from "../../../board/index.ts";
 import { parseMarketId } from "../../../domain/market-name.ts";
 import { AsyncEvent } from "../../../lib/async-event.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import type { MatchOverride, MatchUpdate } from "../../../matching/index.ts";
+import type { EventPair, MarketPair, MatchOverride, MatchUpdate } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { StateThread } from "../../../ports/state-thread.ts";
 import { type BoardBatch, BoardChanges } from "./board-changes.ts";
 import type { MatchingReport, MatchRequest } from "./model.ts";
-import { type PairChanges, PairTable } from "./pair-table.ts";
+import { type PairChanges, PairMap } from "./pair-map.ts";
 
 /** Maximum number of changed markets that the thread matches per request, which takes about 50 ms. */
 const MATCHES_PER_REQUEST = 100;
@@ -32,7 +32,8 @@ export interface MatcherOptions {
  * the returned pairs. A failed thread is replaced, and the new thread gets the whole board again.
  */
 export class Matcher {
-  readonly pairs = new PairTable();
+  readonly pairs = new PairMap<MarketPair>();
+  readonly eventPairs = new PairMap<EventPair>();
   readonly #options: MatcherOptions;
   readonly #changes: BoardChanges;
   readonly #job: PeriodicJob;
@@ -122,6 +123,7 @@ export class Matcher {
     this.#threadPendingCount = 0;
     this.#isThreadComplete = false;
     this.pairs.startGeneration();
+    this.eventPairs.startGeneration();
     while (!signal.aborted) {
       // Changes of a burst are sent together, and an API request waits for at most one batch.
       await clock.yieldToEventLoop();
@@ -137,7 +139,8 @@ export class Matcher {
       const update = await thread.request(request);
       this.#threadPendingCount = update.pendingCount;
       for (const id of update.rulesWanted) this.#wantedRules.add(id);
-      onChange(this.pairs.apply(update), []);
+      this.eventPairs.apply(update.addedEvents, update.removedEvents);
+      onChange(this.pairs.apply(update.added, update.removed), []);
     }
   }
 
@@ -177,10 +180,8 @@ export class Matcher {
   /** Called when the thread has matched the whole board. Removes pairs that this thread has not found. */
   async #complete(): Promise<void> {
     const { clock, onChange, log } = this.#options;
-    await this.pairs.removeOutdated(
-      () => clock.yieldToEventLoop(),
-      (removed) => onChange({ added: [], removed }, []),
-    );
+    await this.pairs.removeOutdated(clock, (removed) => onChange({ added: [], removed }, []));
+    await this.eventPairs.removeOutdated(clock, () => {});
     this.#isThreadComplete = true;
     this.#isComplete = true;
     this.#job.reportSuccess();

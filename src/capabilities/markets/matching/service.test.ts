@@ -10,7 +10,7 @@ import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Database } from "../../../ports/database.ts";
-import type { PairChanges } from "./pair-table.ts";
+import type { PairChanges } from "./pair-map.ts";
 
 const harnesses: MatchingHarness[] = [];
 after(() => Promise.all(harnesses.map(({ matching }) => matching.stop())));

@@ -10,7 +10,7 @@ import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
 import { AlsoOnLinks } from "./links.ts";
 import { Matcher } from "./matcher.ts";
 import { type MatchRequest, partnerOf } from "./model.ts";
-import type { PairChanges } from "./pair-table.ts";
+import type { PairChanges } from "./pair-map.ts";
 
 const MATCH_THREAD = new URL("./match-thread.ts", import.meta.url);
 /** Maximum heap size of the thread, enough for an index of 300,000 markets. */
@@ -69,8 +69,8 @@ export function createMatching(ports: MatchingDependencies) {
         for (const observer of observers) observer.onPairs(changes);
     },
   });
-  const { pairs } = matcher;
-  const links = new AlsoOnLinks(board, (id) => pairs.pairsOf(id));
+  const { pairs, eventPairs } = matcher;
+  const links = new AlsoOnLinks(board, (id) => pairs.of(id));
   board.observe({ onSet: () => {}, onRemove: (row) => links.onRemove(row) });
   const decisions = createMatchDecisions({
     database,
@@ -104,28 +104,28 @@ export function createMatching(ports: MatchingDependencies) {
   });
   let unsubscribe = () => {};
 
-  /** Pairs whose markets ask the same question, most likely first. */
-  const listEqualPairs = (venue: VenueId, marketId: string): MarketPair[] =>
-    pairs
-      .pairsOf(marketIdOf({ venue, marketId }))
-      .filter(isSameQuestion)
-      .sort((a, b) => b.confidence - a.confidence);
-
-  const listEqualMarkets = ({ listing }: BoardMarket): MatchedMarket[] =>
-    listEqualPairs(listing.venue, listing.marketId).flatMap((pair) => {
-      const partner = parseMarketId(partnerOf(pair, marketIdOf(listing)));
-      const market = board.find(partner.venue, partner.marketId);
-      if (market === null) return [];
-      const isPlayMoney = playMoneyVenues.has(partner.venue);
-      return [{ market, isInverse: pair.relation === "inverse", isPlayMoney, confidence: pair.confidence }];
-    });
+  /** The markets of other venues that ask the same question, most likely first. */
+  const equalMarketsOf = ({ listing }: BoardMarket): MatchedMarket[] => {
+    const id = marketIdOf(listing);
+    const equalPairs = pairs.of(id).filter(isSameQuestion);
+    return equalPairs
+      .sort((a, b) => b.confidence - a.confidence)
+      .flatMap(({ relation, confidence, ...ends }) => {
+        const partner = parseMarketId(partnerOf(ends, id));
+        const market = board.find(partner.venue, partner.marketId);
+        if (market === null) return [];
+        return [
+          { market, isInverse: relation === "inverse", isPlayMoney: playMoneyVenues.has(partner.venue), confidence },
+        ];
+      });
+  };
 
   return {
     decisions,
     /** All pairs, of every relation and confidence. */
-    pairs: (): IterableIterator<MarketPair> => pairs.pairs(),
-    pairsOf: (venue: VenueId, marketId: string) => pairs.pairsOf(marketIdOf({ venue, marketId })),
-    eventPairsOf: (slug: string) => pairs.eventPairsOf(slug),
+    pairs: (): IterableIterator<MarketPair> => pairs.values(),
+    pairsOf: (venue: VenueId, marketId: string) => pairs.of(marketIdOf({ venue, marketId })),
+    eventPairsOf: (slug: string) => eventPairs.of(slug),
     /** URLs of the same market at other venues; the same object until they change. Null if there are none. */
     alsoOnOf: (market: BoardMarket) => links.find(market),
 
@@ -134,16 +134,13 @@ export function createMatching(ports: MatchingDependencies) {
      * matched market has a price.
      */
     referencePriceOf(market: BoardMarket) {
-      const quotes = listEqualMarkets(market).flatMap(({ market: { yesPrice, activity }, isInverse, isPlayMoney }) => {
+      const quotes = equalMarketsOf(market).flatMap(({ market: { yesPrice, activity }, isInverse, isPlayMoney }) => {
         const [liquidityUsd, volume24hUsd] = [validUsd(activity.liquidityUsd), validUsd(activity.volume24hUsd)];
         return yesPrice === null ? [] : [{ yesPrice, isInverse, isPlayMoney, liquidityUsd, volume24hUsd }];
       });
       return referencePool(quotes);
     },
-    /** The markets of other venues that ask the same question, most likely first. */
-    equalMarketsOf: (market: BoardMarket) => listEqualMarkets(market),
-
-    /** Registers an observer of pair changes. */
+    equalMarketsOf,
     observe(observer: PairObserver): void {
       observers.push(observer);
     },

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EventPair, MarketPair, MatchUpdate } from "../../../matching/index.ts";
+import type { MarketPair } from "../../../matching/index.ts";
+import type { Clock } from "../../../ports/clock.ts";
 
 /** Number of pairs that `removeOutdated` checks before it yields to the event loop. */
 const YIELD_EVERY_PAIRS = 1_000;
@@ -16,51 +17,8 @@ export interface PairChanges {
   readonly removed: readonly MarketPair[];
 }
 
-/** The current pairs, by market and by event. */
-export class PairTable {
-  readonly #markets = new PairMap<MarketPair>();
-  readonly #events = new PairMap<EventPair>();
-
-  get size(): number {
-    return this.#markets.size;
-  }
-
-  pairs(): IterableIterator<MarketPair> {
-    return this.#markets.values();
-  }
-
-  /** @param id  `venue/marketId` */
-  pairsOf(id: string): readonly MarketPair[] {
-    return this.#markets.of(id);
-  }
-
-  eventPairsOf(slug: string): readonly EventPair[] {
-    return this.#events.of(slug);
-  }
-
-  /**
-   * Marks all current pairs as outdated. An update that contains a pair makes it current again; `removeOutdated`
-   * removes the others.
-   */
-  startGeneration(): void {
-    this.#markets.startGeneration();
-    this.#events.startGeneration();
-  }
-
-  /** Applies the changes that the index reports. Returns the changes of market pairs. */
-  apply(update: Pick<MatchUpdate, "added" | "removed" | "addedEvents" | "removedEvents">): PairChanges {
-    this.#events.apply(update.addedEvents, update.removedEvents);
-    return this.#markets.apply(update.added, update.removed);
-  }
-
-  /** Removes the outdated pairs, in slices. Calls `onRemoved` with the removed pairs of each slice. */
-  async removeOutdated(yieldToEventLoop: () => Promise<void>, onRemoved: (pairs: MarketPair[]) => void): Promise<void> {
-    await this.#markets.removeOutdated(yieldToEventLoop, onRemoved);
-    await this.#events.removeOutdated(yieldToEventLoop, () => {});
-  }
-}
-
-class PairMap<Pair extends Ends> {
+/** The current pairs of markets by `venue/marketId`, or of events by slug. */
+export class PairMap<Pair extends Ends> {
   readonly #entries = new Map<string, { readonly pair: Pair; readonly generation: number }>();
   readonly #byEnd = new Map<string, Pair[]>();
   #generation = 0;
@@ -77,10 +35,12 @@ class PairMap<Pair extends Ends> {
     return this.#byEnd.get(end) ?? [];
   }
 
+  /** Marks all pairs as outdated. `apply` makes a pair that it contains current again. */
   startGeneration(): void {
     this.#generation += 1;
   }
 
+  /** Applies the changes that the index reports. Returns the actual changes. */
   apply(added: readonly Pair[], removed: readonly Ends[]): { added: Pair[]; removed: Pair[] } {
     const addedKeys = new Set(added.map(keyOf));
     // A changed pair is in both lists and replaced in place.
@@ -101,7 +61,8 @@ class PairMap<Pair extends Ends> {
     return { added: addedPairs, removed: removedPairs };
   }
 
-  async removeOutdated(yieldToEventLoop: () => Promise<void>, onRemoved: (pairs: Pair[]) => void): Promise<void> {
+  /** Removes the outdated pairs, in slices. Calls `onRemoved` with the removed pairs of each slice. */
+  async removeOutdated(clock: Pick<Clock, "yieldToEventLoop">, onRemoved: (pairs: Pair[]) => void): Promise<void> {
     let slice: Pair[] = [];
     let count = 0;
     for (const [key, { generation }] of this.#entries) {
@@ -110,7 +71,7 @@ class PairMap<Pair extends Ends> {
       if (count % YIELD_EVERY_PAIRS > 0) continue;
       onRemoved(slice);
       slice = [];
-      await yieldToEventLoop();
+      await clock.yieldToEventLoop();
     }
     onRemoved(slice);
   }
