@@ -10,15 +10,7 @@ import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 
 const EVENTS_LIMIT_DEFAULT = 20;
 
-export function eventRoutes(app: FastifyInstance, context: RouteContext): void {
-  listEventsRoute(app, context);
-  trendingEventsRoute(app, context);
-  searchEventsRoute(app, context);
-  getEventRoute(app, context);
-  listEventMarketsRoute(app, context);
-}
-
-function listEventsRoute(app: FastifyInstance, { service, schemas, publicUrl }: RouteContext): void {
+export function eventRoutes(app: FastifyInstance, { service, schemas, publicUrl }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/events",
@@ -58,9 +50,6 @@ function listEventsRoute(app: FastifyInstance, { service, schemas, publicUrl }: 
       return events.map(presentEventSummary);
     },
   });
-}
-
-function trendingEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/events/trending",
@@ -75,9 +64,6 @@ function trendingEventsRoute(app: FastifyInstance, { service, schemas }: RouteCo
         .listEvents({ category: null, featuredOnly: false, text: null, order: "trending", limit })
         .map(presentEventSummary),
   });
-}
-
-function searchEventsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/events/search",
@@ -90,9 +76,6 @@ function searchEventsRoute(app: FastifyInstance, { service, schemas }: RouteCont
         .listEvents({ category: null, featuredOnly: false, text, order: "volume", limit })
         .map(presentEventSummary),
   });
-}
-
-function getEventRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/events/:slug",
@@ -107,9 +90,6 @@ function getEventRoute(app: FastifyInstance, { service, schemas }: RouteContext)
       return presentEvent(group, service.linkEvent(group.event.slug), query.expand?.includes("markets") === true);
     },
   });
-}
-
-function listEventMarketsRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/events/:slug/markets",

@@ -11,13 +11,28 @@ import { CANDLE_INTERVALS_MS, type HistoryQuery, parseTime } from "./time-range.
 const HISTORY_POINTS_DEFAULT = 48;
 const RANGE_POINTS_MAX = 2_000;
 
-export function marketDataRoutes(app: FastifyInstance, context: RouteContext): void {
-  getHistoryRoute(app, context);
-  getOrderBookRoute(app, context);
-  listTradesRoute(app, context);
-}
-
-function getOrderBookRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
+export function marketDataRoutes(app: FastifyInstance, { service, schemas, publicUrl, now }: RouteContext): void {
+  defineRoute(app, {
+    ...COMMON_OPTIONS,
+    url: "/v1/markets/:platform/:market_id/history",
+    summary: "Retrieve the price and volume history of a market",
+    description:
+      "Returns one point per interval, aligned to UTC: for a `period` that ends now, or from `from` to `to` with an `interval`, at most 2,000 points. Intervals without a trade or quote repeat the previous price. Intervals before the first known price are omitted. One-minute points are made from the recorded quotes. Where only the price at the end of an interval is known, such as in history that was read from the venue, `open`, `high` and `low` are made from these prices.",
+    operationId: "get_market_history",
+    params: schemas.marketPath,
+    query: schemas.historyQuery,
+    responses: { 200: schemas.History },
+    errors: ["market_not_found", "venue_unavailable", "store_unavailable"],
+    async handler({ params, query }) {
+      const range = toRange(query, now());
+      const market = await service.getListedMarket(params.platform, params.market_id);
+      const reading =
+        range === null
+          ? await service.getHistory(market, query.period ?? "7d", query.max_points ?? HISTORY_POINTS_DEFAULT)
+          : await service.getHistoryRange(market, range);
+      return presentHistory(market, reading);
+    },
+  });
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/markets/:platform/:market_id/orderbook",
@@ -34,9 +49,6 @@ function getOrderBookRoute(app: FastifyInstance, { service, schemas }: RouteCont
       return presentOrderBook(market, await service.readOrderBook(market), query.depth ?? DEPTH_DEFAULT);
     },
   });
-}
-
-function listTradesRoute(app: FastifyInstance, { service, schemas, publicUrl }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/markets/:platform/:market_id/trades",
@@ -76,30 +88,6 @@ function toTradePosition(cursor: string, listing: Readonly<Record<string, string
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > TIME_MS_MAX || id.includes("\0"))
     throw createCursorError(cursor);
   return { executedAt: value, tradeId: id };
-}
-
-function getHistoryRoute(app: FastifyInstance, { service, schemas, now }: RouteContext): void {
-  defineRoute(app, {
-    ...COMMON_OPTIONS,
-    url: "/v1/markets/:platform/:market_id/history",
-    summary: "Retrieve the price and volume history of a market",
-    description:
-      "Returns one point per interval, aligned to UTC: for a `period` that ends now, or from `from` to `to` with an `interval`, at most 2,000 points. Intervals without a trade or quote repeat the previous price. Intervals before the first known price are omitted. One-minute points are made from the recorded quotes. Where only the price at the end of an interval is known, such as in history that was read from the venue, `open`, `high` and `low` are made from these prices.",
-    operationId: "get_market_history",
-    params: schemas.marketPath,
-    query: schemas.historyQuery,
-    responses: { 200: schemas.History },
-    errors: ["market_not_found", "venue_unavailable", "store_unavailable"],
-    async handler({ params, query }) {
-      const range = toRange(query, now());
-      const market = await service.getListedMarket(params.platform, params.market_id);
-      const reading =
-        range === null
-          ? await service.getHistory(market, query.period ?? "7d", query.max_points ?? HISTORY_POINTS_DEFAULT)
-          : await service.getHistoryRange(market, range);
-      return presentHistory(market, reading);
-    },
-  });
 }
 
 /**

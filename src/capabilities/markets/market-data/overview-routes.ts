@@ -6,12 +6,7 @@ import { encodeJson } from "../../../lib/round-numbers.ts";
 import { presentMarket } from "./present.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 
-export function overviewRoutes(app: FastifyInstance, context: RouteContext): void {
-  listCategoriesRoute(app, context);
-  sentimentRoute(app, context);
-}
-
-function listCategoriesRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
+export function overviewRoutes(app: FastifyInstance, { service, board, schemas, now }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/categories",
@@ -26,9 +21,6 @@ function listCategoriesRoute(app: FastifyInstance, { service, schemas }: RouteCo
         volume_24h: volume24hUsd,
       })),
   });
-}
-
-function sentimentRoute(app: FastifyInstance, { service, board, schemas, now }: RouteContext): void {
   defineRoute(app, {
     ...COMMON_OPTIONS,
     url: "/v1/sentiment",

@@ -4,12 +4,12 @@ import type { MarketListing, MarketStatus, VenueId } from "../../../domain/marke
 import { marketIdOf } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { TradePage } from "../../../ingest/index.ts";
+import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
 import type { ListingDetails } from "../../../ports/venue.ts";
 import type { HistoryRange, MarketWideTrend, PastPrices, PriceHistory, TradePosition } from "../../../storage/index.ts";
 import type { Matching } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
 import { createEventGroup, type EventGroup, type EventLink, linkEvents, listEvents } from "./events.ts";
-import { createHistoryCache } from "./history-cache.ts";
 import { createMarketFinder } from "./market-finder.ts";
 import type { MarketLookups } from "./present.ts";
 import type { BookReading } from "./present-market-data.ts";
@@ -17,6 +17,9 @@ import type { Period, STATUS_FILTERS } from "./schema.ts";
 import { computeSentiment, type Sentiment } from "./sentiment.ts";
 
 const TREND_CACHE_MS = 60_000;
+/** Each history is read from the store at most once in this time. Failed reads are not cached. */
+const HISTORY_CACHE_MS = 1_000;
+const HISTORIES_MAX = 500;
 const NO_IDS: Readonly<Record<string, string>> = {};
 const LISTED_STATUSES: readonly MarketStatus[] = ["active", "closed", "determined", "finalized"];
 
@@ -53,7 +56,11 @@ export type MarketsService = ReturnType<typeof createMarketsService>;
 export function createMarketsService(ports: MarketsDependencies) {
   const { board, clock } = ports;
   const getListedMarket = createMarketFinder(ports);
-  const readHistory = createHistoryCache(clock);
+  const readHistory = createSingleFlightCache<PriceHistory>({
+    maxAgeMsOf: () => HISTORY_CACHE_MS,
+    entriesMax: HISTORIES_MAX,
+    now: () => clock.monotonic(),
+  });
   let trend: { readonly readAt: number; readonly value: MarketWideTrend } | null = null;
 
   const venuesOf = ({ source, platform }: VenueFilter): readonly VenueId[] => {
