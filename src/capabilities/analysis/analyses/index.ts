@@ -11,7 +11,7 @@ export {
   type ResearchRunner,
   type StoredAnalysis,
 } from "./model.ts";
-export { pollUrlOf, presentAnalysis, presentCausal } from "./present.ts";
+export { pollUrlOf, presentAnalysis, presentCausal, presentRunning } from "./present.ts";
 export { ANALYZE_METERING, analysisRoutes } from "./routes.ts";
 export { analysisStatusSchema, causalSchema } from "./schema.ts";
 export type { AnalysesService } from "./service.ts";

@@ -1,7 +1,6 @@
 import type { Scenario } from "../../../engine/index.ts";
 import { expiryByAge } from "./freshness.ts";
 import type { AnalysisRun, CurrentAnalysis, ResearchSummary } from "./model.ts";
-import type { RunStatusReport } from "./runs.ts";
 
 /** The causal decomposition of analyses and signals. */
 export function presentCausal({ at, result: { analysis } }: CurrentAnalysis) {
@@ -83,9 +82,17 @@ export function presentAnalysis(stored: CurrentAnalysis) {
   };
 }
 
+type RunName = Pick<AnalysisRun, "analysisId" | "venue" | "marketId">;
+
 export const presentScenarios = ({ result }: CurrentAnalysis) => result.analysis.scenarios.map(presentScenario);
 
-export const presentStatus = ({ run, estimatedSeconds }: RunStatusReport) => ({
+export const presentStatus = ({
+  run,
+  estimatedSeconds,
+}: {
+  readonly run: Omit<AnalysisRun, "type" | "requestedAt">;
+  readonly estimatedSeconds: number;
+}) => ({
   analysis_id: run.analysisId,
   status: run.status,
   poll_url: pollUrlOf(run),
@@ -93,5 +100,9 @@ export const presentStatus = ({ run, estimatedSeconds }: RunStatusReport) => ({
   error_message: run.errorMessage,
 });
 
-export const pollUrlOf = (run: Pick<AnalysisRun, "analysisId" | "venue" | "marketId">) =>
+/** The status of a run that was started or joined. */
+export const presentRunning = (run: RunName, estimatedSeconds: number) =>
+  presentStatus({ run: { ...run, status: "running", errorMessage: null }, estimatedSeconds });
+
+export const pollUrlOf = (run: RunName) =>
   `/v1/markets/${run.venue}/${encodeURIComponent(run.marketId)}/analyze/${run.analysisId}/status`;

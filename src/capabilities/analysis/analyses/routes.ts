@@ -6,7 +6,14 @@ import type { VenueIds } from "../../../http/schema-types.ts";
 import type { PriceHistory } from "../../../storage/index.ts";
 import { type MarketsService, presentHistory } from "../../markets/market-data/index.ts";
 import type { CurrentAnalysis } from "./model.ts";
-import { pollUrlOf, presentAnalysis, presentCausal, presentMeta, presentScenarios, presentStatus } from "./present.ts";
+import {
+  presentAnalysis,
+  presentCausal,
+  presentMeta,
+  presentRunning,
+  presentScenarios,
+  presentStatus,
+} from "./present.ts";
 import { createAnalysisSchemas, LIST_LIMIT_DEFAULT } from "./schema.ts";
 import type { AnalysesService } from "./service.ts";
 
@@ -21,22 +28,14 @@ interface AnalysisRoutesOptions {
   readonly getHistory: (market: BoardMarket, period: "7d", maxPoints: number) => Promise<PriceHistory>;
 }
 
-type RouteContext = AnalysisRoutesOptions & { readonly schemas: ReturnType<typeof createAnalysisSchemas> };
-
 /** Metering of the start of an analysis. A payment is settled before the run, because the result comes later. */
 export const ANALYZE_METERING: Metering = { ...METERING.INSIGHT, settles: "before" };
 
 const OPTIONS = { access: "key", tag: "Insights" } as const;
 
 export function analysisRoutes(app: FastifyInstance, options: AnalysisRoutesOptions): void {
-  const context = { ...options, schemas: createAnalysisSchemas(options.venues) };
-  analyzeRoute(app, context);
-  statusRoutes(app, context);
-  analysisRoute(app, context);
-  listRoute(app, context);
-}
-
-function analyzeRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
+  const { service, acceptsPayments, getMarket, getHistory } = options;
+  const schemas = createAnalysisSchemas(options.venues);
   defineRoute(app, {
     ...OPTIONS,
     method: "POST",
@@ -54,19 +53,10 @@ function analyzeRoute(app: FastifyInstance, { service, schemas }: RouteContext):
       const options = { customerId: principal.customerId, isForced: query.force === true };
       const { analysisId, estimatedSeconds } = await service.analyse(venue, marketId, options);
       reply.code(202);
-      return {
-        analysis_id: analysisId,
-        status: "running" as const,
-        poll_url: pollUrlOf({ analysisId, venue, marketId }),
-        estimated_seconds: estimatedSeconds,
-        error_message: null,
-      };
+      return presentRunning({ analysisId, venue, marketId }, estimatedSeconds);
     },
   });
-}
-
-function statusRoutes(app: FastifyInstance, { service, schemas, acceptsPayments }: RouteContext): void {
-  const options = {
+  const statusOptions = {
     ...(acceptsPayments
       ? ({ access: "public", metering: METERING.FREE } as const)
       : ({ access: "key", metering: METERING.UNCOUNTED } as const)),
@@ -77,7 +67,7 @@ function statusRoutes(app: FastifyInstance, { service, schemas, acceptsPayments 
     cacheControl: "no-store",
   } as const;
   defineRoute(app, {
-    ...options,
+    ...statusOptions,
     url: "/v1/markets/:platform/:market_id/analyze/:analysis_id/status",
     summary: "Retrieve the status of an analysis",
     description: "Returns the status of a run. The call is free of charge.",
@@ -87,7 +77,7 @@ function statusRoutes(app: FastifyInstance, { service, schemas, acceptsPayments 
       presentStatus(await service.getStatus(id, { venue, marketId })),
   });
   defineRoute(app, {
-    ...options,
+    ...statusOptions,
     url: "/v1/analyses/:analysis_id/status",
     summary: "Retrieve the status of an analysis by its id",
     description: "Returns the status of a run without naming its market. The call is free of charge.",
@@ -95,9 +85,6 @@ function statusRoutes(app: FastifyInstance, { service, schemas, acceptsPayments 
     params: schemas.idPath,
     handler: async ({ params }) => presentStatus(await service.getStatus(params.analysis_id, null)),
   });
-}
-
-function analysisRoute(app: FastifyInstance, { service, schemas, getMarket, getHistory }: RouteContext): void {
   const readHistory = async ({ venue, marketId }: CurrentAnalysis) => {
     const market = await getMarket(venue, marketId);
     return presentHistory(market, await getHistory(market, "7d", HISTORY_POINTS));
@@ -126,9 +113,6 @@ function analysisRoute(app: FastifyInstance, { service, schemas, getMarket, getH
       };
     },
   });
-}
-
-function listRoute(app: FastifyInstance, { service, schemas }: RouteContext): void {
   defineRoute(app, {
     ...OPTIONS,
     method: "GET",

@@ -2,14 +2,7 @@ import type { FastifyInstance } from "fastify";
 import Type from "typebox";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
-import {
-  deferCharge,
-  disconnectSignal,
-  presentRunningAnalysis,
-  readSizing,
-  SIGNAL_ERRORS,
-  SIGNAL_METERING,
-} from "../signals/index.ts";
+import { disconnectSignal, readSizing, respondRunning, SIGNAL_ERRORS, SIGNAL_METERING } from "../signals/index.ts";
 import { presentPortfolioSignal } from "./present.ts";
 import { createPortfolioSignalSchemas } from "./schema.ts";
 import type { PortfolioSignalsService } from "./service.ts";
@@ -41,21 +34,19 @@ export function portfolioSignalRoutes(app: FastifyInstance, service: PortfolioSi
       const sizing = readSizing(body);
       const namesMarket = body.market_id !== undefined || (body.market_query ?? "").trim() !== "";
       if (!namesMarket && positions.length > 0) return service.advise(positions, sizing);
+      const options = { isForced: false, waits: query.wait === true };
       const result = await service.generate({
         customerId: principal.customerId,
         venue: body.platform ?? null,
         marketId: body.market_id ?? null,
         question: body.market_query ?? null,
-        isForced: false,
-        waits: query.wait === true,
+        ...options,
         signal: disconnectSignal(reply),
         positions,
         sizing,
       });
       if (result.kind === "signal") return presentPortfolioSignal(result.signal);
-      deferCharge(request, { isForced: false, waits: query.wait === true });
-      reply.code(202);
-      return presentRunningAnalysis(result.run);
+      return respondRunning({ request, reply }, options, result.run);
     },
   });
 }

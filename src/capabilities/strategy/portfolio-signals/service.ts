@@ -16,7 +16,7 @@ import {
 import { lookUpMarkets } from "../../markets/look-up.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 import { findLogicalConstraints } from "../../markets/relations/index.ts";
-import type { SignalPreparation, SignalsService } from "../signals/index.ts";
+import type { SignalsService } from "../signals/index.ts";
 import { type AdviseDependencies, advisePositions } from "./advise.ts";
 import type { PortfolioRequest, PortfolioSignal, RequestedPosition } from "./model.ts";
 import type { PortfolioAdvice } from "./schema.ts";
@@ -58,11 +58,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalDependencies
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
      */
-    async generate(
-      request: PortfolioRequest,
-    ): Promise<
-      { readonly kind: "signal"; readonly signal: PortfolioSignal } | Extract<SignalPreparation, { kind: "running" }>
-    > {
+    async generate(request: PortfolioRequest) {
       const { positions, sizing } = request;
       const found = await getHeld(positions);
       const preparation = await signals.prepare(request);
@@ -93,10 +89,8 @@ export function createPortfolioSignalsService(ports: PortfolioSignalDependencies
       const size = await ports.workers.run(task, []);
       const hedgeMarkets = hedges.map((hedge) => ({ market: markets[hedge.market] ?? market, side: hedge.side }));
       const { analysisId } = stored;
-      return {
-        kind: "signal",
-        signal: { market, analysisId, signal, size, positions, sizing, hedges: hedgeMarkets },
-      };
+      const answer: PortfolioSignal = { market, analysisId, signal, size, positions, sizing, hedges: hedgeMarkets };
+      return { kind: "signal" as const, signal: answer };
     },
   };
 }

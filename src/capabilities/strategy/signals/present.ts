@@ -1,6 +1,6 @@
-import { pollUrlOf, presentCausal } from "../../analysis/analyses/index.ts";
+import { presentCausal } from "../../analysis/analyses/index.ts";
 import type { QuestionAnswer } from "../../markets/question-search/index.ts";
-import type { MarketSignal, RunningAnalysis } from "./model.ts";
+import type { MarketSignal } from "./model.ts";
 
 const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
   similarity,
@@ -15,13 +15,7 @@ const presentAnswer = ({ similarity, alternatives }: QuestionAnswer) => ({
 /** Creates the Signal object of the API. Numbers are not rounded. */
 export function presentSignal(
   { market: { listing }, stored, signal, answer, bankrollUsd }: MarketSignal,
-  {
-    hedge,
-    expandsCausal,
-  }: {
-    readonly hedge: string | null;
-    readonly expandsCausal: boolean;
-  },
+  { hedge, expandsCausal }: { readonly hedge: string | null; readonly expandsCausal: boolean },
 ) {
   const { fill } = signal;
   return {
@@ -61,16 +55,5 @@ export function presentSignal(
     analysis_id: stored.analysisId,
     ...(answer === null ? null : { match: presentAnswer(answer) }),
     ...(expandsCausal ? { causal: presentCausal(stored) } : null),
-  };
-}
-
-/** Creates the response about the running analysis that a signal requires. */
-export function presentRunningAnalysis({ analysisId, market: { listing }, estimatedSeconds }: RunningAnalysis) {
-  return {
-    analysis_id: analysisId,
-    status: "running" as const,
-    poll_url: pollUrlOf({ analysisId, venue: listing.venue, marketId: listing.marketId }),
-    estimated_seconds: estimatedSeconds,
-    error_message: null,
   };
 }

@@ -3,10 +3,11 @@ import type { BoardMarket } from "../../../board/index.ts";
 import { METERING } from "../../../domain/metering.ts";
 import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
+import { presentRunning } from "../../analysis/analyses/index.ts";
 import type { RelatedMarket } from "../../markets/relations/index.ts";
 import { describeHedge } from "./hedge.ts";
-import type { SignalRequest } from "./model.ts";
-import { presentRunningAnalysis, presentSignal } from "./present.ts";
+import type { RunningAnalysis, SignalRequest } from "./model.ts";
+import { presentSignal } from "./present.ts";
 import { createSignalSchemas, readSizing } from "./schema.ts";
 import type { SignalsService } from "./service.ts";
 
@@ -14,15 +15,18 @@ import type { SignalsService } from "./service.ts";
 export const SIGNAL_METERING = { ...METERING.SIGNAL, settles: "before" } as const;
 
 /**
- * Excludes a 202 response from the quota, because the later call that returns the signal is counted. Two kinds of calls
- * are still counted: a forced analysis, which is costly, and a pay-per-request call that does not wait, whose payment
- * covers the analysis.
+ * Responds with the running analysis that a signal requires. The call is not counted, because the later call that
+ * returns the signal is. Two kinds of calls are still counted: a forced analysis, which is costly, and a
+ * pay-per-request call that does not wait, whose payment covers the analysis.
  */
-export function deferCharge(
-  request: FastifyRequest,
+export function respondRunning(
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   { isForced, waits }: Pick<SignalRequest, "isForced" | "waits">,
-): void {
+  { analysisId, market: { listing }, estimatedSeconds }: RunningAnalysis,
+) {
   request.isDeferred = !isForced && (waits || request.principal?.kind !== "payer");
+  reply.code(202);
+  return presentRunning({ analysisId, venue: listing.venue, marketId: listing.marketId }, estimatedSeconds);
 }
 
 /** Errors of all routes that require a market and its analysis. */
@@ -72,16 +76,11 @@ export function signalRoutes(app: FastifyInstance, options: SignalRoutesOptions)
         venue: body.platform ?? null,
         marketId: body.market_id ?? null,
         question: body.market_query ?? null,
-        isForced: options.isForced,
-        waits: options.waits,
+        ...options,
         signal: disconnectSignal(reply),
         sizing: readSizing(body),
       });
-      if (result.kind === "running") {
-        deferCharge(request, options);
-        reply.code(202);
-        return presentRunningAnalysis(result.run);
-      }
+      if (result.kind === "running") return respondRunning({ request, reply }, options, result.run);
       const { market, signal } = result.signal;
       const related = signal.recommendation === "NO_TRADE" ? [] : await findRelatedMarkets(market);
       return presentSignal(result.signal, {

@@ -137,18 +137,15 @@ export function createSignalsService(ports: SignalDependencies) {
      * @throws AppError `market_not_found`, `analysis_failed`, `venue_unavailable`, `overloaded`, `rate_limited`,
      *   `store_unavailable`; InvalidRequestError; VenueError
      */
-    async generate(
-      request: SignalRequest & { readonly sizing: SizingOptions },
-    ): Promise<
-      { readonly kind: "signal"; readonly signal: MarketSignal } | Extract<SignalPreparation, { kind: "running" }>
-    > {
+    async generate(request: SignalRequest & { readonly sizing: SizingOptions }) {
       const preparation = await prepare(request);
       if (preparation.kind === "running") return preparation;
       const { prepared } = preparation;
       const signal = decide(prepared, request.sizing);
       ports.onSignal?.(signal.recommendation, "request");
       await enter(prepared, true);
-      return { kind: "signal", signal: { ...prepared, signal, bankrollUsd: request.sizing.bankrollUsd } };
+      const answer: MarketSignal = { ...prepared, signal, bankrollUsd: request.sizing.bankrollUsd };
+      return { kind: "signal" as const, signal: answer };
     },
 
     /**
