@@ -1,5 +1,11 @@
 import type { Side } from "./price.ts";
 
+/** The displayed price of a market at a time. `at` is in Unix milliseconds, `yesPrice` in [0, 1]. */
+export interface PricePoint {
+  readonly at: number;
+  readonly yesPrice: number;
+}
+
 /** One trade, expressed for the YES contract. A trade of the NO contract is converted. */
 export interface Trade {
   /** The venue's trade id; without one, a key from the content of the trade and an ordinal number. */

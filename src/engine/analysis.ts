@@ -10,10 +10,7 @@ import { describeScenarios, type Scenario } from "./scenarios.ts";
 import { viewAt } from "./view.ts";
 
 /** One factor of an analysis, as the API returns it. */
-export type CausalFactor = Pick<
-  EstimateStep,
-  "claim" | "direction" | "evidence" | "prior" | "posterior" | "weight" | "confidence"
->;
+export type CausalFactor = Omit<EstimateStep, "name" | "change">;
 
 /** Analysis of one market at one time. Plain data. */
 export interface Analysis {

@@ -1,6 +1,7 @@
 import { sumOf } from "../lib/numbers.ts";
 import { isotonicRegression, removeOverround } from "../quant/coherence.ts";
 import { PROBABILITY_MIN, toLogOdds } from "./log-odds.ts";
+import type { LegView } from "./model.ts";
 import { UNKNOWN_SPREAD } from "./reference-price.ts";
 
 /** Minimum spread in the weight of a ladder price. */
@@ -17,12 +18,7 @@ const ITERATIONS_MAX = 200;
  */
 export type EventLogic = { readonly kind: "ladder" } | { readonly kind: "exclusive"; readonly isExhaustive: boolean };
 
-export interface LegPrice {
-  /** In [0, 1]. */
-  readonly yesPrice: number;
-  /** Ask minus bid; null without a two-sided book. */
-  readonly spread: number | null;
-}
+export type LegPrice = Pick<LegView, "yesPrice" | "spread">;
 
 /** Estimate of one market before it is made consistent with the estimates of the event's other markets. */
 export interface LegEstimate {

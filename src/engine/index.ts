@@ -1,4 +1,6 @@
 /** Estimates the probability of a market from its price and other factors. Pure functions of a `MarketView`. */
+
+export type { PricePoint } from "../domain/trade.ts";
 export { type Analysis, analyse } from "./analysis.ts";
 export { type Estimate, estimate, type LogOddsChange } from "./estimate.ts";
 export { coherentLogOdds, type EventLogic, type LegEstimate, siblingGaps } from "./event-logic.ts";
@@ -16,7 +18,6 @@ export type {
   PeerView,
   PriceGaps,
   PriceKind,
-  PricePoint,
   QuotePoint,
   ResearchView,
   TradePoint,

@@ -1,39 +1,13 @@
 import type { Category } from "../domain/category.ts";
-import type { TakerFee, VenueId } from "../domain/market.ts";
+import type { Activity, Quote, TakerFee, VenueId } from "../domain/market.ts";
 import type { OrderBook } from "../domain/order-book.ts";
-import type { Side } from "../domain/price.ts";
-
-export interface PricePoint {
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** Price of YES, in [0, 1]. */
-  readonly yesPrice: number;
-}
+import type { PricePoint, Trade } from "../domain/trade.ts";
 
 /** A trade, expressed for the YES contract. */
-export interface TradePoint {
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** In (0, 1). */
-  readonly yesPrice: number;
-  /** Number of contracts, above 0. */
-  readonly size: number;
-  /** The side that the taker bought; null if unknown. */
-  readonly takerSide: Side | null;
-}
+export type TradePoint = PricePoint & Pick<Trade, "size" | "takerSide">;
 
-/** Best bid and ask of a market at a time. Prices in (0, 1), sizes in contracts; null if unknown or absent. */
-export interface QuotePoint {
-  /** Unix milliseconds: when the quote was last confirmed. */
-  readonly at: number;
-  readonly bid: number | null;
-  readonly ask: number | null;
-  readonly bidSize: number | null;
-  readonly askSize: number | null;
-  readonly lastPrice: number | null;
-  /** The venue's indicative price if it has no order book. */
-  readonly indicativePrice: number | null;
-}
+/** A quote, and when it was last confirmed, in Unix milliseconds. */
+export type QuotePoint = Omit<Quote, "eventAt" | "receivedAt"> & { readonly at: number };
 
 /** money: a real-money market. play_money: a play-money market. forecast: a crowd forecast without trading. */
 export type PriceKind = "money" | "play_money" | "forecast";
@@ -112,13 +86,8 @@ export interface ResearchView {
 /** All levels of an order book, and when they were last confirmed, in Unix milliseconds. */
 export type BookView = Pick<OrderBook, "bids" | "asks"> & { readonly at: number };
 
-/** Amounts in USD, as the venue defines them; null if unknown. */
-export interface ActivityView {
-  /** Unix milliseconds. */
-  readonly at: number;
-  readonly volume24hUsd: number | null;
-  readonly liquidityUsd: number | null;
-}
+/** Activity of a market, and when it was last confirmed, in Unix milliseconds. */
+export type ActivityView = Pick<Activity, "volume24hUsd" | "liquidityUsd"> & { readonly at: number };
 
 /**
  * The known data of a market at one time. Plain data, so that it can be sent to a worker thread and stored. Data that

@@ -1,4 +1,4 @@
-import type { TakerFee } from "../domain/market.ts";
+import type { Quote, TakerFee } from "../domain/market.ts";
 import { assertProbability } from "./assert.ts";
 import { takerFee } from "./taker-fee.ts";
 
@@ -35,12 +35,6 @@ export function chooseNoContracts(
   return chosen.length < 2 ? null : { markets: chosen, payout: chosen.length - 1 };
 }
 
-export interface LadderQuote {
-  /** Best YES bid and ask, in [0, 1]; null without a quote. */
-  readonly bid: number | null;
-  readonly ask: number | null;
-}
-
 /**
  * Violations of a ladder, in which each market implies all earlier ones, such as "above 3%" after "above 2%", or "by
  * May" after "by June". YES of the wider market and NO of a narrower market together pay at least 1, and 2 if only the
@@ -48,12 +42,12 @@ export interface LadderQuote {
  *
  * spread = bid of the narrower market - ask of the wider market
  *
- * @param rungs  from the widest to the narrowest market
+ * @param rungs  best YES bid and ask, in [0, 1], from the widest to the narrowest market
  * @returns  indexes of pairs with a spread above 0, in the order of the narrower markets
  * @example findLadderViolations([{ bid: 0.4, ask: 0.42 }, { bid: 0.5, ask: 0.52 }]); // [{ wide: 0, narrow: 1 }]
  */
 export function findLadderViolations(
-  rungs: readonly LadderQuote[],
+  rungs: readonly Pick<Quote, "bid" | "ask">[],
 ): { readonly wide: number; readonly narrow: number }[] {
   const violations: { wide: number; narrow: number }[] = [];
   let wide: { index: number; ask: number } | null = null;

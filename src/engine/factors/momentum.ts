@@ -1,8 +1,9 @@
+import type { PricePoint } from "../../domain/trade.ts";
 import { DAY_MS, HOUR_MS } from "../../lib/durations.ts";
 import { clamp } from "../../lib/numbers.ts";
 import { formatNumber } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
-import type { Factor, MarketView, PricePoint, Prior } from "../model.ts";
+import type { Factor, MarketView, Prior } from "../model.ts";
 
 const WINDOWS = [
   { name: "1 h", ms: HOUR_MS },

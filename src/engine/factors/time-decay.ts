@@ -1,7 +1,8 @@
+import type { PricePoint } from "../../domain/trade.ts";
 import { DAY_MS } from "../../lib/durations.ts";
 import { formatPercent, formatPrice } from "../format.ts";
 import { toLogOdds } from "../log-odds.ts";
-import type { Factor, MarketView, PricePoint } from "../model.ts";
+import type { Factor, MarketView } from "../model.ts";
 
 /** The hazard is computed from the price of a week ago, or from the oldest price that is at least a day old. */
 const LOOK_BACK_MS = 7 * DAY_MS;

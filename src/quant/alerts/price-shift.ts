@@ -1,14 +1,7 @@
+import type { PricePoint } from "../../domain/trade.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../assert.ts";
 import { priceLogOdds } from "../log-odds.ts";
-
-/** YES price of a market at the end of an hour. */
-export interface HourlyClose {
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** In [0, 1]. */
-  readonly yesPrice: number;
-}
 
 export interface PriceShiftLimits {
   /** Minimum absolute move of the price, above 0. */
@@ -43,7 +36,7 @@ export interface PriceShiftAlert {
  * @see J.P. Morgan (1996), "RiskMetrics Technical Document", section 5.2 (exponentially weighted moving average)
  * @example hourlySigma([{ at: 0, yesPrice: 0.5 }, { at: 3_600_000, yesPrice: 0.75 }], 48, 1); // 1.0986 = ln 3
  */
-export function hourlySigma(closes: readonly HourlyClose[], halfLifeHours: number, minHours: number): number | null {
+export function hourlySigma(closes: readonly PricePoint[], halfLifeHours: number, minHours: number): number | null {
   assertPositive(halfLifeHours, "halfLifeHours");
   assertNotNegative(minHours, "minHours");
   const decay = 0.5 ** (1 / halfLifeHours);

@@ -1,3 +1,4 @@
+import type { PricePoint } from "../../domain/trade.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { assertProbability } from "../assert.ts";
 
@@ -9,12 +10,6 @@ const ENTRY_MS = 180_000;
  * than objects.
  */
 const FIELDS = 5;
-
-/** Price of a market at a time. `at` is in Unix milliseconds, `yesPrice` in [0, 1]. */
-export interface PricePoint {
-  readonly at: number;
-  readonly yesPrice: number;
-}
 
 /**
  * The lowest and the highest price of one market in the last hour, in at most 20 entries of 40 bytes. A price leaves

@@ -1,8 +1,6 @@
-import type { TakerFee } from "../../domain/market.ts";
-import type { BookLevel } from "../../domain/order-book.ts";
 import type { Side } from "../../domain/price.ts";
 import type { PairCorrelation } from "../../quant/correlation.ts";
-import type { Fill, SizingOptions } from "../model.ts";
+import type { Fill, SizingOptions, TradeCandidate } from "../model.ts";
 
 /** A logical constraint on the outcomes of markets, which are identified by their index. */
 export type LogicalConstraint =
@@ -38,19 +36,9 @@ export interface HeldPosition {
 }
 
 /** The trade that is sized. Its market has the index 0. */
-export interface PortfolioCandidate {
-  readonly side: Side;
-  /** Variance of the estimated probability, at least 0. */
-  readonly variance: number;
+export interface PortfolioCandidate extends Omit<TradeCandidate, "probability" | "targetPrice"> {
   /** Share of the bankroll if no other positions are held, in (0, 1]. */
   readonly baseShare: number;
-  /** Offers of the side up to the target price, best first; at least one. */
-  readonly offers: readonly BookLevel[];
-  readonly takerFee: TakerFee;
-  /** An order is a multiple of this number of contracts, above 0. */
-  readonly contractStep: number;
-  /** Smallest order in contracts, above 0. */
-  readonly minOrderContracts: number;
   readonly eventKey: string;
 }
 

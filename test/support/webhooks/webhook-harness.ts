@@ -75,7 +75,7 @@ export async function openWebhooks(database: Database, options: HarnessOptions =
     out,
     customerId: CUSTOMER_ID,
     register: (url: string, fields: { events?: EventType[]; secret?: string } = {}) =>
-      service.register(CUSTOMER_ID, { url, events: ["price_shift"], secret: null, ...fields }),
+      service.register(CUSTOMER_ID, { url, events: ["price_shift"], ...fields }),
     /** Appends events of one transaction. */
     async append(count = 1, fields: Partial<NewEvent> = {}): Promise<void> {
       const events = Array.from({ length: count }, () => ({

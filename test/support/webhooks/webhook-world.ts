@@ -116,7 +116,7 @@ export async function openWorld(database: Database, retryDelaysMs: readonly numb
       }
     },
     register: (url: string, events: readonly EventType[]) =>
-      world.until(service.register(CUSTOMER_ID, { url, events, secret: "a secret" })),
+      world.until(service.register(CUSTOMER_ID, { url, events: [...events], secret: "a secret" })),
     /** Appends events, and returns the id of the last one. */
     async append(types: readonly EventType[]): Promise<number> {
       const before = await eventLog.latestId();

@@ -3,6 +3,7 @@ import { categoryOf } from "../../../domain/category.ts";
 import { validCloseTime } from "../../../domain/close-time.ts";
 import type { EventListing, VenueId } from "../../../domain/market.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
+import type { PricePoint } from "../../../domain/trade.ts";
 import {
   type ConsensusView,
   type EventView,
@@ -10,7 +11,6 @@ import {
   type LegView,
   type MarketView,
   type PeerView,
-  type PricePoint,
   type QuotePoint,
   spreadOf,
   type TradePoint,

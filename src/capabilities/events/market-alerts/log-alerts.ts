@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import type { BoardMarket } from "../../../board/index.ts";
+import type { PricePoint } from "../../../domain/trade.ts";
 import { appendEvents, type NewEvent, selectEventsByKey } from "../../../event-log/index.ts";
 import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
-  type HourlyClose,
   hourlySigma,
   isLargeMove,
   type PriceShiftAlert,
@@ -104,7 +104,7 @@ async function readShifts(
 /** @param shifts  the market's logged shifts in this clock hour, the previous and the next one, oldest first */
 export function classifyShift(
   candidate: ShiftCandidate,
-  closes: readonly HourlyClose[],
+  closes: readonly PricePoint[],
   shifts: readonly PriceShiftAlert[],
   { minMove, minSigmas, sigmaFloor, minHours }: PriceShiftLimits,
 ): ClassifiedShift {

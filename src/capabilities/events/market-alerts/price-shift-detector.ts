@@ -1,5 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
+import type { PricePoint } from "../../../domain/trade.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import {
   isLargeMove,
@@ -7,7 +8,7 @@ import {
   type PriceShiftLimits,
   shiftSigmas,
 } from "../../../quant/alerts/price-shift.ts";
-import { type PricePoint, PriceWindow } from "../../../quant/alerts/price-window.ts";
+import { PriceWindow } from "../../../quant/alerts/price-window.ts";
 import { CANDIDATES_MAX } from "./model.ts";
 
 /**

@@ -148,7 +148,7 @@ eachDatabase(
     harness.start();
     await harness.append();
     await waitFor(() => receiver.requests.length === 1);
-    const rolled = await harness.service.change(harness.customerId, webhookId, { rollSecret: true });
+    const rolled = await harness.service.change(harness.customerId, webhookId, { roll_secret: true });
     await harness.append();
     await waitFor(() => receiver.requests.length === 2);
     await database.query("update webhooks set previous_secret_until = now(), revision = revision + 1");
@@ -184,7 +184,7 @@ eachDatabase("a customer whose plan does not include webhooks receives no events
   await database.query(
     "insert into customers (customer_id, plan, status, created_at) values ('cus-other', 'pro', 'active', now())",
   );
-  const registration = { url: `${receiver.url}/pro`, events: ["price_shift"] as const, secret: null };
+  const registration = { url: `${receiver.url}/pro`, events: ["price_shift" as const] };
   await harness.service.register("cus-other", registration);
   harness.start();
   await harness.append(5);

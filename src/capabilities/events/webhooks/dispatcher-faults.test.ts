@@ -238,7 +238,9 @@ class Scenario {
       if (types.includes(type)) receivers.add(receiver);
       else receiver.expected.delete(id);
     }
-    await this.#world.until(this.#world.service.change(this.#world.customerId, receiver.webhookId, { events: types }));
+    await this.#world.until(
+      this.#world.service.change(this.#world.customerId, receiver.webhookId, { events: [...types] }),
+    );
     receiver.types = types;
   }
 

@@ -81,8 +81,7 @@ async function openAccepting(database: Database, log?: Log) {
     return ok();
   };
   const { webhookId } = await world.register("https://example.org/", ["price_shift"]);
-  const changeTo = (events: readonly EventType[]) =>
-    world.until(world.service.change(world.customerId, webhookId, { events }));
+  const changeTo = (events: EventType[]) => world.until(world.service.change(world.customerId, webhookId, { events }));
   return { world, ids, changeTo };
 }
 

@@ -42,8 +42,7 @@ export function webhookRoutes(app: FastifyInstance, { service, publicUrl }: Webh
     body: registrationBody,
     responses: { 200: ChangedWebhook },
     errors: ["webhook_limit_reached", "store_unavailable"],
-    handler: async ({ body: { url, events, secret = null }, principal }) =>
-      presentChangedWebhook(await service.register(principal.customerId, { url, events, secret })),
+    handler: async ({ body, principal }) => presentChangedWebhook(await service.register(principal.customerId, body)),
   });
   defineRoute(app, {
     ...options,
@@ -87,9 +86,8 @@ export function webhookRoutes(app: FastifyInstance, { service, publicUrl }: Webh
     body: changeBody,
     responses: { 200: ChangedWebhook },
     errors: missing,
-    async handler({ params: { webhook_id: webhookId }, body: { roll_secret: rollSecret, ...change }, principal }) {
-      return presentChangedWebhook(await service.change(principal.customerId, webhookId, { ...change, rollSecret }));
-    },
+    handler: async ({ params: { webhook_id: webhookId }, body, principal }) =>
+      presentChangedWebhook(await service.change(principal.customerId, webhookId, body)),
   });
   deliveryRoutes(app, { service, publicUrl });
 }

@@ -1,3 +1,4 @@
+import type { Static } from "typebox";
 import { AppError, invalidValue, rateLimited } from "../../../domain/errors.ts";
 import {
   ATTEMPT_MS_MAX,
@@ -6,7 +7,6 @@ import {
   TEST_DELIVERY_INTERVAL_MS,
   WEBHOOKS_PER_CUSTOMER_MAX,
 } from "../../../domain/webhook-limits.ts";
-import type { EventType } from "../../../event-log/index.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import type { Bus } from "../../../ports/bus.ts";
 import type { Clock } from "../../../ports/clock.ts";
@@ -25,6 +25,7 @@ import {
   selectWebhooks,
   updateWebhook,
 } from "./queries.ts";
+import type { changeBody, registrationBody } from "./schema.ts";
 import { formatSecret, openSecrets, signDelivery } from "./signature.ts";
 
 const ID_LENGTH = 26;
@@ -38,22 +39,6 @@ export interface WebhooksPorts {
   readonly out: Pick<WebhookOut, "post">;
   readonly seal: SecretBox;
   readonly checkUrl: CheckWebhookUrl;
-}
-
-export interface WebhookRegistration {
-  readonly url: string;
-  readonly events: readonly EventType[];
-  /** If null, the service generates a secret and returns it once. */
-  readonly secret: string | null;
-}
-
-export interface WebhookChange {
-  /** If undefined, the field is not changed. This is the same for the other fields. */
-  readonly enabled?: boolean;
-  readonly events?: readonly EventType[];
-  readonly secret?: string;
-  /** Generates a new secret, which is returned once. */
-  readonly rollSecret?: boolean;
 }
 
 /** A webhook, with its secret if the service has just generated it. */
@@ -83,11 +68,11 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
     /** @throws AppError `webhook_limit_reached`; InvalidRequestError if the URL cannot be registered */
     async register(
       customerId: string,
-      { url: requestedUrl, events, secret }: WebhookRegistration,
+      { url: requestedUrl, events, secret }: Static<typeof registrationBody>,
     ): Promise<ChangedWebhook> {
       const checked = checkUrl(requestedUrl);
       if (checked.kind === "invalid") throw invalidValue(["body", "url"], checked.problem, requestedUrl);
-      const newSecret = secret === null ? makeSecret() : null;
+      const newSecret = secret === undefined ? makeSecret() : null;
       const webhookId = `wh-${randomBase32(random, ID_LENGTH)}`;
       const sealedSecret = seal.seal(secret ?? newSecret ?? "", webhookId);
       const webhook = { webhookId, url: checked.url, events: [...new Set(events)], createdAt: clock.now() };
@@ -119,12 +104,12 @@ export function createWebhookService({ database, bus, clock, random, out, seal, 
      * After a change of the secret, deliveries are also signed with the replaced secret for 24 hours. If the change
      * disables the webhook, no attempt begins after this resolves.
      *
-     * @throws InvalidRequestError if the change has a secret and `rollSecret`
+     * @throws InvalidRequestError if the change has both `secret` and `roll_secret`
      */
     async change(
       customerId: string,
       webhookId: string,
-      { enabled, events, secret, rollSecret = false }: WebhookChange,
+      { enabled, events, secret, roll_secret: rollSecret = false }: Static<typeof changeBody>,
     ): Promise<ChangedWebhook> {
       if (rollSecret && secret !== undefined)
         throw invalidValue(

@@ -4,15 +4,8 @@ import { defineRoute } from "../../../http/route.ts";
 import type { VenueIds } from "../../../http/schema-types.ts";
 import type { OpportunityFilter } from "./model.ts";
 import { presentCrossVenueList, presentSetList } from "./present.ts";
-import { createArbitrageSchemas, LIMIT_DEFAULT, MIN_SPREAD_DEFAULT } from "./schema.ts";
+import { createArbitrageSchemas, type FilterQuery, LIMIT_DEFAULT, MIN_SPREAD_DEFAULT } from "./schema.ts";
 import type { ArbitrageService } from "./service.ts";
-
-interface FilterQuery {
-  readonly min_spread?: number;
-  readonly min_net_spread?: number;
-  readonly platform?: string;
-  readonly limit?: number;
-}
 
 const readFilter = (query: FilterQuery): OpportunityFilter => ({
   minSpread: query.min_spread ?? MIN_SPREAD_DEFAULT,

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   amount,
@@ -247,6 +247,8 @@ const liveQuery = (trading: readonly string[]) => ({
     }),
   ),
 });
+
+export type FilterQuery = Static<Type.TObject<ReturnType<typeof liveQuery>>>;
 
 export function createArbitrageSchemas({ trading }: Pick<VenueIds, "trading">) {
   return {

@@ -3,19 +3,14 @@ import { METERING } from "../../../domain/metering.ts";
 import { sendJsonPieces } from "../../../http/response/pieces.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { eventPath } from "../../../http/schema-types.ts";
-import type { CorrelationPeriod } from "./model.ts";
-import { createCorrelationSchemas } from "./schema.ts";
+import { createCorrelationSchemas, type PairQuery } from "./schema.ts";
 import type { CorrelationService, PairChoice } from "./service.ts";
 
 /** Text for both route descriptions. The limit of 256 KiB is that of `sendJsonPieces`. */
 const LARGE_RESPONSES =
   "Coefficients have four decimals. A response above 256 KiB is sent in pieces, without `Content-Length` and `ETag`; `min_correlation` and `limit` ask for fewer pairs.";
 
-const readChoice = (choice: {
-  readonly period?: CorrelationPeriod;
-  readonly min_correlation?: number;
-  readonly limit?: number;
-}): PairChoice => ({
+const readChoice = (choice: PairQuery): PairChoice => ({
   period: choice.period ?? "7d",
   minCorrelation: choice.min_correlation ?? null,
   limit: choice.limit ?? null,

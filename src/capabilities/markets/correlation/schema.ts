@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { count, nullableDifference, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
 import type { CorrelationRelationship } from "../../../quant/correlation.ts";
@@ -26,6 +26,8 @@ const pairChoice = {
     Type.Integer({ minimum: 1, maximum: PAIRS_MAX, description: "Returns at most this many pairs, strongest first." }),
   ),
 };
+
+export type PairQuery = Static<Type.TObject<typeof pairChoice>>;
 
 export function createCorrelationSchemas(venues: readonly string[]) {
   return {

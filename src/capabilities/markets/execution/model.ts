@@ -4,14 +4,6 @@ export const SPREAD_TRENDS = ["tightening", "widening", "stable"] as const satis
 export const RECOMMENDATIONS = ["LIMIT_ORDER", "MARKET_ORDER", "WAIT"] as const;
 export type Recommendation = (typeof RECOMMENDATIONS)[number];
 
-/** A date that may affect a market's spread. */
-export interface KeyDate {
-  /** For example "Trading closes". */
-  readonly label: string;
-  /** Unix milliseconds. */
-  readonly at: number;
-}
-
 /** Figures from a market's order book and its recent quotes; null if unknown. Prices are YES prices. */
 export interface ExecutionFigures {
   readonly bid: number | null;

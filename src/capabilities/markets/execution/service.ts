@@ -12,8 +12,9 @@ import { liquidityScore } from "../../../quant/liquidity.ts";
 import { spreadStatistics } from "../../../quant/spread-history.ts";
 import type { QuoteTicks } from "../../../storage/index.ts";
 import type { MarketDependencies } from "../ports.ts";
+import type { KeyDate } from "../resolution/index.ts";
 import { adviseExecution } from "./advice.ts";
-import type { ExecutionFigures, ExecutionObstacle, KeyDate } from "./model.ts";
+import type { ExecutionFigures, ExecutionObstacle } from "./model.ts";
 import type { ExecutionGuidance } from "./schema.ts";
 import { guideSides } from "./sides.ts";
 

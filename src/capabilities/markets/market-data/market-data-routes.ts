@@ -3,10 +3,10 @@ import { InvalidRequestError } from "../../../domain/errors.ts";
 import { createCursorError, decodeCursor, encodeCursor, nextPageLink } from "../../../http/pagination.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { valueError } from "../../../http/validation/index.ts";
-import { DEPTH_DEFAULT, TRADES_LIMIT_DEFAULT } from "./market-data-schema.ts";
+import { DEPTH_DEFAULT, type HistoryQuery, TRADES_LIMIT_DEFAULT } from "./market-data-schema.ts";
 import { presentHistory, presentOrderBook, presentTrade } from "./present-market-data.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
-import { CANDLE_INTERVALS_MS, type HistoryQuery, parseTime } from "./time-range.ts";
+import { CANDLE_INTERVALS_MS, parseTime } from "./time-range.ts";
 
 const HISTORY_POINTS_DEFAULT = 48;
 const RANGE_POINTS_MAX = 2_000;

@@ -1,4 +1,4 @@
-import Type from "typebox";
+import Type, { type Static } from "typebox";
 import { CATEGORIES } from "../../../domain/category.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import { amount, nullableNumber, nullableOneOf, oneOf, probability, timestamp } from "../../../http/schema-types.ts";
@@ -58,6 +58,8 @@ export const historyQuery = Type.Object({
     oneOf(CANDLE_INTERVALS, { description: "Length of each interval. Requires `from`, and excludes `period`." }),
   ),
 });
+
+export type HistoryQuery = Static<typeof historyQuery>;
 
 const BookLevel = Type.Object(
   {

@@ -4,15 +4,6 @@ import { DAY_MS, HOUR_MS } from "../../../lib/durations.ts";
 export const CANDLE_INTERVALS_MS = { "1m": 60_000, "5m": 300_000, "1h": HOUR_MS, "1d": DAY_MS } as const;
 export type CandleInterval = keyof typeof CANDLE_INTERVALS_MS;
 
-/** Query parameters of the history endpoint. */
-export interface HistoryQuery {
-  readonly period?: "48h" | "7d" | "30d";
-  readonly max_points?: number;
-  readonly from?: string;
-  readonly to?: string;
-  readonly interval?: CandleInterval;
-}
-
 const TIME_PATTERN = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?(Z|[+ -]\d{2}:?\d{2})?$/i;
 
 /**

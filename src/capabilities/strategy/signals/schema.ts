@@ -72,11 +72,7 @@ export const sizingFields = {
 };
 
 /** Returns the sizing options from a request body, with defaults. */
-export function readSizing(body: {
-  readonly bankroll_usd?: number;
-  readonly max_position_pct?: number;
-  readonly kelly_fraction?: number;
-}): SizingOptions {
+export function readSizing(body: Static<Type.TObject<typeof sizingFields>>): SizingOptions {
   return {
     bankrollUsd: body.bankroll_usd ?? REFERENCE_BANKROLL_USD,
     positionMax: body.max_position_pct ?? POSITION_MAX_DEFAULT,
