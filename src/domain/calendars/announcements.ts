@@ -1,6 +1,6 @@
 import type { CivilDate } from "../../lib/dates/civil-date.ts";
 import { type TimeZone, zonedInstant } from "../../lib/dates/zoned-time.ts";
-import { assertYear, type Calendar, type Certainty } from "./calendar.ts";
+import { type Calendar, type Certainty, createCalendar } from "./calendar.ts";
 import { type PublishedTableName, publishedDates } from "./published-dates.ts";
 
 interface AnnouncementOptions {
@@ -20,16 +20,12 @@ interface AnnouncementOptions {
 /** Creates a calendar of announcements whose dates are published for some years and computed for the others. */
 export function createAnnouncementCalendar(options: AnnouncementOptions): Calendar {
   const { name, label, table, compute, computed = "expected", zone, minutes } = options;
-  return {
-    name,
-    occurrencesOf(year) {
-      assertYear(year);
-      const published = publishedDates(table, year);
-      const certainty = published === null ? computed : "published";
-      return (published ?? compute(year)).map((date, index) => {
-        const at = zonedInstant(date, typeof minutes === "number" ? minutes : minutes(date), zone);
-        return { at, endAt: at, label: typeof label === "string" ? label : label(year, index), certainty };
-      });
-    },
-  };
+  return createCalendar(name, (year) => {
+    const published = publishedDates(table, year);
+    const certainty = published === null ? computed : "published";
+    return (published ?? compute(year)).map((date, index) => {
+      const at = zonedInstant(date, typeof minutes === "number" ? minutes : minutes(date), zone);
+      return { at, endAt: at, label: typeof label === "string" ? label : label(year, index), certainty };
+    });
+  });
 }

@@ -33,10 +33,19 @@ const CALENDAR_YEAR_MAX = 2200;
 /** Maximum number of years that `listOccurrences` covers. */
 const YEARS_MAX = 12;
 
-/** @throws RangeError when the year is not an integer from 1990 to 2200 */
-export function assertYear(year: number): void {
-  if (!Number.isInteger(year) || year < CALENDAR_YEAR_MIN || year > CALENDAR_YEAR_MAX)
-    throw new RangeError(`year must be an integer from ${CALENDAR_YEAR_MIN} to ${CALENDAR_YEAR_MAX}, not ${year}`);
+/** Creates a calendar. Caches the occurrences of each year (at most 211), because converting local times is slow. */
+export function createCalendar(name: string, computeYear: (year: number) => readonly Occurrence[]): Calendar {
+  const known = new Map<number, readonly Occurrence[]>();
+  return {
+    name,
+    occurrencesOf(year) {
+      if (!Number.isInteger(year) || year < CALENDAR_YEAR_MIN || year > CALENDAR_YEAR_MAX)
+        throw new RangeError(`year must be an integer from ${CALENDAR_YEAR_MIN} to ${CALENDAR_YEAR_MAX}, not ${year}`);
+      const occurrences = known.get(year) ?? computeYear(year);
+      known.set(year, occurrences);
+      return occurrences;
+    },
+  };
 }
 
 /** Start of the first day and end of the last day in a time zone. */
@@ -44,18 +53,6 @@ export const wholeDays = (first: CivilDate, last: CivilDate, zone: TimeZone): Pi
   at: zonedInstant(first, 0, zone),
   endAt: zonedInstant(last + 1, 0, zone) - 1,
 });
-
-/** Cached occurrences by calendar and year. At most 211 years per calendar (`assertYear`). */
-const knownYears = new WeakMap<Calendar, Map<number, readonly Occurrence[]>>();
-
-/** Caches the occurrences of a year, because converting local times is slow. */
-function occurrencesOf(calendar: Calendar, year: number): readonly Occurrence[] {
-  const years = knownYears.get(calendar) ?? new Map<number, readonly Occurrence[]>();
-  knownYears.set(calendar, years);
-  const known = years.get(year) ?? calendar.occurrencesOf(year);
-  years.set(year, known);
-  return known;
-}
 
 /**
  * Lists the occurrences that end at or after `from` and begin at or before `to`, in order of time, at most `limit`,
@@ -72,7 +69,7 @@ export function listOccurrences(
   const firstYear = Math.max(CALENDAR_YEAR_MIN, new Date(from).getUTCFullYear() - 1);
   const lastYear = Math.min(CALENDAR_YEAR_MAX, new Date(to).getUTCFullYear() + 1, firstYear + YEARS_MAX);
   for (let year = firstYear; year <= lastYear; year++) {
-    for (const occurrence of occurrencesOf(calendar, year)) {
+    for (const occurrence of calendar.occurrencesOf(year)) {
       if (occurrences.length >= limit || occurrence.at > to) return occurrences;
       if (occurrence.endAt >= from) occurrences.push(occurrence);
     }

@@ -9,7 +9,7 @@ import {
   THURSDAY,
 } from "../../lib/dates/civil-date.ts";
 import { zonedInstant } from "../../lib/dates/zoned-time.ts";
-import { assertYear, type Calendar, wholeDays } from "./calendar.ts";
+import { createCalendar, wholeDays } from "./calendar.ts";
 import { publishedDates } from "./published-dates.ts";
 
 /** The second Sunday of February since 2022; the first from 2004 to 2021. The rule gives every date of 2005 to 2028. */
@@ -52,26 +52,17 @@ export function expectedChampionsLeagueFinalDate(year: number): CivilDate {
 }
 
 /** An occurrence lasts from the first to the end of the last possible day, in New York. */
-function createSeriesCalendar(name: string, label: string, window: (year: number) => SeriesWindow): Calendar {
-  return {
-    name,
-    occurrencesOf(year) {
-      assertYear(year);
-      const { first, last } = window(year);
-      return [{ ...wholeDays(first, last, "America/New_York"), label, certainty: "expected" }];
-    },
-  };
-}
+const createSeriesCalendar = (name: string, label: string, window: (year: number) => SeriesWindow) =>
+  createCalendar(name, (year) => {
+    const { first, last } = window(year);
+    return [{ ...wholeDays(first, last, "America/New_York"), label, certainty: "expected" }];
+  });
 
-export const SUPER_BOWL: Calendar = {
-  name: "Super Bowl",
-  occurrencesOf(year) {
-    assertYear(year);
-    const at = zonedInstant(superBowlDate(year), 18 * 60 + 30, "America/New_York");
-    // Before 2005 the rule does not hold.
-    return [{ at, endAt: at, label: "Super Bowl kickoff", certainty: year >= 2005 ? "rule" : "expected" }];
-  },
-};
+export const SUPER_BOWL = createCalendar("Super Bowl", (year) => {
+  const at = zonedInstant(superBowlDate(year), 18 * 60 + 30, "America/New_York");
+  // Before 2005 the rule does not hold.
+  return [{ at, endAt: at, label: "Super Bowl kickoff", certainty: year >= 2005 ? "rule" : "expected" }];
+});
 
 export const NBA_FINALS = createSeriesCalendar("NBA Finals", "NBA Finals begin", nbaFinalsWindow);
 export const STANLEY_CUP_FINAL = createSeriesCalendar(
@@ -81,14 +72,10 @@ export const STANLEY_CUP_FINAL = createSeriesCalendar(
 );
 export const WORLD_SERIES = createSeriesCalendar("World Series", "World Series begins", worldSeriesWindow);
 
-export const CHAMPIONS_LEAGUE_FINAL: Calendar = {
-  name: "UEFA Champions League final",
-  occurrencesOf(year) {
-    assertYear(year);
-    const published = publishedDates("CHAMPIONS_LEAGUE", year);
-    const date = published?.[0] ?? expectedChampionsLeagueFinalDate(year);
-    const certainty = published === null ? "expected" : "published";
-    // The kickoff time varies by year, so the occurrence is the whole day.
-    return [{ ...wholeDays(date, date, "Europe/Berlin"), label: "Champions League final", certainty }];
-  },
-};
+export const CHAMPIONS_LEAGUE_FINAL = createCalendar("UEFA Champions League final", (year) => {
+  const published = publishedDates("CHAMPIONS_LEAGUE", year);
+  const date = published?.[0] ?? expectedChampionsLeagueFinalDate(year);
+  const certainty = published === null ? "expected" : "published";
+  // The kickoff time varies by year, so the occurrence is the whole day.
+  return [{ ...wholeDays(date, date, "Europe/Berlin"), label: "Champions League final", certainty }];
+});

@@ -16,7 +16,7 @@ import {
 } from "../../lib/dates/civil-date.ts";
 import { zonedInstant } from "../../lib/dates/zoned-time.ts";
 import { createAnnouncementCalendar } from "./announcements.ts";
-import { assertYear, type Calendar } from "./calendar.ts";
+import { createCalendar } from "./calendar.ts";
 import { isFederalHoliday } from "./us-holidays.ts";
 
 const MONTHS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12] as const;
@@ -136,13 +136,9 @@ export const GDP = createAnnouncementCalendar({
   label: (year, index) => `GDP ${GDP_ESTIMATES[(firstGdpEstimateOf(year) + index) % 3] ?? "advance"} estimate`,
 });
 
-export const JOBLESS_CLAIMS: Calendar = {
-  name: "Weekly jobless claims",
-  occurrencesOf(year) {
-    assertYear(year);
-    return joblessClaimsDates(year).map((date) => {
-      const at = zonedInstant(date, RELEASE_TIME.minutes, RELEASE_TIME.zone);
-      return { at, endAt: at, label: "Weekly jobless claims", certainty: "rule" as const };
-    });
-  },
-};
+export const JOBLESS_CLAIMS = createCalendar("Weekly jobless claims", (year) =>
+  joblessClaimsDates(year).map((date) => {
+    const at = zonedInstant(date, RELEASE_TIME.minutes, RELEASE_TIME.zone);
+    return { at, endAt: at, label: "Weekly jobless claims", certainty: "rule" };
+  }),
+);

@@ -1,5 +1,5 @@
 import { type CivilDate, MONDAY, nthOfMonth } from "../../lib/dates/civil-date.ts";
-import { assertYear, type Calendar, wholeDays } from "./calendar.ts";
+import { createCalendar, wholeDays } from "./calendar.ts";
 
 /** The Tuesday after the first Monday of November (2 U.S.C. 7, 3 U.S.C. 1). */
 export function federalElectionDate(year: number): CivilDate {
@@ -7,13 +7,9 @@ export function federalElectionDate(year: number): CivilDate {
 }
 
 /** Elections of the House, the Senate and the President, in even years. The occurrence is the day in New York. */
-export const US_FEDERAL_ELECTION: Calendar = {
-  name: "US federal election",
-  occurrencesOf(year) {
-    assertYear(year);
-    if (year % 2 !== 0) return [];
-    const date = federalElectionDate(year);
-    const label = year % 4 === 0 ? "US presidential election day" : "US midterm election day";
-    return [{ ...wholeDays(date, date, "America/New_York"), label, certainty: "rule" }];
-  },
-};
+export const US_FEDERAL_ELECTION = createCalendar("US federal election", (year) => {
+  if (year % 2 !== 0) return [];
+  const date = federalElectionDate(year);
+  const label = year % 4 === 0 ? "US presidential election day" : "US midterm election day";
+  return [{ ...wholeDays(date, date, "America/New_York"), label, certainty: "rule" }];
+});
