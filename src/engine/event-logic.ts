@@ -1,5 +1,5 @@
 import { sumOf } from "../lib/numbers.ts";
-import { isotonicRegression, removeOverround } from "../quant/coherence.ts";
+import { bisectDecreasing, isotonicRegression, removeOverround } from "../quant/coherence.ts";
 import { PROBABILITY_MIN, toLogOdds } from "./log-odds.ts";
 import type { LegView } from "./model.ts";
 import { UNKNOWN_SPREAD } from "./reference-price.ts";
@@ -10,7 +10,6 @@ const SPREAD_MIN = 0.005;
 const ERROR_MIN = 1e-3;
 /** Weight of a one-sided quote, which only bounds the price. */
 const BOUND_WEIGHT = 1e-9;
-const ITERATIONS_MAX = 200;
 
 /**
  * Logical relation of an event's markets. ladder: YES of a market implies YES of the previous one. exclusive: at most
@@ -95,21 +94,8 @@ function agreeingExclusive(estimates: readonly LegEstimate[], isExhaustive: bool
   const isOver = sumAt(1, 1) > 1;
   if (!isOver && !isExhaustive) return estimates.map(({ logOdds }) => logOdds);
   const lowersBounds = isOver && legs.some(({ isBound }) => isBound);
-  const boundExponent = lowersBounds ? solveDecreasing((x) => sumAt(1, x), 1) : null;
+  const boundExponent = lowersBounds ? bisectDecreasing((x) => sumAt(1, x), 1).high : null;
   const isSolved = boundExponent !== null && sumAt(1, boundExponent) <= 1;
-  const exponent = isSolved ? 1 : solveDecreasing((x) => sumAt(x, boundExponent ?? x), 1);
+  const exponent = isSolved ? 1 : bisectDecreasing((x) => sumAt(x, boundExponent ?? x), 1).high;
   return legs.map(({ log, isBound }) => toLogOdds(Math.exp((isBound ? (boundExponent ?? exponent) : exponent) * log)));
-}
-
-/** Returns an x for which f(x) is at most the target, as close to the target as possible. f decreases. */
-function solveDecreasing(f: (x: number) => number, target: number): number {
-  let low = 0;
-  let high = 1;
-  while (f(high) > target && high < 2 ** 60) high *= 2;
-  for (let iteration = 0; iteration < ITERATIONS_MAX && high - low > 1e-15 * high; iteration++) {
-    const middle = (low + high) / 2;
-    if (f(middle) > target) low = middle;
-    else high = middle;
-  }
-  return high;
 }

@@ -25,15 +25,21 @@ export function removeOverround(prices: readonly number[], total: number): numbe
     return Math.log(clamp(price, PRICE_MIN, 1 - PRICE_MIN));
   });
   const sumAt = (exponent: number) => logs.reduce((sum, log) => sum + Math.exp(exponent * log), 0);
+  const { low, high } = bisectDecreasing(sumAt, total);
+  return logs.map((log) => Math.exp(((low + high) / 2) * log));
+}
+
+/** Returns adjacent x > 0 with f(low) > target >= f(high), by bisection. f decreases, and f(0) is above the target. */
+export function bisectDecreasing(f: (x: number) => number, target: number): { low: number; high: number } {
   let low = 0;
   let high = 1;
-  while (sumAt(high) > total) high *= 2;
+  while (f(high) > target && high < 2 ** 60) high *= 2;
   for (let iteration = 0; iteration < ITERATIONS_MAX && high - low > 1e-15 * high; iteration++) {
     const middle = (low + high) / 2;
-    if (sumAt(middle) > total) low = middle;
+    if (f(middle) > target) low = middle;
     else high = middle;
   }
-  return logs.map((log) => Math.exp(((low + high) / 2) * log));
+  return { low, high };
 }
 
 /**

@@ -102,28 +102,21 @@ const omitFigures = (bin: ReliabilityBin): ReliabilityBin => ({
 function computeScores(rows: readonly Row[], questionsRequired: number): CalibrationScores {
   const markets = new Set(rows.map(({ market }) => market)).size;
   const questions = new Set(rows.map(({ group }) => group)).size;
-  const counts = { sampleSize: rows.length, markets, questions };
-  if (questions < questionsRequired)
-    return {
-      ...counts,
-      brierScore: null,
-      marketBrierScore: null,
-      brierSkillScore: null,
-      logLoss: null,
-      marketLogLoss: null,
-      expectedCalibrationError: null,
-    };
-  const prices = pricesOf(rows) ?? [];
-  const brier = brierScore(rows);
+  // The scores of no forecasts are null.
+  const scored = questions < questionsRequired ? [] : rows;
+  const prices = pricesOf(scored) ?? [];
+  const brier = brierScore(scored);
   const marketBrier = brierScore(prices);
   return {
-    ...counts,
+    sampleSize: rows.length,
+    markets,
+    questions,
     brierScore: brier,
     marketBrierScore: marketBrier,
     brierSkillScore: brierSkillScore(brier, marketBrier),
-    logLoss: meanLogLoss(rows, DISTANCE_MIN),
+    logLoss: meanLogLoss(scored, DISTANCE_MIN),
     marketLogLoss: meanLogLoss(prices, DISTANCE_MIN),
-    expectedCalibrationError: expectedCalibrationError(reliabilityBins(rows)),
+    expectedCalibrationError: expectedCalibrationError(reliabilityBins(scored)),
   };
 }
 
