@@ -27,6 +27,11 @@ export function midPrice(bid: number, ask: number): number {
   return fromMicros(Math.round((toMicros(bid) + toMicros(ask)) / 2));
 }
 
+/** Returns ask minus bid on the micro grid, so that equal spreads are equal; null without both. */
+export function spreadOf(bid: number | null, ask: number | null): number | null {
+  return bid === null || ask === null ? null : fromMicros(toMicros(ask) - toMicros(bid));
+}
+
 const DECIMAL_PATTERN = /^[+-]?(\d+\.?\d*|\.\d+)$/;
 
 /**

@@ -2,7 +2,7 @@ import type { BoardMarket } from "../../../board/index.ts";
 import { validResolutionTime } from "../../../domain/close-time.ts";
 import { type TakerFee, yesPrice } from "../../../domain/market.ts";
 import { type BookLevel, isCrossed, type OrderBook, offersOf } from "../../../domain/order-book.ts";
-import { complement, fromMicros, type Side, toMicros } from "../../../domain/price.ts";
+import { complement, fromMicros, type Side, spreadOf, toMicros } from "../../../domain/price.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { MarketPair, MatchRelation } from "../../../matching/index.ts";
 import {
@@ -210,10 +210,9 @@ function topOfQuotes({ market, bids, asks, yesPrice: price }: MarketQuotes): Top
 }
 
 function widestSpread(legs: readonly OpportunityLeg[]): number | null {
-  const spreads = legs.flatMap(({ quotes: { bids, asks } }) => {
-    const [bid, ask] = [bids[0], asks[0]];
-    return bid === undefined || ask === undefined ? [] : fromMicros(toMicros(ask.price) - toMicros(bid.price));
-  });
+  const spreads = legs.flatMap(
+    ({ quotes: { bids, asks } }) => spreadOf(bids[0]?.price ?? null, asks[0]?.price ?? null) ?? [],
+  );
   return spreads.length < legs.length ? null : Math.max(...spreads);
 }
 

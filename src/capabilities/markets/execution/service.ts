@@ -2,7 +2,7 @@ import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { complementLevels, isCrossed, type OrderBook } from "../../../domain/order-book.ts";
 import { type PriceRange, stepAt } from "../../../domain/order-rules.ts";
-import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { spreadOf } from "../../../domain/price.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { roundTo } from "../../../lib/numbers.ts";
@@ -60,7 +60,10 @@ export function createExecutionService(ports: ExecutionDependencies) {
       const obstacle = findObstacle(market, book);
       const prices = readPrices(book);
       const history = spreadStatistics(
-        { times: ticks.map(({ at }) => at), spreads: ticks.map(({ bid, ask }) => spreadOf(bid, ask)) },
+        {
+          times: ticks.map(({ at }) => at),
+          spreads: ticks.map(({ bid, ask }) => (isCrossed(bid, ask) ? null : spreadOf(bid, ask))),
+        },
         prices.spread,
         { from: now - HISTORY_MS, recentFrom: now - RECENT_MS, to: now, observedMsMin: OBSERVED_MS_MIN },
       );
@@ -118,12 +121,6 @@ function readPrices(book: OrderBook | null): Pick<ExecutionFigures, "bid" | "ask
   const ask = book?.asks[0]?.price ?? null;
   if (isCrossed(bid, ask)) return { bid: null, ask: null, spread: null };
   return { bid, ask, spread: spreadOf(bid, ask) };
-}
-
-/** Returns the spread on the price grid, so that equal spreads are equal; null without both sides or if crossed. */
-function spreadOf(bid: number | null, ask: number | null): number | null {
-  if (bid === null || ask === null || isCrossed(bid, ask)) return null;
-  return fromMicros(toMicros(ask) - toMicros(bid));
 }
 
 function scoreLiquidity(spread: number | null, volume24hUsd: number | null): number | null {

@@ -1,5 +1,5 @@
 import { type BoardMarket, type MarketObserver, priceChange24h } from "../../../board/index.ts";
-import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { spreadOf } from "../../../domain/price.ts";
 import { validUsd } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { copyInto } from "../../../lib/numbers.ts";
@@ -8,11 +8,6 @@ import { SCREEN_WEIGHTS, screenScore, timeIndependentScreenScore } from "../../.
 import type { ScreenThresholds } from "./model.ts";
 
 const INITIAL_ROWS = 1_024;
-
-/** Returns ask minus bid, or null without both. */
-export function spreadOf({ quote: { bid, ask } }: BoardMarket): number | null {
-  return bid === null || ask === null ? null : fromMicros(toMicros(ask) - toMicros(bid));
-}
 
 /**
  * The figures for screening, one typed array per figure, by board row; NaN for unknown figures. Each market change
@@ -31,7 +26,7 @@ export class ScoreColumns implements MarketObserver {
   onSet(market: BoardMarket): void {
     const { row, listing, activity } = market;
     if (row >= this.#timelessScores.length) this.#grow(row + 1);
-    const spread = spreadOf(market);
+    const spread = spreadOf(market.quote.bid, market.quote.ask);
     const volume24hUsd = validUsd(activity.volume24hUsd);
     const liquidityUsd = validUsd(activity.liquidityUsd);
     this.#timelessScores[row] = listing.paused

@@ -1,6 +1,6 @@
 import { type BoardMarket, priceChange24h } from "../../../board/index.ts";
 import { validResolutionTime } from "../../../domain/close-time.ts";
-import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { fromMicros, spreadOf, toMicros } from "../../../domain/price.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { roundTo } from "../../../lib/numbers.ts";
@@ -8,7 +8,7 @@ import type { LastHour } from "../../../storage/index.ts";
 import type { MarketDependencies, MarketEstimate } from "../ports.ts";
 import { isVolumeSpike, priceTrendOf, type ScreenRequest, screenActionOf } from "./model.ts";
 import type { ScreenedMarket } from "./schema.ts";
-import { ScoreColumns, spreadOf } from "./score-columns.ts";
+import { ScoreColumns } from "./score-columns.ts";
 
 /** Decimals of scores, which are only estimates. */
 const SCORE_DECIMALS = 4;
@@ -57,7 +57,7 @@ export function createScreeningService({ board, clock, findLastHour, estimateOf 
         trend: priceTrendOf(priceChange24h(market)),
         volume_spike: isVolumeSpike(lastHour?.volumeUsd ?? null, activity.volume24hUsd),
         hours_to_resolution: hours === null ? null : roundTo(hours, HOUR_DECIMALS),
-        bid_ask_spread: spreadOf(market),
+        bid_ask_spread: spreadOf(market.quote.bid, market.quote.ask),
         price_velocity_1h: priceMove(yesPrice, lastHour?.yesPriceBefore ?? null),
         cached_edge: estimate?.edge ?? null,
         model_probability: estimate?.probability ?? null,

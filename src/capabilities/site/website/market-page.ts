@@ -2,7 +2,7 @@ import { type BoardMarket, priceChange24h } from "../../../board/index.ts";
 import { categoryOf } from "../../../domain/category.ts";
 import { validCloseTime, validExpectedTime } from "../../../domain/close-time.ts";
 import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
-import { fromMicros, toMicros } from "../../../domain/price.ts";
+import { spreadOf } from "../../../domain/price.ts";
 import { COPY_SCRIPTS, type Html, html, type Page, renderCode } from "../../../http/html/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { PriceHistory } from "../../../storage/index.ts";
@@ -134,7 +134,7 @@ function renderQuoteSection(view: MarketView): Html {
   const { listing, quote, activity, updatedAt } = view.market;
   const { bid, ask } = quote;
   const category = categoryOf(listing.category ?? view.event?.listing.category ?? null);
-  const spread = bid === null || ask === null ? null : fromMicros(toMicros(ask) - toMicros(bid));
+  const spread = spreadOf(bid, ask);
   const isOpen = listing.status === "active";
   const status = isOpen && listing.paused ? "Open, trading paused" : STATUS_TEXTS[listing.status];
   return html`<section class="quote" aria-labelledby="quote-title">
