@@ -1,3 +1,4 @@
+import { columnsOf } from "../../../lib/columns-of.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
 import { type CalibrationMode, HORIZONS, type SettledMarket } from "./model.ts";
@@ -100,11 +101,7 @@ export function selectForecasts(
 ): Promise<ForecastRow[]> {
   return database.query<ForecastRow>(
     STATEMENTS[mode],
-    [
-      markets.map(({ venue }) => venue),
-      markets.map(({ marketId }) => marketId),
-      markets.map(({ resolvedAt }) => resolvedAt),
-    ],
+    columnsOf(markets, "venue", "marketId", "resolvedAt"),
     "request",
   );
 }

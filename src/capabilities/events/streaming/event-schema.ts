@@ -1,5 +1,5 @@
-import Type, { type TObject, type TProperties, type TSchema } from "typebox";
-import { EVENT_TYPES, type EventType } from "../../../event-log/index.ts";
+import Type, { type TProperties } from "typebox";
+import type { EventType } from "../../../event-log/index.ts";
 import { SCHEMA_NAME } from "../../../http/named-schemas.ts";
 import {
   amount,
@@ -15,58 +15,38 @@ import {
 
 const EVENT_ID = "Id of the event: a decimal integer. Later events have higher ids.";
 
-const SUMMARIES: Readonly<Record<EventType, string>> = {
-  price_shift: "The price of a market moved unusually far",
-  whale_alert: "An unusually large trade",
-  analysis_complete: "An analysis ended, with a result or an error",
-  market_resolved: "A market was settled",
-};
-
-const SCHEMA_NAMES: Readonly<Record<EventType, string>> = {
-  price_shift: "PriceShiftEvent",
-  whale_alert: "WhaleAlertEvent",
-  analysis_complete: "AnalysisCompleteEvent",
-  market_resolved: "MarketResolvedEvent",
-};
-
 /** The event that a stream sends after missed events. */
 const ResetEvent = Type.Object(
   { id: Type.String({ description: "The stream continues after this id." }), type: oneOf(["reset"]) },
   { [SCHEMA_NAME]: "ResetEvent", description: "Events were missed because they are no longer retained." },
 );
 
-export interface EventSchemas {
-  /** Schema of each event, and a sentence about when the event occurs. */
-  readonly events: Readonly<Record<EventType, { readonly summary: string; readonly schema: TObject }>>;
-  /** Any event of a stream, including `reset`. */
-  readonly streamEvent: TSchema;
-}
-
 /** Creates the schemas of the events that streams and webhooks send. @param venues  public ids of all venues */
-export function createEventSchemas(venues: readonly string[]): EventSchemas {
+export function createEventSchemas(venues: readonly string[]) {
   const market = {
     platform: oneOf(venues, { description: "Venue." }),
     market_id: Type.String({ description: "Market ticker or id at the venue." }),
     title: Type.String({ description: "Market question, at most 1,000 characters." }),
   };
-  const payloads: Readonly<Record<EventType, TProperties>> = {
-    price_shift: { ...market, ...PRICE_SHIFT },
-    whale_alert: { ...market, ...WHALE_ALERT },
-    analysis_complete: { ...market, title: Type.Optional(market.title), ...ANALYSIS_COMPLETE },
-    market_resolved: { ...market, ...MARKET_RESOLVED },
-  };
-  const describe = (type: EventType) => {
+  const describe = (type: EventType, name: string, summary: string, payload: TProperties) => {
     const fields: TProperties = {
       id: Type.String({ description: EVENT_ID }),
       type: oneOf([type]),
       timestamp: timestamp("When it occurred."),
     };
-    const summary = SUMMARIES[type];
-    const options = { [SCHEMA_NAME]: SCHEMA_NAMES[type], description: `${summary}.` };
-    return [type, { summary, schema: Type.Object({ ...fields, ...payloads[type] }, options) }];
+    const options = { [SCHEMA_NAME]: name, description: `${summary}.` };
+    return { summary, schema: Type.Object({ ...fields, ...market, ...payload }, options) };
   };
-  const events: EventSchemas["events"] = Object.fromEntries(EVENT_TYPES.map(describe));
-  const members = [...EVENT_TYPES.map((type) => events[type].schema), ResetEvent];
+  const shift = "The price of a market moved unusually far";
+  const analysed = "An analysis ended, with a result or an error";
+  const untitled = { title: Type.Optional(market.title), ...ANALYSIS_COMPLETE };
+  const events: Readonly<Record<EventType, ReturnType<typeof describe>>> = {
+    price_shift: describe("price_shift", "PriceShiftEvent", shift, PRICE_SHIFT),
+    whale_alert: describe("whale_alert", "WhaleAlertEvent", "An unusually large trade", WHALE_ALERT),
+    analysis_complete: describe("analysis_complete", "AnalysisCompleteEvent", analysed, untitled),
+    market_resolved: describe("market_resolved", "MarketResolvedEvent", "A market was settled", MARKET_RESOLVED),
+  };
+  const members = [...Object.values(events).map(({ schema }) => schema), ResetEvent];
   return { events, streamEvent: Type.Unsafe({ oneOf: members, [SCHEMA_NAME]: "StreamEvent" }) };
 }
 

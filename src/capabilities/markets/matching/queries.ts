@@ -1,4 +1,5 @@
 import type { MarketId } from "../../../domain/market-name.ts";
+import { columnsOf } from "../../../lib/columns-of.ts";
 import { toMillisSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { MatchDecision } from "./model.ts";
@@ -33,11 +34,7 @@ export async function upsertDecisions(
          decided_at = excluded.decided_at
      returning market_a`,
     [
-      decisions.map(({ a }) => a),
-      decisions.map(({ b }) => b),
-      decisions.map(({ decision }) => decision),
-      decisions.map(({ note }) => note),
-      decisions.map(({ decidedBy }) => decidedBy),
+      ...columnsOf(decisions, "a", "b", "decision", "note", "decidedBy"),
       decisions.map(({ decidedAt }) => new Date(decidedAt).toISOString()),
       decisionsMax,
     ],
@@ -58,6 +55,6 @@ export function selectStoredMarkets(database: Database, markets: readonly Market
   return database.query<MarketId>(
     `select venue, market_id as "marketId" from markets
      where (venue, market_id) in (select * from unnest($1::text[], $2::text[]))`,
-    [markets.map(({ venue }) => venue), markets.map(({ marketId }) => marketId)],
+    columnsOf(markets, "venue", "marketId"),
   );
 }

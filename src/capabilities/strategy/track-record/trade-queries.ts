@@ -1,6 +1,7 @@
 import type { Outcome } from "../../../domain/market.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
 import type { MarketId } from "../../../domain/market-name.ts";
+import { columnsOf } from "../../../lib/columns-of.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { SettledMarket } from "../../../storage/index.ts";
@@ -121,12 +122,7 @@ export async function updateResults(
        pnl_usd = result.pnl_usd
      from unnest($1::int8[], $2::float8[], $3::float8[]) as result (trade_id, payout_usd, pnl_usd)
      where shadow_trades.trade_id = result.trade_id`,
-    [
-      results.map(({ tradeId }) => tradeId),
-      results.map(({ payoutUsd }) => payoutUsd),
-      results.map(({ pnlUsd }) => pnlUsd),
-      recordedAt,
-    ],
+    [...columnsOf(results, "tradeId", "payoutUsd", "pnlUsd"), recordedAt],
   );
 }
 
