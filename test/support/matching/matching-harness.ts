@@ -43,7 +43,7 @@ export function openTestMatching(parts: {
     matching,
     threads,
     async settle() {
-      await eventually(() => (matching.isComplete && matching.pendingCount === 0 ? true : null), "the matching");
+      await eventually(() => (matching.isComplete && matching.report.pendingCount === 0 ? true : null), "the matching");
       // The response to the last request may be under way.
       await new Promise((resolve) => setImmediate(resolve));
     },

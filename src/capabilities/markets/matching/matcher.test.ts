@@ -125,7 +125,7 @@ test("a large board is sent in batches, nothing is matched before the last batch
     threads.requests.map(({ markets, limit }) => [markets.length, limit]),
     [[250, 0], [250, 0], [100, 100], ...Array.from({ length: 5 }, () => [0, 100])],
   );
-  assert.deepEqual([matcher.isComplete, matcher.pendingCount], [true, 0]);
+  assert.deepEqual([matcher.isComplete, matcher.report.pendingCount], [true, 0]);
 });
 
 test("changes of quotes and of other fields that matching does not read send nothing to the thread", async () => {

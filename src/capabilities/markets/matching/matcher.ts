@@ -72,14 +72,10 @@ export class Matcher {
     return this.#isComplete;
   }
 
-  get pendingCount(): number {
-    return this.#changes.pendingCount + this.#threadPendingCount;
-  }
-
   get report(): MatchingReport {
     return {
       pairs: this.pairs.size,
-      pendingCount: this.pendingCount,
+      pendingCount: this.#changes.pendingCount + this.#threadPendingCount,
       restarts: this.#restarts,
       isFailing: this.#job.hasFailed,
     };

@@ -145,35 +145,6 @@ test("matching starts only after the decisions are read; later failures of the s
   assert.deepEqual(list(), ["alpha/1 identical beta/2"]);
 });
 
-test("the reference price pools the matched markets, inverse markets as 1 - p, and play money with a small weight", async () => {
-  const { matching, put, settle } = openNode(await embeddedDatabase());
-  const market = put("alpha", "1", "Rain?", { quote: { bid: 0.9, ask: 0.92 } });
-  assert.equal(matching.referencePriceOf(market), null);
-  put("beta", "2", "Not Rain?", { quote: { bid: 0.29, ask: 0.31 }, activity: { volume24hUsd: 999 } });
-  await settle();
-  const real = matching.referencePriceOf(market);
-  assert.ok(real !== null && Math.abs(real.probability - 0.7) < 1e-9, `${real?.probability}`);
-  put("gamma", "3", "Rain?", { quote: { bid: 0.1, ask: 0.1 }, activity: { volume24hUsd: 1e9 } });
-  await settle();
-  const both = matching.referencePriceOf(market);
-  assert.ok(both !== null && both.markets === 2 && both.probability > 0.6 && both.probability < 0.7);
-  assert.ok(Math.abs(both.weight - 0.6) < 1e-9, `${both.weight}`);
-});
-
-test("the reference price omits matched markets without a price, and treats an impossible volume as unknown", async () => {
-  const { matching, put, settle } = openNode(await embeddedDatabase());
-  const market = put("alpha", "1", "Rain?");
-  put("beta", "2", "Rain?", { quote: { bid: null, ask: null, lastPrice: null } });
-  await settle();
-  assert.equal(matching.referencePriceOf(market), null);
-  put("beta", "2", "Rain?", {
-    quote: { bid: 0.3, ask: 0.32 },
-    activity: { volume24hUsd: -1, liquidityUsd: Number.NaN },
-  });
-  const weight = matching.referencePriceOf(market)?.weight ?? Number.NaN;
-  assert.ok(Math.abs(weight - 0.1) < 1e-9, `${weight}`);
-});
-
 test("a market that is removed from the board and added again keeps its links, and its partner shows its new URL", async () => {
   const { matching, board, put, settle } = openNode(await embeddedDatabase());
   const partner = put("beta", "2", "Rain?", { listing: { url: "https://beta.test/2" } });

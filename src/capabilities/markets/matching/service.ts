@@ -1,10 +1,8 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
-import { validUsd } from "../../../domain/usd.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { isSameQuestion, type MarketPair, type MatchUpdate } from "../../../matching/index.ts";
-import { referencePool } from "../../../quant/reference-pool.ts";
 import type { AreaPorts, Pipeline } from "../../area-ports.ts";
 import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
 import { AlsoOnLinks } from "./links.ts";
@@ -128,27 +126,12 @@ export function createMatching(ports: MatchingDependencies) {
     eventPairsOf: (slug: string) => eventPairs.of(slug),
     /** URLs of the same market at other venues; the same object until they change. Null if there are none. */
     alsoOnOf: (market: BoardMarket) => links.find(market),
-
-    /**
-     * Pools the prices of the matched markets at other venues. The price of an inverse match is inverted. Null if no
-     * matched market has a price.
-     */
-    referencePriceOf(market: BoardMarket) {
-      const quotes = equalMarketsOf(market).flatMap(({ market: { yesPrice, activity }, isInverse, isPlayMoney }) => {
-        const [liquidityUsd, volume24hUsd] = [validUsd(activity.liquidityUsd), validUsd(activity.volume24hUsd)];
-        return yesPrice === null ? [] : [{ yesPrice, isInverse, isPlayMoney, liquidityUsd, volume24hUsd }];
-      });
-      return referencePool(quotes);
-    },
     equalMarketsOf,
     observe(observer: PairObserver): void {
       observers.push(observer);
     },
     get report() {
       return matcher.report;
-    },
-    get pendingCount() {
-      return matcher.pendingCount;
     },
     /** True when all markets that were on the board have been matched once. */
     get isComplete() {
