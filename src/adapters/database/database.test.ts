@@ -279,7 +279,7 @@ test("a closed embedded store throws `store_unavailable` and releases its direct
   await second.close();
 });
 
-const WRITER_SCRIPT = fileURLToPath(new URL("../../../test/support/write-until-killed.ts", import.meta.url));
+const WRITER_SCRIPT = fileURLToPath(new URL("../../../test/support/programs/write-until-killed.ts", import.meta.url));
 const ACKNOWLEDGED_WRITES_MIN = 300;
 
 test("the embedded store keeps at most 128 files open", {

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, types } from "@electric-sql/pglite";
 import { lowerThreadPriority } from "../system/process-priority.ts";
 import { findEngineDamage } from "./errors.ts";
+import { openLowMemoryPglite } from "./low-memory-pglite.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
 
 // Worker thread of the embedded store. On the main thread, the engine would block the event loop of the API.
@@ -44,8 +45,7 @@ const ENGINE_SETTINGS = {
 const WORKER_NICENESS = 10;
 lowerThreadPriority(WORKER_NICENESS);
 
-const engine = await PGlite.create({
-  ...(folder === null ? {} : { dataDir: folder }),
+const engine = await openLowMemoryPglite(folder, {
   startParams: [
     ...PGlite.defaultStartParams,
     ...Object.entries(ENGINE_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),

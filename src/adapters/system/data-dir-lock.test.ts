@@ -9,7 +9,9 @@ import { afterEach, beforeEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { acquireDataDirLock, DataDirLockedError } from "./data-dir-lock.ts";
 
-const LOCK_HOLDER_SCRIPT = fileURLToPath(new URL("../../../test/support/take-data-dir-lock.ts", import.meta.url));
+const LOCK_HOLDER_SCRIPT = fileURLToPath(
+  new URL("../../../test/support/programs/take-data-dir-lock.ts", import.meta.url),
+);
 let directory: string;
 const children: ChildProcess[] = [];
 

@@ -1,5 +1,5 @@
-import { openEmbeddedDatabase } from "../../src/adapters/database/embedded-database.ts";
-import { quietLog } from "./quiet-log.ts";
+import { openEmbeddedDatabase } from "../../../src/adapters/database/embedded-database.ts";
+import { quietLog } from "../quiet-log.ts";
 
 /**
  * Child process: writes numbers to a new store in the directory in argv and prints each number after the store has

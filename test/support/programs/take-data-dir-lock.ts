@@ -1,4 +1,4 @@
-import { acquireDataDirLock } from "../../src/adapters/system/data-dir-lock.ts";
+import { acquireDataDirLock } from "../../../src/adapters/system/data-dir-lock.ts";
 
 /**
  * Child process: acquires the lock of the directory in argv, prints the result in one line, and holds the lock until it
