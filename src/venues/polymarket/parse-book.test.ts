@@ -59,6 +59,26 @@ test("reads a last price of 0.5 as unknown, because the venue sends it for a mar
   assert.equal(parseBook(row, RECEIVED_AT, countDrops().countDrop).lastPrice, null);
 });
 
+test("reads the last price as unknown if the best prices show that it is that of the NO token", () => {
+  const lastPriceOf = (bid: string, ask: string, last_trade_price: string) => {
+    const levelsOf = (price: string) => (price === "" ? [] : [{ price, size: "5" }]);
+    const row = {
+      ...Object(readFixture("book/empty")),
+      bids: levelsOf(bid),
+      asks: levelsOf(ask),
+      last_trade_price,
+    };
+    assert.ok(isBook(row));
+    return parseBook(row, RECEIVED_AT, countDrops().countDrop).lastPrice;
+  };
+  assert.equal(lastPriceOf("0.95", "0.96", "0.040"), null);
+  assert.equal(lastPriceOf("0.95", "", "0.040"), null);
+  assert.equal(lastPriceOf("0.95", "0.96", "0.94"), 0.94);
+  // Both tokens may have traded at this price.
+  assert.equal(lastPriceOf("0.005", "0.995", "0.152"), 0.152);
+  assert.equal(lastPriceOf("", "", "0.152"), 0.152);
+});
+
 test("keeps the best 10,000 levels of a side, and counts the others", () => {
   const row = readFixture("book/empty");
   assert.ok(isBook(row));

@@ -1,5 +1,5 @@
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
-import { parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { complement, parseDecimal, parseTradablePrice } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseMs, parseQuotedPrice } from "./parse-values.ts";
 import { type Book, isLevel } from "./wire.ts";
@@ -31,6 +31,15 @@ function bestOf(rows: readonly unknown[] | null, countDrop: DropCounter): readon
 const NO_TRADE_PRICE = 0.5;
 
 /**
+ * Returns whether the best prices show that the last price is that of the NO token: its complement is nearer to them.
+ * The venue sends the same last price in the books of both tokens.
+ */
+function isOfNoToken(lastPrice: number, bid: number | null, ask: number | null): boolean {
+  const distanceOf = (price: number) => Math.max(0, (bid ?? 0) - price, price - (ask ?? 1));
+  return distanceOf(complement(lastPrice)) < distanceOf(lastPrice);
+}
+
+/**
  * Parses the book of the YES token, which the venue sends with the best levels last. A crossed book becomes empty, and
  * the best `LEVELS_MAX` levels of a side are kept.
  */
@@ -39,12 +48,14 @@ export function parseBook(row: Book, receivedAt: number, countDrop: DropCounter)
     parseLevels(bestOf(row.bids, countDrop), countDrop),
     parseLevels(bestOf(row.asks, countDrop), countDrop),
   );
-  const isBookCrossed = isCrossed(book.bids[0]?.price ?? null, book.asks[0]?.price ?? null);
+  const [bid, ask] = [book.bids[0]?.price ?? null, book.asks[0]?.price ?? null];
+  const isBookCrossed = isCrossed(bid, ask);
   if (isBookCrossed) countDrop("crossed_book");
   const lastPrice = parseQuotedPrice(row.last_trade_price, countDrop);
+  const isKnown = lastPrice !== null && lastPrice !== NO_TRADE_PRICE && !isOfNoToken(lastPrice, bid, ask);
   return {
     ...(isBookCrossed ? { bids: [], asks: [] } : book),
-    lastPrice: lastPrice === NO_TRADE_PRICE ? null : lastPrice,
+    lastPrice: isKnown ? lastPrice : null,
     eventAt: parseMs(row.timestamp),
     receivedAt,
   };
