@@ -127,6 +127,17 @@ test("polls, bounties, stocks and scales are counted as `not_binary` and not lis
   assert.deepEqual(drops, { not_binary: 4 });
 });
 
+test("a sweepstakes contract, which repeats a contract in mana, is counted as `cash_contract` and not listed", () => {
+  const { drops, parse } = setUp();
+  const rows = fixture("search/binary-open");
+  assert.ok(Array.isArray(rows));
+  const [mana] = rows;
+  const cash = { ...mana, id: "cashTwin12", token: "CASH", siblingContractId: mana.id };
+  const ids = [mana, cash].flatMap((row) => parse(row)?.markets.map(({ listing }) => listing.marketId) ?? []);
+  assert.deepEqual(ids, [mana.id]);
+  assert.deepEqual(drops, { cash_contract: 1 });
+});
+
 test("a multiple-choice row without answers is counted as `not_binary` and not listed", () => {
   const { drops, parse } = setUp();
   const [row] = fixture("search/multiple-lite-answers") as object[];

@@ -53,10 +53,17 @@ const CATEGORY_BY_TOPIC: Readonly<Record<string, string>> = {
  * Parses a LiteMarket or FullMarket: a BINARY contract is one market, a contract with answers (choices, or buckets of a
  * number or date) has one market per answer. Returns null for other contracts (polls, bounties, stocks, scales),
  * counted as `not_binary`, and for invalid rows, counted as `bad_market`.
+ *
+ * Also returns null for a sweepstakes contract, counted as `cash_contract`. It repeats the question of a contract in
+ * mana, and the venue has switched sweepstakes off, so its probability is out of date.
  */
 export function parseContract(row: unknown, context: ParseContext): ParsedContract | null {
   if (!context.driftDetectors.contract.check(row, isContract)) {
     context.countDrop("bad_market");
+    return null;
+  }
+  if (row.token === "CASH") {
+    context.countDrop("cash_contract");
     return null;
   }
   if (row.outcomeType === "BINARY") return parseBinary(row, context);

@@ -45,10 +45,12 @@ export const ContractWire = Type.Object(
     shouldAnswersSumToOne: optional(Type.Boolean()),
     textDescription: optional(Type.String()),
     groupSlugs: optional(Type.Array(Type.String())),
+    /** MANA, or CASH in sweepstakes. */
+    token: optional(Type.String()),
   },
   unused(`
     creatorId creatorUsername creatorName creatorAvatarUrl slug pool p totalLiquidity volume volume24Hours
-    uniqueBettorCount lastBetTime lastCommentTime token siblingContractId value min max isLogScale
+    uniqueBettorCount lastBetTime lastCommentTime siblingContractId value min max isLogScale
     resolverId marketTier description coverImageUrl addAnswersMode options totalBounty bountyLeft loverUserId1
     loverUserId2 matchCreatorId isLove unit midpoints timezone sportsStartTimestamp sportsEventId sportsLeague
   `),
