@@ -38,11 +38,17 @@ export function splitByRepeatedId(rows: readonly JsonObject[], idOf: (row: JsonO
   return groups;
 }
 
-/** Frames of a recording. A recorder may have stored them with their time: `{received_ms, frame}`. */
+/**
+ * Frames of a recording. A recorder may have stored them with their time: `{received_ms, frame}`, or the text of a whole
+ * session: `{t, dir, data}`.
+ */
 export function framesOf(payload: unknown): { readonly frame: unknown; readonly receivedAt: number | null }[] {
-  return (Array.isArray(payload) ? payload : [payload]).map((item: unknown) => {
-    if (!isObject(item) || !("frame" in item)) return { frame: item, receivedAt: null };
-    return { frame: item.frame, receivedAt: typeof item.received_ms === "number" ? item.received_ms : null };
+  return (Array.isArray(payload) ? payload : [payload]).flatMap((item: unknown) => {
+    if (isObject(item) && "dir" in item) {
+      return item.dir === "recv" ? [{ frame: item.data, receivedAt: Date.parse(String(item.t)) }] : [];
+    }
+    if (!isObject(item) || !("frame" in item)) return [{ frame: item, receivedAt: null }];
+    return [{ frame: item.frame, receivedAt: typeof item.received_ms === "number" ? item.received_ms : null }];
   });
 }
 

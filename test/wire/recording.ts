@@ -7,8 +7,8 @@ import { isObject, type JsonObject, objectOf, textOf } from "./json.ts";
 
 const unzip = promisify(gunzip);
 
-/** `markets` includes events with their markets and single markets. */
-export type RecordingKind = "markets" | "series" | "book" | "history" | "trades" | "stream";
+/** `markets` includes events with their markets and single markets. `unread`: no adapter requests the endpoint. */
+export type RecordingKind = "markets" | "series" | "resolutions" | "book" | "history" | "trades" | "stream" | "unread";
 
 export interface Recording {
   readonly file: string;
@@ -28,22 +28,26 @@ export interface UnreadableRecording {
   readonly problem: string;
 }
 
-/** The endpoints whose data the adapters read. `{}` stands for any segment. The first match counts. */
+/** `{}` stands for any segment. The first match counts. */
 const PATTERNS: readonly (readonly [RegExp, RecordingKind])[] = [
   [/^\/(markets\/trades|v2\/trades|trades|bets|markets\/[^/]+\/events)$/, "trades"],
   [/\/candlesticks$|^\/prices-history$|^\/bet-points$|^\/markets\/[^/]+\/historical-price$/, "history"],
   [/^\/(books?|markets\/orderbooks|markets\/[^/]+\/orderbook)$/, "book"],
   [/^\/series(\/[^/]+)?$/, "series"],
+  [/^\/v2\/resolutions$/, "resolutions"],
+  [/^\/(multivariate_event_collections\/[^/]+|clob-markets\/[^/]+|v2\/prices-history)$/, "unread"],
   [/^\/(events|markets)(\/[^/]+|\/slug\/[^/]+|\/active\/{})?$/, "markets"],
   [/^\/(public-search|search-markets|market\/[^/]+|slug\/[^/]+)$/, "markets"],
 ];
 const VENUES: readonly string[] = ["kalshi", "polymarket", "limitless", "manifold"];
 
 const STREAM_PATTERN = /^(wss?\b|websocket\b|socket\.?io\b)/i;
+/** Fields of a market that a venue's documentation lists. */
+const FIELDS_PATTERN = /^the fields .+ of a market$/i;
 
 /**
  * Reads text such as `GET /markets/{ticker}/orderbook`, `WS ticker` or `Socket.IO /markets`. Remarks and further
- * endpoints after the first are ignored. Returns null if no adapter reads the endpoint.
+ * endpoints after the first are ignored. Returns null for an unknown endpoint.
  */
 export function parseEndpoint(venue: string, channel: string): Pick<Recording, "kind" | "path" | "query"> | null {
   const text = channel
@@ -51,6 +55,7 @@ export function parseEndpoint(venue: string, channel: string): Pick<Recording, "
     .trim()
     .replaceAll(/\{[^}]*\}/g, "{}");
   if (STREAM_PATTERN.test(text)) return { kind: "stream", path: "", query: new URLSearchParams() };
+  if (FIELDS_PATTERN.test(text)) return { kind: "markets", path: "", query: new URLSearchParams() };
   const address = /(?:^|\s)(?:GET|POST)\s+(?:data-api\s+)?(\S+)/i.exec(text)?.[1] ?? "";
   const [location = "", search = ""] = address.replace(/[,;]$/, "").split("?");
   const path = location.replace(/^(https?:\/\/[^/]+)?(\/trade-api\/v2|\/v0)?/, "").replace(/\/+$/, "");
@@ -81,7 +86,8 @@ async function readRecording(folder: string, entry: JsonObject): Promise<Recordi
   const channel = textOf(entry.channel) ?? textOf(entry.endpoint) ?? "";
   const endpoint = parseEndpoint(venue, channel);
   if (endpoint === null) return { file, problem: `no adapter of "${venue}" reads the endpoint "${channel}"` };
-  const capturedAt = Date.parse(textOf(entry.captured_at) ?? textOf(entry.captured) ?? "");
+  // A star marks a time that the source does not state.
+  const capturedAt = Date.parse((textOf(entry.captured_at) ?? textOf(entry.captured) ?? "").replace(/ \*$/, ""));
   if (Number.isNaN(capturedAt)) return { file, problem: "the index entry has no capture time (captured_at)" };
   try {
     const bytes = await readFile(join(folder, file));

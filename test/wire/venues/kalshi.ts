@@ -34,8 +34,10 @@ interface World {
   readonly trades?: readonly JsonObject[];
 }
 
-const isEvent = (row: JsonObject) => row.ticker === undefined && typeof row.series_ticker === "string";
+const isEvent = (row: JsonObject) => typeof row.event_ticker === "string" && typeof row.series_ticker === "string";
 const isMarket = (row: JsonObject) => typeof row.ticker === "string" && typeof row.event_ticker === "string";
+/** Documentation of the field `price_ranges`. */
+const isStructure = (row: JsonObject) => typeof row.price_level_structure === "string" && row.ticker === undefined;
 const isSeries = (row: JsonObject) => typeof row.ticker === "string" && typeof row.fee_type === "string";
 
 export function replayKalshi(recording: Recording, payloads: readonly unknown[]): Replay[] {
@@ -49,7 +51,12 @@ export function replayKalshi(recording: Recording, payloads: readonly unknown[])
   const sample = (ticker: string) => sampleMarket(ticker, capturedAt);
   if (kind === "markets") {
     const [events, series] = [related(isEvent, "event_ticker"), related(isSeries, "ticker")];
-    return splitByRepeatedId(collect(payload, isMarket), (row) => String(row.ticker)).map((markets) => ({
+    const structures = collect(payload, isStructure);
+    const rows = [
+      ...collect(payload, isMarket),
+      ...structures.map((row) => ({ ...sample(String(row.price_level_structure)), ...row })),
+    ];
+    return splitByRepeatedId(rows, (row) => String(row.ticker)).map((markets) => ({
       reply: replyOf({ markets, events, series }),
       ids: markets.map(({ ticker }) => String(ticker)),
     }));
@@ -66,10 +73,11 @@ export function replayKalshi(recording: Recording, payloads: readonly unknown[])
     return [{ reply: replyOf({ markets, events, series }), ids: markets.map(({ ticker }) => String(ticker)) }];
   }
   if (kind === "book") {
-    const holders = collect(payload, (row) => isObject(row.orderbook_fp));
+    // The object was called `orderbook` until spring 2026. Its lists of dollar prices had the present names.
+    const holders = collect(payload, (row) => isObject(row.orderbook_fp ?? row.orderbook));
     return [
       replayBooks(
-        holders.map((row) => [String(row.ticker ?? UNNAMED), objectOf(row.orderbook_fp)]),
+        holders.map((row) => [String(row.ticker ?? UNNAMED), objectOf(row.orderbook_fp ?? row.orderbook)]),
         sample,
       ),
     ];
@@ -204,8 +212,8 @@ function isListed(row: JsonObject, query: URLSearchParams): boolean {
   const status = query.get("status");
   if (status !== null && STATUSES[status] !== row.status) return false;
   if (query.get("mve_filter") === "exclude" && (row.mve_collection_ticker ?? "") !== "") return false;
-  const updatedAt = Date.parse(String(row.updated_time ?? row.created_time)) || 0;
-  return updatedAt >= Number(query.get("min_updated_ts") ?? 0) * 1_000;
+  const since = query.get("min_updated_ts");
+  return since === null || Date.parse(String(row.updated_time ?? row.created_time)) >= Number(since) * 1_000;
 }
 
 /** Confirms subscriptions. */

@@ -31,7 +31,12 @@ export function replayLimitless({ payload, capturedAt, kind }: Recording, payloa
   const sampleAmm = (address: string) =>
     sampleMarket(`amm-${address.toLowerCase()}`, { tradeType: "amm", address, tokens: null }, capturedAt);
   if (kind === "markets") {
-    return splitByRepeatedId(collect(payload, isRow), (row) => String(row.slug)).map((rows) => ({
+    // A document on the venue quotes an open market without its status, and later values of the same market.
+    const versions = collect(payload, isRow).flatMap(({ _later, ...row }): JsonObject[] => {
+      const { resolved } = objectOf(_later);
+      return [{ status: "FUNDED", ...row }, ...(isObject(resolved) ? [{ ...row, ...resolved }] : [])];
+    });
+    return splitByRepeatedId(versions, (row) => String(row.slug)).map((rows) => ({
       reply: replyOf(rows),
       ids: rows.flatMap((row) => (Array.isArray(row.markets) ? collect(row.markets, isRow) : [row]).map(idOf)),
     }));

@@ -16,6 +16,10 @@ import { type Frame, NOT_FOUND, openTimes, type Replay, rangeOf, readFixture, UN
 /** Tokens that no recording names. */
 const SPARE_TOKEN = "999000111";
 const FIRST_SAMPLE_ID = 9_000_000;
+/** "0x" and 32 bytes. */
+const CONDITION_CHARS = 66;
+/** The final prices do not decide the outcome, so that only the stream's winning token or the oracle's feed can. */
+const CLOSED = { closed: true, acceptingOrders: false, outcomePrices: '["0.97", "0.03"]' };
 
 interface World {
   readonly markets: readonly JsonObject[];
@@ -30,6 +34,10 @@ interface World {
 const isEvent = (row: JsonObject) => Array.isArray(row.markets) && row.question === undefined;
 const isMarket = (row: JsonObject) => typeof row.question === "string" && typeof row.conditionId === "string";
 const isResolution = (row: JsonObject) => typeof row.condition_id === "string" && typeof row.status === "string";
+/** Part of a market row in the venue's documentation. */
+const isExcerpt = (row: JsonObject) => Array.isArray(row.positionIds) && row.question === undefined;
+/** Row of `/clob-markets`, which lists the token of YES first. */
+const isClobMarket = (row: JsonObject) => typeof row.c === "string" && Array.isArray(row.t);
 const isBook = (row: JsonObject) => Array.isArray(row.bids) && typeof row.asset_id === "string";
 const tokenOf = (row: JsonObject) => textOf(row.token_id) ?? textOf(row.asset);
 const conditionOf = (row: JsonObject) => textOf(row.condition_id) ?? textOf(row.conditionId);
@@ -38,13 +46,24 @@ export function replayPolymarket(
   { payload, capturedAt, kind, query }: Recording,
   payloads: readonly unknown[],
 ): Replay[] {
-  const sample = (index: number, conditionId: string, yes: string, no = `${SPARE_TOKEN}${index}`) =>
-    sampleMarket(String(FIRST_SAMPLE_ID + index), conditionId, [yes, no], capturedAt);
+  const clobMarkets = payloads.flatMap((each) => collect(each, isClobMarket));
+  const sample = (index: number, conditionId: string, yes: string, no = `${SPARE_TOKEN}${index}`) => {
+    const known = clobMarkets.find(({ c }) => c === conditionId);
+    const tokens = known === undefined ? [yes, no] : listOf(known.t).map((token) => String(objectOf(token).t));
+    const row = sampleMarket(String(FIRST_SAMPLE_ID + index), conditionId, tokens, capturedAt);
+    return known?.v === "v2" ? toSecondProtocol(row) : row;
+  };
   const idsOf = (rows: readonly JsonObject[]) => rows.map(({ id }) => String(id));
   if (kind === "markets") {
-    const events = collect(payload, isEvent);
+    // The venue's documentation has a placeholder instead of the id.
+    const events = collect(payload, isEvent).map((row) =>
+      /^\d+$/.test(String(row.id)) ? row : { ...row, id: String(FIRST_SAMPLE_ID) },
+    );
+    const excerpts = collect(payload, isExcerpt).map((row, index): JsonObject => {
+      return { id: String(FIRST_SAMPLE_ID + index), question: "Question?", conditionId: "0x1", ...row };
+    });
     const resolutions = payloads.flatMap((each) => collect(each, isResolution));
-    return splitByRepeatedId(collect(payload, isMarket), (row) => String(row.id)).map((rows) => ({
+    return splitByRepeatedId([...collect(payload, isMarket), ...excerpts], (row) => String(row.id)).map((rows) => ({
       reply: replyOf({
         // Market endpoints return market rows with their event; event endpoints return the reverse.
         markets: events.length > 0 ? events.flatMap(marketsWithEvent) : rows,
@@ -53,6 +72,16 @@ export function replayPolymarket(
       }),
       ids: idsOf(rows),
     }));
+  }
+  if (kind === "resolutions") {
+    const resolutions = collect(payload, isResolution);
+    const markets = resolutions.map((row, index) => {
+      const [id, tokens] = [String(FIRST_SAMPLE_ID + index), [`${SPARE_TOKEN}${index}`, String(index + 1)]];
+      const market = { ...sampleMarket(id, String(row.condition_id), tokens, capturedAt), ...CLOSED };
+      // Only rows of the second protocol state a type.
+      return "market_type" in row ? toSecondProtocol(market) : market;
+    });
+    return [{ reply: replyOf({ markets, resolutions }), ids: idsOf(markets) }];
   }
   if (kind === "book") {
     const recorded = collect(payload, isBook);
@@ -114,16 +143,15 @@ function replayStream(payload: unknown, capturedAt: number, sample: Sample): Rep
     ids: markets.map(({ id }) => String(id)),
     frames,
     answer: (text) => (text === "PING" ? ["PONG"] : []),
-    // The final prices do not decide the outcome, so that only the stream's winning token can.
     closeMarkets() {
-      const closed = { closed: true, acceptingOrders: false, outcomePrices: '["0.97", "0.03"]' };
-      markets.splice(0, markets.length, ...markets.map((row) => ({ ...row, ...closed })));
+      markets.splice(0, markets.length, ...markets.map((row) => ({ ...row, ...CLOSED })));
     },
   };
 }
 
-/** Messages of a frame, which is one message or a list of messages. */
+/** Messages of a frame, which is one message or a list of messages, or the text of either. */
 function messagesOf(frame: unknown): JsonObject[] {
+  if (typeof frame === "string") return /^[[{]/.test(frame) ? messagesOf(JSON.parse(frame)) : [];
   return (Array.isArray(frame) ? frame : [frame]).filter(isObject);
 }
 
@@ -177,6 +205,9 @@ function replyOf(world: World): Replay["reply"] {
     if (service === "clob" && path === "/book") return books?.get(query.get("token_id") ?? "") ?? NOT_FOUND;
     if (service === "clob" && path === "/prices-history") return { history };
     if (service !== "data") return UNKNOWN_PATH;
+    const conditions = query.getAll("condition").join(",").split(",");
+    // The Data API refuses a request with an id of another length.
+    if (path === "/v2/resolutions" && conditions.some((id) => id.length !== CONDITION_CHARS)) return NOT_FOUND;
     if (path === "/v2/resolutions") return { data: resolutions.filter(isOfCondition("condition", query)) };
     if (path === "/v2/trades" && !isFirstVersion) {
       const data = trades.filter(isOfCondition("condition", query));
@@ -200,6 +231,12 @@ function eventsAround(rows: readonly JsonObject[]): JsonObject[] {
     ...event,
     markets: rows.filter(isOf(event)),
   }));
+}
+
+/** Position ids instead of token ids, and a condition id of 31 bytes, which the Data API extends with a zero byte. */
+function toSecondProtocol({ clobTokenIds, conditionId, ...row }: JsonObject): JsonObject {
+  const shortId = String(conditionId).slice(0, CONDITION_CHARS - 2);
+  return { ...row, version: "v2", conditionId: shortId, clobTokenIds: null, positionIds: clobTokenIds };
 }
 
 function sampleMarket(id: string, conditionId: string, tokens: readonly string[], now: number): JsonObject {
