@@ -34,38 +34,17 @@ export interface MetricsSources {
   readonly payments: () => { readonly counts: Readonly<Record<string, number>>; readonly unknown: number } | null;
 }
 
-export interface Metrics extends Pick<ReturnType<typeof createWorkMetrics>, "observeRun" | "observeSignal"> {
-  readonly contentType: string;
-  /** Returns all metrics in the Prometheus text format. */
-  text(): Promise<string>;
-  /**
-   * Counts a response. `route` is the route pattern, because the number of paths is unlimited. `code` is the problem's
-   * code, or null for a success. The request contains the monthly quota that counts the call.
-   */
-  observeResponse(request: {
-    route: string;
-    method: string;
-    status: number;
-    seconds: number;
-    code: string | null;
-    request: {
-      readonly metered: { readonly counted: { readonly tier: Tier } | null } | null;
-      readonly routeConfig: { readonly metering?: { readonly quotaTier: Tier | null } };
-    };
-  }): void;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Upper bounds in seconds. They include the latency targets of the service (10 ms and 20 ms). */
 const DURATION_BUCKETS_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const VENUE_STATUSES = ["starting", "ok", "degraded", "down"] as const;
 const EVENT_LOOP_DELAY_RESOLUTION_MS = 10;
 
-type Define = <Label extends string>(
-  name: string,
-  help: string,
-  labelNames: readonly Label[],
-  read: (set: (labels: Readonly<Record<Label, string>>, value: number) => void) => void,
-) => void;
+/** The current value; null if it is unknown. With labels: one row per combination, the label values before the value. */
+type Values = number | null | readonly (readonly (string | number)[])[];
+
+type Define = (name: string, help: string, labelNames: readonly string[], read: () => Values) => void;
 
 /**
  * Returns a function that defines metrics whose current values are read at each scrape. The sources return the totals of
@@ -81,143 +60,155 @@ const createDefiner =
       labelNames,
       collect() {
         this.reset();
-        read((labels, value) => this.inc(labels, value));
+        for (const row of toRows(read()))
+          this.inc(Object.fromEntries(labelNames.map((label, index) => [label, row[index] ?? ""])), Number(row.at(-1)));
       },
     });
   };
 
-type ForEachVenue = (read: (venue: string, report: VenueStatusReport) => void) => void;
+function toRows(values: Values): readonly (readonly (string | number)[])[] {
+  if (values === null) return [];
+  return typeof values === "number" ? [[values]] : values;
+}
 
-function addVenueGauges(addGauge: Define, forEachVenue: ForEachVenue): void {
-  addGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], (set) =>
-    forEachVenue((venue, report) => {
-      for (const status of VENUE_STATUSES) set({ venue, status }, report.status === status ? 1 : 0);
-    }),
+/** Reads a value or rows of every venue, and returns them with the id of the venue as the first label. */
+type ReadVenues = (read: (report: VenueStatusReport) => Values) => Values;
+
+function addVenueGauges(addGauge: Define, readVenues: ReadVenues): void {
+  addGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], () =>
+    readVenues((report) => VENUE_STATUSES.map((status) => [status, report.status === status ? 1 : 0])),
   );
   addGauge(
     "parallax_venue_lag_seconds",
     "Seconds since the venue's last usable response; absent before the first.",
     ["venue"],
-    (set) =>
-      forEachVenue((venue, { lagMs }) => {
-        if (lagMs !== null) set({ venue }, lagMs / 1000);
-      }),
+    () => readVenues(({ lagMs }) => (lagMs === null ? null : lagMs / 1000)),
   );
-  addGauge("parallax_venue_markets", "Active markets of the venue on the board.", ["venue"], (set) =>
-    forEachVenue((venue, { markets }) => set({ venue }, markets)),
+  addGauge("parallax_venue_markets", "Active markets of the venue on the board.", ["venue"], () =>
+    readVenues(({ markets }) => markets),
   );
-  addGauge("parallax_venue_stream_up", "1 while the venue's stream is up; absent if it has none.", ["venue"], (set) =>
-    forEachVenue((venue, { stream }) => {
-      if (stream !== "none") set({ venue }, stream === "up" ? 1 : 0);
-    }),
+  addGauge("parallax_venue_stream_up", "1 while the venue's stream is up; absent if it has none.", ["venue"], () =>
+    readVenues(({ stream }) => (stream === "none" ? null : Number(stream === "up"))),
   );
 }
 
-function addVenueCounters(addCounter: Define, forEachVenue: ForEachVenue): void {
-  addCounter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], (set) =>
-    forEachVenue((venue, { sweep }) => set({ venue }, sweep.completed)),
+function addVenueCounters(addCounter: Define, readVenues: ReadVenues): void {
+  addCounter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], () =>
+    readVenues(({ sweep }) => sweep.completed),
   );
   addCounter(
     "parallax_venue_sweeps_incomplete_total",
     "Sweeps with missing pages or far fewer markets than the previous one.",
     ["venue"],
-    (set) => forEachVenue((venue, { sweep }) => set({ venue }, sweep.incomplete)),
+    () => readVenues(({ sweep }) => sweep.incomplete),
   );
-  const addTrafficCounter = (name: string, help: string, field: keyof VenueStatusReport["traffic"]) =>
-    addCounter(name, help, ["venue"], (set) => forEachVenue((venue, { traffic }) => set({ venue }, traffic[field])));
-  addTrafficCounter("parallax_venue_requests_total", "HTTP requests to the venue, including failed ones.", "requests");
-  addTrafficCounter(
+  addCounter("parallax_venue_requests_total", "HTTP requests to the venue, including failed ones.", ["venue"], () =>
+    readVenues(({ traffic }) => traffic.requests),
+  );
+  addCounter(
     "parallax_venue_received_bytes_total",
     "Bytes of HTTP response bodies received from the venue, before decompression. Streams are not included.",
-    "receivedBytes",
+    ["venue"],
+    () => readVenues(({ traffic }) => traffic.receivedBytes),
   );
-  addTrafficCounter(
+  addCounter(
     "parallax_venue_decoded_bytes_total",
     "Bytes of HTTP response bodies from the venue, after decompression.",
-    "decodedBytes",
+    ["venue"],
+    () => readVenues(({ traffic }) => traffic.decodedBytes),
   );
-  addCounter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], (set) =>
-    forEachVenue((venue, { drops }) => {
-      for (const [reason, count] of Object.entries(drops)) set({ venue, reason }, count);
-    }),
+  addCounter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], () =>
+    readVenues(({ drops }) => Object.entries(drops)),
   );
   addCounter(
     "parallax_venue_drift_total",
     "Unknown values, missing and new fields in the venue's responses; new ones are counted in a sample of the objects.",
     ["venue", "kind", "name"],
-    (set) =>
-      forEachVenue((venue, { drift }) => {
-        for (const { kind, name, count } of drift) set({ venue, kind, name }, count);
-      }),
+    () => readVenues(({ drift }) => drift.map(({ kind, name, count }) => [kind, name, count])),
   );
 }
 
-function addMatchingMetrics(addGauge: Define, addCounter: Define, report: MetricsSources["matching"]): void {
-  const read = (field: "pairs" | "pendingCount" | "restarts") => (set: (labels: object, value: number) => void) => {
-    const matching = report();
-    if (matching !== null) set({}, matching[field]);
-  };
-  addGauge("parallax_matching_pairs", "Matched markets of different venues, of every relation.", [], read("pairs"));
-  addGauge("parallax_matching_pending", "Changed markets that have not been matched yet.", [], read("pendingCount"));
-  addCounter("parallax_matching_restarts_total", "Failures of the matching thread.", [], read("restarts"));
+type AreaSources = Pick<MetricsSources, "matching" | "alerts" | "streams" | "webhooks" | "payments">;
+
+function addAreaGauges(addGauge: Define, { matching, alerts, streams, webhooks, payments }: AreaSources): void {
+  addGauge(
+    "parallax_matching_pairs",
+    "Matched markets of different venues, of every relation.",
+    [],
+    () => matching()?.pairs ?? null,
+  );
+  addGauge(
+    "parallax_matching_pending",
+    "Changed markets that have not been matched yet.",
+    [],
+    () => matching()?.pendingCount ?? null,
+  );
+  addGauge(
+    "parallax_alerts_watched_markets",
+    "Markets whose prices of the last hour are in memory.",
+    [],
+    () => alerts().watchedMarkets,
+  );
+  addGauge("parallax_streams", "Open event streams.", [], () => streams()?.open ?? null);
+  addGauge(
+    "parallax_stream_fan_out_seconds",
+    "Time to write the latest events to all streams; absent before the first.",
+    [],
+    () => (streams()?.fanOutMs ?? 0) / 1000,
+  );
+  addGauge("parallax_webhooks", "Webhooks to which this process delivers.", [], () => webhooks()?.webhooks ?? null);
+  addGauge(
+    "parallax_webhook_retries_waiting",
+    "Deliveries of these webhooks that wait for a retry.",
+    [],
+    () => webhooks()?.waiting ?? null,
+  );
+  addGauge(
+    "parallax_payments_unknown",
+    "Payments with an unknown settlement result.",
+    [],
+    () => payments()?.unknown ?? null,
+  );
 }
 
-function addAlertMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["alerts"]): void {
-  addCounter("parallax_alerts_logged_total", "Price shifts and large trades written to the event log.", [], (set) =>
-    set({}, figures().logged),
+function addAreaCounters(addCounter: Define, { matching, alerts, streams, webhooks, payments }: AreaSources): void {
+  addCounter(
+    "parallax_matching_restarts_total",
+    "Failures of the matching thread.",
+    [],
+    () => matching()?.restarts ?? null,
+  );
+  addCounter(
+    "parallax_alerts_logged_total",
+    "Price shifts and large trades written to the event log.",
+    [],
+    () => alerts().logged,
   );
   addCounter(
     "parallax_alerts_dropped_total",
     "Price changes, moves and trades that were not judged because a limit was reached.",
     [],
-    (set) => set({}, figures().dropped),
+    () => alerts().dropped,
   );
-  addGauge("parallax_alerts_watched_markets", "Markets whose prices of the last hour are in memory.", [], (set) =>
-    set({}, figures().watchedMarkets),
-  );
-}
-
-function addStreamMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["streams"]): void {
-  addGauge("parallax_streams", "Open event streams.", [], (set) => set({}, figures()?.open ?? 0));
   addCounter(
     "parallax_streams_cut_total",
     "Event streams closed because the client read too slowly, by reason.",
     ["reason"],
-    (set) => {
-      for (const [reason, count] of Object.entries(figures()?.disconnected ?? {})) set({ reason }, count);
-    },
+    () => Object.entries(streams()?.disconnected ?? {}),
   );
-  addGauge(
-    "parallax_stream_fan_out_seconds",
-    "Time to write the latest events to all streams; absent before the first.",
-    [],
-    (set) => {
-      const fanOutMs = figures()?.fanOutMs ?? null;
-      if (fanOutMs !== null) set({}, fanOutMs / 1000);
-    },
-  );
-}
-
-function addWebhookMetrics(addGauge: Define, addCounter: Define, figures: MetricsSources["webhooks"]): void {
   addCounter(
     "parallax_webhook_attempts_total",
     "Attempts to deliver events to webhooks, by result. Postponed ones were not sent.",
     ["result"],
-    (set) => {
-      for (const [result, count] of Object.entries(figures()?.attempts ?? {})) set({ result }, count);
-    },
+    () => Object.entries(webhooks()?.attempts ?? {}),
   );
-  addGauge("parallax_webhooks", "Webhooks to which this process delivers.", [], (set) => {
-    set({}, figures()?.webhooks ?? 0);
-  });
-  addGauge("parallax_webhook_retries_waiting", "Deliveries of these webhooks that wait for a retry.", [], (set) => {
-    const waiting = figures()?.waiting ?? null;
-    if (waiting !== null) set({}, waiting);
-  });
+  addCounter("parallax_payments_total", "Payments that changed to each state.", ["state"], () =>
+    Object.entries(payments()?.counts ?? {}),
+  );
 }
 
 /** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
-export function createMetrics(sources: MetricsSources): Metrics {
+export function createMetrics(sources: MetricsSources) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_DELAY_RESOLUTION_MS });
   const registers = [registry];
@@ -227,71 +218,48 @@ export function createMetrics(sources: MetricsSources): Metrics {
   /** `venues` and `store` are read once per scrape, so that all metrics of a response are consistent. */
   let venues: readonly (readonly [string, VenueStatusReport])[] = [];
   let store = sources.store();
-  const forEachVenue = (read: (venue: string, report: VenueStatusReport) => void) => {
-    for (const [venue, report] of venues) read(venue, report);
-  };
+  const readVenues: ReadVenues = (read) =>
+    venues.flatMap(([venue, report]) => toRows(read(report)).map((row) => [venue, ...row]));
 
   addGauge(
     "parallax_info",
     "Always 1; the labels contain the version and the kind of data.",
     ["version", "data"],
-    (set) => set({ version: sources.version, data: sources.data }, 1),
+    () => [[sources.version, sources.data, 1]],
   );
-  addVenueGauges(addGauge, forEachVenue);
+  addVenueGauges(addGauge, readVenues);
   // Skips reports of other nodes, because each node exports its own counts.
-  addVenueCounters(addCounter, (read) =>
-    forEachVenue((venue, report) => {
-      if (report.role === "ingest") read(venue, report);
-    }),
-  );
-  addGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], (set) =>
-    set({}, sources.boardMarkets()),
-  );
-  addCounter("parallax_store_ticks_written_total", "Ticks written to the store.", [], (set) =>
-    set({}, store.ticks.written),
-  );
+  addVenueCounters(addCounter, (read) => readVenues((report) => (report.role === "ingest" ? read(report) : null)));
+  addGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], sources.boardMarkets);
+  addCounter("parallax_store_ticks_written_total", "Ticks written to the store.", [], () => store.ticks.written);
   addCounter(
     "parallax_store_rows_dropped_total",
     "Rows dropped because they could not be written to the store.",
     ["rows"],
-    (set) => {
-      const { ticks, trades, statusChanges } = store;
-      set({ rows: "ticks" }, ticks.dropped);
-      set({ rows: "trades" }, trades.dropped);
-      set({ rows: "status_changes" }, statusChanges.dropped);
-    },
+    () => [
+      ["ticks", store.ticks.dropped],
+      ["trades", store.trades.dropped],
+      ["status_changes", store.statusChanges.dropped],
+    ],
   );
-  addGauge("parallax_store_queue_rows", "Rows queued for the store.", ["rows"], (set) => {
-    const { ticks, markets, trades } = store;
-    set({ rows: "ticks" }, ticks.queued);
-    set({ rows: "markets" }, markets.queued);
-    set({ rows: "trades" }, trades.queued);
-  });
-  addGauge("parallax_store_up", "1 while the store accepts writes.", [], (set) => set({}, sources.isStoreUp() ? 1 : 0));
-  addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], (set) => {
-    for (const job of sources.failingJobs()) set({ job }, 1);
-  });
-  addMatchingMetrics(addGauge, addCounter, sources.matching);
-  addGauge("parallax_http_connections", "Open connections to the API.", [], (set) =>
-    set({}, sources.connections().open),
+  addGauge("parallax_store_queue_rows", "Rows queued for the store.", ["rows"], () => [
+    ["ticks", store.ticks.queued],
+    ["markets", store.markets.queued],
+    ["trades", store.trades.queued],
+  ]);
+  addGauge("parallax_store_up", "1 while the store accepts writes.", [], () => Number(sources.isStoreUp()));
+  addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], () =>
+    sources.failingJobs().map((job) => [job, 1]),
   );
+  addGauge("parallax_http_connections", "Open connections to the API.", [], () => sources.connections().open);
   addCounter(
     "parallax_http_connections_rejected_total",
     "Connections that a limit refused or closed, by reason.",
     ["reason"],
-    (set) => {
-      for (const [reason, count] of Object.entries(sources.connections().rejected)) set({ reason }, count);
-    },
+    () => Object.entries(sources.connections().rejected),
   );
-  addAlertMetrics(addGauge, addCounter, sources.alerts);
-  addStreamMetrics(addGauge, addCounter, sources.streams);
-  addWebhookMetrics(addGauge, addCounter, sources.webhooks);
-  addGauge("parallax_payments_unknown", "Payments with an unknown settlement result.", [], (set) => {
-    set({}, sources.payments()?.unknown ?? 0);
-  });
-  addCounter("parallax_payments_total", "Payments that changed to each state.", ["state"], (set) => {
-    for (const [state, count] of Object.entries(sources.payments()?.counts ?? {})) set({ state }, count);
-  });
+  addAreaGauges(addGauge, sources);
+  addAreaCounters(addCounter, sources);
   const problemsOptions = { name: "parallax_http_problems_total", help: "Responses with a problem, by code." };
   const problems = new Counter({ ...problemsOptions, registers, labelNames: ["code"] });
   const durations = new Histogram({
@@ -303,7 +271,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   return {
     contentType: registry.contentType,
-    async text() {
+    /** Returns all metrics in the Prometheus text format. */
+    async text(): Promise<string> {
       venues = Object.entries(sources.venues());
       store = sources.store();
       work.setQueue(await sources.runQueue().catch(() => null));
@@ -311,11 +280,27 @@ export function createMetrics(sources: MetricsSources): Metrics {
     },
     observeRun: work.observeRun,
     observeSignal: work.observeSignal,
-    observeResponse({ route, method, status, seconds, code, request }) {
+    /**
+     * Counts a response. `route` is the route pattern, because the number of paths is unlimited. `code` is the problem's
+     * code, or null for a success. The request contains the monthly quota that counts the call.
+     */
+    observeResponse({ route, method, status, seconds, code, request }: CountedResponse): void {
       const refusedTier = code === "quota_exceeded" ? (request.routeConfig.metering?.quotaTier ?? null) : null;
       work.observeQuota(request.metered?.counted?.tier ?? null, refusedTier);
       if (code !== null) problems.inc({ code });
       durations.observe({ method, route, status: String(status) }, seconds);
     },
+  };
+}
+
+interface CountedResponse {
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  readonly seconds: number;
+  readonly code: string | null;
+  readonly request: {
+    readonly metered: { readonly counted: { readonly tier: Tier } | null } | null;
+    readonly routeConfig: { readonly metering?: { readonly quotaTier: Tier | null } };
   };
 }
