@@ -14,7 +14,7 @@ export const KEEP_ALIVE_REQUEST = "GET /hello HTTP/1.1\r\nhost: x\r\n\r\n";
 /** More than the kernel stores for a connection whose client reads nothing. */
 export const LARGE_BODY = Buffer.alloc(7 * 1024 * 1024, "x");
 /** More than a megabyte, like the largest asset of common documentation pages. */
-export const LARGE_ASSET = defineAsset("large", "js", "x".repeat(1_500_000));
+export const LARGE_ASSET = defineAsset("large.js", "x".repeat(1_500_000));
 const CHUNK = Buffer.alloc(64 * 1024, "x");
 /** Iterations of the event loop after which a client that reads nothing has received all that the kernel stores. */
 export const SETTLED_ITERATIONS = 200;

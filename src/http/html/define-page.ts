@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import Type, { type Static, type TObject, type TSchema } from "typebox";
+import type { Static, TObject, TSchema } from "typebox";
 import { METERING, type Metering } from "../../domain/metering.ts";
 import { compileRequestValidator } from "../validation/index.ts";
 import { createPagePolicy, type Page, renderDocument } from "./page.ts";
@@ -20,14 +20,17 @@ interface PageDefinition<Params extends TSchema, Query extends TSchema, Body ext
   readonly metering?: Metering;
   /** The default is `createProblemPage`. */
   readonly problemPage?: ProblemPage;
+  /** Returns a page, which is sent with the status 200, or the reply after sending it. */
   readonly handler: (context: {
     readonly params: Static<Params>;
     readonly query: Static<Query>;
     readonly body: Static<Body>;
     readonly request: FastifyRequest;
     readonly reply: FastifyReply;
-  }) => FastifyReply | Promise<FastifyReply>;
+  }) => PageResult | Promise<PageResult>;
 }
+
+export type PageResult = Page | FastifyReply;
 
 /**
  * Registers a page; a GET route also serves HEAD. Access is public and rate-limited by IP address, and the handler
@@ -39,9 +42,7 @@ export function definePage<
   Query extends TSchema = EmptyObject,
   Body extends TSchema = EmptyObject,
 >(app: FastifyInstance, definition: PageDefinition<Params, Query, Body>): void {
-  const { method, url, params, query, body, metering, problemPage = createProblemPage, handler } = definition;
-  const empty = Type.Object({});
-  const validate = compileRequestValidator({ params: params ?? empty, query: query ?? empty, body });
+  const { method, url, metering, problemPage = createProblemPage, handler } = definition;
   app.route({
     method: method === "GET" ? ["GET", "HEAD"] : method,
     url,
@@ -49,18 +50,17 @@ export function definePage<
       access: metering === undefined ? "public" : "session",
       metering: metering ?? METERING.FREE,
       cacheControl: "no-store",
-      validate,
+      validate: compileRequestValidator(definition),
       problemPage,
     },
     schema: { hide: true },
-    handler: (request, reply) => handler(createContext(request, reply)),
+    async handler(request, reply) {
+      // The cast is safe because the validator has replaced these values with values of exactly these schemas.
+      const { params, query, body } = request as Pick<Parameters<typeof handler>[0], "params" | "query" | "body">;
+      const result = await handler({ params, query, body, request, reply });
+      return "title" in result ? sendPage(reply, 200, result) : result;
+    },
   });
-}
-
-/** The cast is safe because the validator has replaced these values with values of exactly these schemas. */
-function createContext<Params, Query, Body>(request: FastifyRequest, reply: FastifyReply) {
-  const { params, query, body } = request as { params: Params; query: Query; body: Body };
-  return { params, query, body, request, reply };
 }
 
 /** Sends a page with private content: it is not cached, and only the site's origin is sent as referrer. */

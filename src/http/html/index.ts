@@ -1,5 +1,5 @@
 /** HTML pages: templates, the shared layout, assets, forms and error pages. Each capability renders its own content. */
-export { assetRoutes, defineAsset } from "./assets.ts";
+export { assetRoutes, defineAsset, fileRoute, loadAsset } from "./assets.ts";
 export {
   COPY_SCRIPTS,
   createNoticePage,
@@ -8,7 +8,7 @@ export {
   renderKeySection,
   renderTable,
 } from "./components.ts";
-export { definePage, redirectTo, sendPage, sendPublicPage, setPrivateHeaders } from "./define-page.ts";
+export { definePage, type PageResult, redirectTo, sendPage, sendPublicPage, setPrivateHeaders } from "./define-page.ts";
 export { resolveExampleSite, UNKNOWN_ORIGIN } from "./example-site.ts";
 export { faviconRoutes } from "./favicon.ts";
 export { acceptForms, createFormId, createFormSubmissions, FORM_CONTENT_TYPE, FormId, prefersHtml } from "./forms.ts";

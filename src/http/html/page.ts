@@ -1,23 +1,13 @@
-import { readFileSync } from "node:fs";
-import { defineAsset } from "./assets.ts";
+import { defineAsset, loadAsset } from "./assets.ts";
 import { FAVICON_URL } from "./favicon.ts";
 import { type Html, html } from "./html.ts";
 import { STYLESHEET } from "./stylesheet.ts";
 
-export const STYLESHEET_ASSET = defineAsset("style", "css", STYLESHEET);
+export const STYLESHEET_ASSET = defineAsset("style.css", STYLESHEET);
 /** The script of the copy buttons (`renderCode`). */
-export const COPY_SCRIPT_ASSET = defineAsset(
-  "copy",
-  "js",
-  readFileSync(new URL("./browser/copy.js", import.meta.url), "utf8"),
-);
-
+export const COPY_SCRIPT_ASSET = loadAsset(new URL("./browser/copy.js", import.meta.url));
 /** The script of the pages that show a new API key. */
-export const KEY_SCRIPT_ASSET = defineAsset(
-  "key",
-  "js",
-  readFileSync(new URL("./browser/key.js", import.meta.url), "utf8"),
-);
+export const KEY_SCRIPT_ASSET = loadAsset(new URL("./browser/key.js", import.meta.url));
 
 const NAVIGATION = [
   { section: "markets", name: "Markets", url: "/markets" },

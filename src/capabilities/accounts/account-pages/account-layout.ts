@@ -1,6 +1,5 @@
-import { type Html, html, type Page } from "../../../http/html/index.ts";
+import { type Html, html, loadAsset, type Page } from "../../../http/html/index.ts";
 import { type FormSecrets, renderHiddenFields } from "./fields.ts";
-import { ACCOUNT_STYLES } from "./styles.ts";
 
 const TABS = [
   { url: "/account", name: "Overview" },
@@ -12,8 +11,11 @@ const TABS = [
 
 type AccountPath = (typeof TABS)[number]["url"];
 
+/** Styles that only the account pages need. */
+export const ACCOUNT_STYLES = loadAsset(new URL("./browser/account.css", import.meta.url));
+
 /** The link to the stylesheet of the account pages. */
-export const renderStyles = (): Html => html`<link rel="stylesheet" href="${ACCOUNT_STYLES.url}">`;
+export const ACCOUNT_HEAD = html`<link rel="stylesheet" href="${ACCOUNT_STYLES.url}">`;
 
 /** A page for a signed-in customer, with the account navigation. */
 export function createSignedInPage(page: {
@@ -28,7 +30,7 @@ export function createSignedInPage(page: {
     title,
     section: "account",
     scripts,
-    head: renderStyles(),
+    head: ACCOUNT_HEAD,
     corner: html`<form method="post" action="/account/sign-out">
 <input type="hidden" name="csrf" value="${form.token}">
 <button class="quiet" type="submit">Sign out</button>

@@ -1,4 +1,5 @@
 /** The account pages: sign-up, sign-in, usage, sessions and keys. They work without JavaScript. */
+export { ACCOUNT_STYLES } from "./account-layout.ts";
 export {
   type BrowserSessions,
   createBrowserSessions,
@@ -10,4 +11,3 @@ export { accountRoutes } from "./routes.ts";
 export { createAccountPage } from "./service.ts";
 export { createBrowserSignIn } from "./session-routes.ts";
 export { ACCOUNT_PATH, buildPageUrl, PLANS_PATH } from "./site.ts";
-export { ACCOUNT_STYLES } from "./styles.ts";

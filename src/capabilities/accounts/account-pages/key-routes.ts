@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { AppError } from "../../../domain/errors.ts";
-import { definePage, redirectTo, sendPage } from "../../../http/html/index.ts";
+import { definePage, redirectTo } from "../../../http/html/index.ts";
 import { createKeyChangePage, createKeysPage, createRejectedKeyPage } from "./keys-page.ts";
 import * as pages from "./pages.ts";
 import * as schema from "./schema.ts";
@@ -14,23 +14,21 @@ export function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
   definePage(scope, {
     method: "GET",
     url: KEYS_PATH,
-    async handler({ request, reply }) {
-      const session = await routes.findSession(request);
-      if (session === null) return redirectTo(reply, "/account");
-      const { keys } = await customers.account(session.customerId);
-      const form = routes.secretsOf(session);
-      const proof = await routes.renderProof(session, form, KEYS_PATH);
-      return sendPage(reply, 200, createKeysPage({ form, keys, proof }));
-    },
+    handler: (context) =>
+      routes.whenSignedIn(context, async (session, form) => {
+        const { keys } = await customers.account(session.customerId);
+        const proof = await routes.renderProof(session, form, KEYS_PATH);
+        return createKeysPage({ form, keys, proof });
+      }),
   });
   definePage(scope, {
     method: "POST",
     url: KEYS_PATH,
     body: schema.NewKeyForm,
     problemPage: createFormProblemPage(["name"], createRejectedKeyPage),
-    async handler({ body, request, reply }) {
+    async handler({ body, request }) {
       const key = await page.createKey(await routes.sessionOf(request, body), body.name, body.form);
-      return sendPage(reply, 200, pages.createNewKeyPage(key, routes.originOf(request), "This is your new API key:"));
+      return pages.createNewKeyPage(key, routes.originOf(request), "This is your new API key:");
     },
   });
   for (const change of ["rotate", "revoke"] as const) defineKeyChangePage(scope, routes, change);
@@ -39,10 +37,10 @@ export function defineKeyRoutes(scope: FastifyInstance, routes: Routes): void {
     url: `${KEYS_PATH}/:key_id/rotate`,
     params: schema.KeyPath,
     body: schema.KeyForm,
-    async handler({ params, body, request, reply }) {
+    async handler({ params, body, request }) {
       const key = await page.rotateKey(await routes.sessionOf(request, body), params.key_id, body.form);
       const intro = "The old key no longer works. Use this one instead:";
-      return sendPage(reply, 200, pages.createNewKeyPage(key, routes.originOf(request), intro));
+      return pages.createNewKeyPage(key, routes.originOf(request), intro);
     },
   });
   definePage(scope, {
@@ -63,20 +61,16 @@ function defineKeyChangePage(scope: FastifyInstance, routes: Routes, change: "ro
     method: "GET",
     url: `${KEYS_PATH}/:key_id/${change}`,
     params: schema.KeyPath,
-    async handler({ params, request, reply }) {
-      const session = await routes.findSession(request);
-      if (session === null) return redirectTo(reply, "/account");
-      const { keys } = await routes.customers.account(session.customerId);
-      const key = keys.find(({ keyId }) => keyId === params.key_id);
-      if (key === undefined) throw new AppError("key_not_found", "There is no such API key");
-      // The key was already changed, for example if the user reloads the page after submitting the form.
-      if (key.revokedAt !== null) return redirectTo(reply, KEYS_PATH);
-      const form = routes.secretsOf(session);
-      if (!session.isProven) {
+    handler: (context) =>
+      routes.whenSignedIn(context, async (session, form) => {
+        const { keys } = await routes.customers.account(session.customerId);
+        const key = keys.find(({ keyId }) => keyId === context.params.key_id);
+        if (key === undefined) throw new AppError("key_not_found", "There is no such API key");
+        // The key was already changed, for example if the user reloads the page after submitting the form.
+        if (key.revokedAt !== null) return redirectTo(context.reply, KEYS_PATH);
+        if (session.isProven) return createKeyChangePage(change, key, form);
         const next = `${KEYS_PATH}/${key.keyId}/${change}`;
-        return sendPage(reply, 200, pages.createReauthenticationPage(await routes.readProof(session, form, next)));
-      }
-      return sendPage(reply, 200, createKeyChangePage(change, key, form));
-    },
+        return pages.createReauthenticationPage(await routes.readProof(session, form, next));
+      }),
   });
 }

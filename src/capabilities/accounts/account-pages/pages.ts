@@ -14,7 +14,7 @@ import {
   TURNSTILE_ACTION,
 } from "../customers/index.ts";
 import { REAUTHENTICATION_MS, SIGN_IN_LINK_MS } from "../sessions/index.ts";
-import { renderStyles } from "./account-layout.ts";
+import { ACCOUNT_HEAD } from "./account-layout.ts";
 import {
   type FormSecrets,
   type RejectedForm,
@@ -55,7 +55,7 @@ export function createSignedOutPage(options: {
     title: "Your account",
     section: "account",
     scriptOrigin: hasWidget(botCheck) ? WIDGET_ORIGIN : undefined,
-    head: html`${renderStyles()}
+    head: html`${ACCOUNT_HEAD}
 ${hasWidget(botCheck) ? html`<script src="${WIDGET_ORIGIN}/turnstile/v0/api.js" async defer></script>` : null}`,
     body: html`<div class="columns">
 <section>
@@ -217,7 +217,7 @@ interface ReauthenticationView {
 export const createReauthenticationPage = (proof: ReauthenticationView): Page => ({
   title: "Confirm your identity",
   section: "account",
-  head: renderStyles(),
+  head: ACCOUNT_HEAD,
   body: html`${renderReauthenticationSection(proof)}
 <p><a href="/account">Back to your account</a></p>`,
 });

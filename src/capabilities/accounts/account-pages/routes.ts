@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { AppError } from "../../../domain/errors.ts";
-import { acceptForms, definePage, redirectTo, sendPage } from "../../../http/html/index.ts";
+import { acceptForms, definePage, redirectTo } from "../../../http/html/index.ts";
 import { assertSameSite, isLoopbackHeader } from "../../../http/html/site.ts";
 import { defineKeyRoutes } from "./key-routes.ts";
 import { createOverviewPage } from "./overview-page.ts";
@@ -57,11 +57,11 @@ function defineOverviewRoute(scope: FastifyInstance, routes: Routes): void {
   definePage(scope, {
     method: "GET",
     url: "/account",
-    async handler({ request, reply }) {
+    async handler({ request }) {
       const session = await routes.findSession(request);
-      if (session === null) return sendPage(reply, 200, createSignedOutPage(routes));
+      if (session === null) return createSignedOutPage(routes);
       const account = await customers.account(session.customerId);
-      const page = createOverviewPage({
+      return createOverviewPage({
         account,
         month: await usage(account),
         form: routes.secretsOf(session),
@@ -70,7 +70,6 @@ function defineOverviewRoute(scope: FastifyInstance, routes: Routes): void {
         upgradeUrl: settings.upgradeUrl ?? null,
         origin: routes.originOf(request),
       });
-      return sendPage(reply, 200, page);
     },
   });
 }
@@ -80,34 +79,26 @@ function defineActivityRoutes(scope: FastifyInstance, routes: Routes): void {
   definePage(scope, {
     method: "GET",
     url: "/account/usage",
-    async handler({ request, reply }) {
-      const session = await routes.findSession(request);
-      if (session === null) return redirectTo(reply, "/account");
-      const account = await customers.account(session.customerId);
-      const now = clock.now();
-      // Read before the usage by key, so that new calls do not appear as not assigned to a key.
-      const month = await usage(account);
-      const page = createUsagePage({
-        form: routes.secretsOf(session),
-        keys: account.keys,
-        month,
-        usage: await activity.usage(session.customerId, firstUsageDay(month, now)),
-        now,
-      });
-      return sendPage(reply, 200, page);
-    },
+    handler: (context) =>
+      routes.whenSignedIn(context, async ({ customerId }, form) => {
+        const account = await customers.account(customerId);
+        const now = clock.now();
+        // Read before the usage by key, so that new calls do not appear as not assigned to a key.
+        const month = await usage(account);
+        const dailyUsage = await activity.usage(customerId, firstUsageDay(month, now));
+        return createUsagePage({ form, keys: account.keys, month, usage: dailyUsage, now });
+      }),
   });
   definePage(scope, {
     method: "GET",
     url: "/account/requests",
     query: schema.RequestsQuery,
-    async handler({ query, request, reply }) {
-      const session = await routes.findSession(request);
-      if (session === null) return redirectTo(reply, "/account");
-      const { keys } = await customers.account(session.customerId);
-      const onlyFailed = query.only === "errors";
-      const requests = await activity.requests(session.customerId, { onlyFailed });
-      return sendPage(reply, 200, createRequestsPage({ form: routes.secretsOf(session), keys, requests, onlyFailed }));
-    },
+    handler: (context) =>
+      routes.whenSignedIn(context, async ({ customerId }, form) => {
+        const { keys } = await customers.account(customerId);
+        const onlyFailed = context.query.only === "errors";
+        const requests = await activity.requests(customerId, { onlyFailed });
+        return createRequestsPage({ form, keys, requests, onlyFailed });
+      }),
   });
 }

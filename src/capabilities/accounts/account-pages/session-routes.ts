@@ -5,6 +5,7 @@ import {
   createProblemPage,
   definePage,
   type Page,
+  type PageResult,
   type ProblemPage,
   redirectTo,
 } from "../../../http/html/index.ts";
@@ -63,6 +64,11 @@ function isFormProblem(status: number, error: unknown): boolean {
 export function createSessionReader({ browserSessions, publicUrl, random, settings, customers }: AccountRouteOptions) {
   const readSite = ({ headers }: FastifyRequest) => resolveSite(publicUrl, headers.host);
   const findSession = browserSessions.find;
+  /** Creates the hidden fields for the forms of one page. */
+  const secretsOf = (session: ActiveSession): FormSecrets => ({
+    token: browserSessions.formTokenOf(session),
+    id: createFormId(random),
+  });
   const readProof = async ({ customerId }: ActiveSession, form: FormSecrets, next: string) => {
     const { email } = await customers.account(customerId);
     return { email, form, canSignIn: isSignInAvailable({ settings }), next };
@@ -87,11 +93,15 @@ export function createSessionReader({ browserSessions, publicUrl, random, settin
         .header("set-cookie", createSessionCookie(null, readSite(request)))
         .header("clear-site-data", '"storage"');
     },
-    /** Creates the hidden fields for the forms of one page. */
-    secretsOf: (session: ActiveSession): FormSecrets => ({
-      token: browserSessions.formTokenOf(session),
-      id: createFormId(random),
-    }),
+    secretsOf,
+    /** Shows a page to a signed-in customer. Redirects other visitors to `/account`. */
+    async whenSignedIn(
+      { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+      show: (session: ActiveSession, form: FormSecrets) => PageResult | Promise<PageResult>,
+    ): Promise<PageResult> {
+      const session = await findSession(request);
+      return session === null ? redirectTo(reply, "/account") : show(session, secretsOf(session));
+    },
     readProof,
     /** Renders the reauthentication form; null if the customer signed in or reauthenticated recently. */
     renderProof: async (session: ActiveSession, form: FormSecrets, next: string) =>

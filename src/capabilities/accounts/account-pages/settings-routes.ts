@@ -15,31 +15,24 @@ export function defineSettingsRoutes(scope: FastifyInstance, routes: Routes): vo
   definePage(scope, {
     method: "GET",
     url: SETTINGS_PATH,
-    async handler({ request, reply }) {
-      const session = await routes.findSession(request);
-      if (session === null) return redirectTo(reply, "/account");
-      const { customerId, sessionId } = session;
-      const form = routes.secretsOf(session);
-      const page = views.createSettingsPage({
-        account: await customers.account(customerId),
-        form,
-        proof: await routes.renderProof(session, form, SETTINGS_PATH),
-        canChangeEmail: isSignInAvailable(routes),
-        pendingEmail: await customers.emailChanges.find(customerId),
-        sessions: await sessions.list(customerId),
-        sessionId,
-      });
-      return sendPage(reply, 200, page);
-    },
+    handler: (context) =>
+      routes.whenSignedIn(context, async (session, form) => {
+        const { customerId, sessionId } = session;
+        return views.createSettingsPage({
+          account: await customers.account(customerId),
+          form,
+          proof: await routes.renderProof(session, form, SETTINGS_PATH),
+          canChangeEmail: isSignInAvailable(routes),
+          pendingEmail: await customers.emailChanges.find(customerId),
+          sessions: await sessions.list(customerId),
+          sessionId,
+        });
+      }),
   });
   definePage(scope, {
     method: "GET",
     url: "/account/sign-out-everywhere",
-    async handler({ request, reply }) {
-      const session = await routes.findSession(request);
-      if (session === null) return redirectTo(reply, "/account");
-      return sendPage(reply, 200, views.createSignOutEverywherePage(routes.secretsOf(session)));
-    },
+    handler: (context) => routes.whenSignedIn(context, (_session, form) => views.createSignOutEverywherePage(form)),
   });
   defineEmailRoutes(scope, routes);
   defineDeletionRoutes(scope, routes);
@@ -54,19 +47,15 @@ function defineEmailRoutes(scope: FastifyInstance, routes: Routes): void {
     url: "/account/email",
     body: schema.EmailForm,
     problemPage: createFormProblemPage(["email"], views.createRejectedEmailPage),
-    async handler({ body, request, reply }) {
+    async handler({ body, request }) {
       const session = await routes.sessionOf(request, body);
       const requestChange = () => page.requestEmailChange(session, body.email);
       const subject = `${session.sessionId} ${body.email}`;
       const { displayedToken } = await requestOnce(body.form, subject, requestChange);
       const form = routes.secretsOf(session);
-      return sendPage(
-        reply,
-        200,
-        settings.emailDelivery === null
-          ? views.createDisplayedEmailLinkPage(form, displayedToken)
-          : views.createEmailChangeSentPage(form, body.email.trim()),
-      );
+      return settings.emailDelivery === null
+        ? views.createDisplayedEmailLinkPage(form, displayedToken)
+        : views.createEmailChangeSentPage(form, body.email.trim());
     },
   });
   definePage(scope, {
@@ -85,11 +74,11 @@ function defineEmailRoutes(scope: FastifyInstance, routes: Routes): void {
     async handler({ query, request, reply }) {
       const session = await routes.findSession(request);
       // Requires a session, because the owner of the mailbox may not be the customer who requested the link.
-      if (session === null) return sendPage(reply, 200, pages.createSignInFirstPage());
+      if (session === null) return pages.createSignInFirstPage();
       const change = await customers.emailChanges.find(session.customerId);
       return change === null
         ? sendPage(reply, 404, pages.createExpiredEmailLinkPage())
-        : sendPage(reply, 200, views.createConfirmEmailPage(routes.secretsOf(session), query.token, change.email));
+        : views.createConfirmEmailPage(routes.secretsOf(session), query.token, change.email);
     },
   });
   definePage(scope, {
@@ -117,19 +106,13 @@ function defineDeletionRoutes(scope: FastifyInstance, routes: Routes): void {
   definePage(scope, {
     method: "GET",
     url: "/account/delete",
-    async handler({ request, reply }) {
-      const session = await routes.findSession(request);
-      if (session === null) return redirectTo(reply, "/account");
-      const form = routes.secretsOf(session);
-      if (!session.isProven)
-        return sendPage(
-          reply,
-          200,
-          pages.createReauthenticationPage(await routes.readProof(session, form, "/account/delete")),
-        );
-      const { email, customerId } = await customers.account(session.customerId);
-      return sendPage(reply, 200, views.createDeleteAccountPage(form, email ?? customerId, null));
-    },
+    handler: (context) =>
+      routes.whenSignedIn(context, async (session, form) => {
+        if (!session.isProven)
+          return pages.createReauthenticationPage(await routes.readProof(session, form, "/account/delete"));
+        const { email, customerId } = await customers.account(session.customerId);
+        return views.createDeleteAccountPage(form, email ?? customerId, null);
+      }),
   });
   definePage(scope, {
     method: "POST",

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { InvalidRequestError } from "../../../domain/errors.ts";
+import { invalidValue } from "../../../domain/errors.ts";
 import {
   createFormId,
   createFormSubmissions,
@@ -8,7 +8,6 @@ import {
   redirectTo,
   sendPage,
 } from "../../../http/html/index.ts";
-import { valueError } from "../../../http/validation/index.ts";
 import { CUSTOMER_NAME_LENGTH_MAX, type Customers, isPlainName } from "../customers/index.ts";
 import type { Sessions } from "../sessions/index.ts";
 import * as pages from "./pages.ts";
@@ -43,9 +42,7 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
     async handler({ body, request, reply }) {
       const name = body.name.trim();
       if (name !== "" && !isPlainName(name, CUSTOMER_NAME_LENGTH_MAX))
-        throw new InvalidRequestError([
-          valueError(["body", "name"], "must not contain control or invisible characters", name),
-        ]);
+        throw invalidValue(["body", "name"], "must not contain control or invisible characters", name);
       const result = await submitOnce(body.form, JSON.stringify(body), async () => {
         const signUp = await customers.signUp({
           email: body.email,
@@ -53,21 +50,14 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
           turnstileToken: body["cf-turnstile-response"],
           address: request.ip,
         });
-        return {
-          ...signUp,
-          cookie: signUp.requiresVerification ? null : await signIn.start(request, signUp.customerId),
-        };
+        const cookie = signUp.requiresVerification ? null : await signIn.start(request, signUp.customerId);
+        return { ...signUp, cookie };
       });
-      if (result.requiresVerification)
-        return sendPage(reply, 200, pages.createEmailSentPage(body.email.trim(), createFormId(random)));
+      if (result.requiresVerification) return pages.createEmailSentPage(body.email.trim(), createFormId(random));
       const { apiKey, cookie } = result;
       if (cookie !== null) reply.header("set-cookie", cookie);
-      const page = pages.createAccountCreatedPage({
-        apiKey,
-        origin: routes.originOf(request),
-        isSignedIn: cookie !== null,
-      });
-      return sendPage(reply, 200, page);
+      const origin = routes.originOf(request);
+      return pages.createAccountCreatedPage({ apiKey, origin, isSignedIn: cookie !== null });
     },
   });
   definePage(scope, {
@@ -75,9 +65,9 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
     url: "/account/resend",
     body: schema.SignInForm,
     problemPage: createSignedOutProblemPage(routes, "sign-up"),
-    async handler({ body, request, reply }) {
+    async handler({ body, request }) {
       await resendOnce(body.form, body.email, () => customers.resend(body.email, request.ip));
-      return sendPage(reply, 200, pages.createEmailSentPage(body.email.trim(), createFormId(random)));
+      return pages.createEmailSentPage(body.email.trim(), createFormId(random));
     },
   });
 }
@@ -92,17 +82,12 @@ export function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void
     url: "/account/sign-in",
     body: schema.SignInForm,
     problemPage: createSignedOutProblemPage(routes, "sign-in"),
-    async handler({ body, request, reply }) {
+    async handler({ body, request }) {
       const requestLink = () => page.requestLink(body.email, request.ip);
       const { displayedToken } = await requestLinkOnce(body.form, body.email, requestLink);
-      const isDisplayed = settings.emailDelivery === null;
-      return sendPage(
-        reply,
-        200,
-        isDisplayed
-          ? pages.createDisplayedLinkPage(displayedToken)
-          : pages.createLinkSentPage(body.email.trim(), createFormId(random)),
-      );
+      return settings.emailDelivery === null
+        ? pages.createDisplayedLinkPage(displayedToken)
+        : pages.createLinkSentPage(body.email.trim(), createFormId(random));
     },
   });
   definePage(scope, {
@@ -113,7 +98,7 @@ export function defineSignInRoutes(scope: FastifyInstance, routes: Routes): void
       const email = await sessions.emailOfLink(query.token);
       return email === null
         ? sendPage(reply, 404, pages.createExpiredLinkPage())
-        : sendPage(reply, 200, pages.createConfirmSignInPage(query.token, createFormId(random), email));
+        : pages.createConfirmSignInPage(query.token, createFormId(random), email);
     },
   });
   definePage(scope, {

@@ -1,5 +1,12 @@
-import { createPagePolicy, html, type Page, renderDocument, UNKNOWN_ORIGIN } from "../../../http/html/index.ts";
-import { DOCS_SCRIPTS, DOCS_STYLESHEET } from "./assets.ts";
+import {
+  COPY_SCRIPTS,
+  createPagePolicy,
+  html,
+  loadAsset,
+  type Page,
+  renderDocument,
+  UNKNOWN_ORIGIN,
+} from "../../../http/html/index.ts";
 import { renderNavigation } from "./navigation.ts";
 import {
   type DocPage,
@@ -12,6 +19,9 @@ import {
 } from "./pages.ts";
 import { renderRunForm } from "./run-form.ts";
 import { createSearch } from "./search.ts";
+
+export const DOCS_STYLESHEET = loadAsset(new URL("./browser/docs.css", import.meta.url));
+export const DOCS_SCRIPT = loadAsset(new URL("./browser/docs.js", import.meta.url));
 
 /**
  * Maximum number of sites whose rendered pages are kept. Without a public URL, a client chooses the port in the Host
@@ -126,6 +136,6 @@ const REQUEST_SECTION = "request";
 
 const DOCS_PAGE = {
   section: "docs",
-  scripts: DOCS_SCRIPTS,
+  scripts: [...COPY_SCRIPTS, DOCS_SCRIPT.url],
   head: html`<link rel="stylesheet" href="${DOCS_STYLESHEET.url}">`,
 } as const;

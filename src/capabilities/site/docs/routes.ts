@@ -4,21 +4,14 @@ import type { MarketBoard } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
 import { METERING } from "../../../domain/metering.ts";
-import {
-  assetRoutes,
-  createBrowserProblemPage,
-  definePage,
-  resolveExampleSite,
-  sendPage,
-} from "../../../http/html/index.ts";
+import { assetRoutes, createBrowserProblemPage, definePage, resolveExampleSite } from "../../../http/html/index.ts";
 import { STATUSES } from "../../../http/problem.ts";
 import { keepCompressed } from "../../../http/response/compression.ts";
 import { weakEntityTag } from "../../../http/response/conditional.ts";
 import type { AreaPorts } from "../../area-ports.ts";
-import { DOCS_SCRIPT, DOCS_STYLESHEET } from "./assets.ts";
 import { readExamples } from "./examples.ts";
 import { readGuides } from "./guides.ts";
-import { createLibrary, type DocsLibrary } from "./library.ts";
+import { createLibrary, DOCS_SCRIPT, DOCS_STYLESHEET, type DocsLibrary } from "./library.ts";
 import { createLiveValues } from "./live-values.ts";
 import type { DocumentedCode, Site } from "./model.ts";
 import { SEARCH_LENGTH_MAX } from "./navigation.ts";
@@ -60,7 +53,7 @@ export function docsRoutes(app: FastifyInstance, options: DocsRoutesOptions): vo
     method: "GET",
     url: "/docs/search",
     query: Type.Object({ q: Type.String({ default: "", maxLength: SEARCH_LENGTH_MAX }) }),
-    handler: ({ query, reply }) => sendPage(reply, 200, openLibrary().createSearchPage(query.q)),
+    handler: ({ query }) => openLibrary().createSearchPage(query.q),
   });
 }
 

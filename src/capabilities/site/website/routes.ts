@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { CATEGORIES } from "../../../domain/category.ts";
 import { InvalidRequestError } from "../../../domain/errors.ts";
-import { METERING } from "../../../domain/metering.ts";
 import { PLAN_ALLOWANCES } from "../../../domain/plan.ts";
 import {
   assetRoutes,
   createProblemPage,
   definePage,
+  fileRoute,
   type ProblemPage,
   prefersHtml,
   resolveExampleSite,
@@ -35,7 +35,8 @@ export function websiteRoutes(app: FastifyInstance, options: WebsiteOptions): vo
   defineMarketRoutes(app, website);
   defineTrackRecordRoute(app, website);
   definePricingRoutes(app, website);
-  defineRobotsRoute(app);
+  const robots = { url: "/robots.txt", type: "text/plain; charset=utf-8", content: ROBOTS };
+  fileRoute(app, robots, "public, max-age=86400");
   assetRoutes(app, [WEBSITE_STYLESHEET_ASSET]);
 }
 
@@ -195,13 +196,3 @@ Disallow: /v1/
 Disallow: /markets?
 Allow: /
 `;
-
-function defineRobotsRoute(app: FastifyInstance): void {
-  app.route({
-    method: ["GET", "HEAD"],
-    url: "/robots.txt",
-    config: { access: "public", metering: METERING.FREE, cacheControl: "public, max-age=86400" },
-    schema: { hide: true },
-    handler: (_request, reply) => reply.type("text/plain; charset=utf-8").send(ROBOTS),
-  });
-}
