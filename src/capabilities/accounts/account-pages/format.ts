@@ -3,9 +3,6 @@ import { SHORT_MONTH_NAMES } from "../../../lib/dates/month-names.ts";
 /** @example formatDay(new Date(0)) // "1970-01-01" */
 export const formatDay = (date: Date): string => date.toISOString().slice(0, 10);
 
-/** @example formatMinute(new Date(0)) // "1970-01-01 00:00 UTC" */
-export const formatMinute = (date: Date): string => `${date.toISOString().slice(0, 16).replace("T", " ")} UTC`;
-
 /** @example formatSecond(new Date(0)) // "1970-01-01 00:00:00" */
 export const formatSecond = (date: Date): string => date.toISOString().slice(0, 19).replace("T", " ");
 

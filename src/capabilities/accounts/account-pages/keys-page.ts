@@ -1,8 +1,8 @@
 import { type Html, html, type Page, renderTable } from "../../../http/html/index.ts";
-import { ACTIVE_KEYS_MAX, KEY_NAME_LENGTH_MAX, type KeyView } from "../customers/index.ts";
+import { ACTIVE_KEYS_MAX, formatMinute, KEY_NAME_LENGTH_MAX, type KeyView } from "../customers/index.ts";
 import { createConfirmationPage, createSignedInPage } from "./account-layout.ts";
 import { type FormSecrets, type RejectedForm, renderField, renderFormError, renderHiddenFields } from "./fields.ts";
-import { formatDay, formatMinute } from "./format.ts";
+import { formatDay } from "./format.ts";
 
 const KEYS_PATH = "/account/keys";
 

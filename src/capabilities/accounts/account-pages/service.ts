@@ -1,4 +1,4 @@
-import { AppError, InvalidRequestError, rateLimited } from "../../../domain/errors.ts";
+import { AppError, invalidValue, rateLimited } from "../../../domain/errors.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import { createIdempotencyCache } from "../../../lib/idempotency-cache.ts";
 import { rateLimitPrefix } from "../../../lib/ip-prefix.ts";
@@ -11,16 +11,15 @@ import {
   type AttemptRule,
   type CustomerPorts,
   type Customers,
-  createInvalidEmailError,
   createLinkEmail,
   createMailQueue,
-  createMailUnavailableError,
   EMAIL_RULES,
   type IssuedKey,
   insertAudit,
   isPlainName,
   KEY_NAME_LENGTH_MAX,
   parseEmail,
+  requireEmail,
   takeAttempt,
 } from "../customers/index.ts";
 import type { KeyDirectory } from "../keys/index.ts";
@@ -51,26 +50,18 @@ export function createAccountPage(
   const { database, clock, data, sessions, accounts } = dependencies;
   const { emailDelivery, displaysLinks = false } = dependencies.settings;
   // Separate from the sign-up queue, so that many sign-ups cannot block sign-ins.
-  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, ...emailDelivery });
   const once = createIdempotencyCache<IssuedKey>(clock);
 
-  const sendLink = async (email: string): Promise<void> => {
-    const slot = mailQueue?.reserve() ?? null;
-    if (slot === null || emailDelivery === null) throw createMailUnavailableError();
-    try {
-      // Runs the same statements for addresses without an account, so that timing does not reveal which accounts exist.
-      const token = await database.transaction(async (transaction) => {
-        const takeEmailAttempt = async (rules: readonly AttemptRule[]) =>
-          (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
-        const isAllowed = (await takeEmailAttempt(EMAIL_RULES)) || (await takeEmailAttempt(AFTER_LINK_EXPIRY_RULES));
-        return isAllowed ? sessions.issueLink(transaction, email) : null;
-      }, "request");
-      if (token !== null)
-        slot.send(createSignInEmail(email, `${emailDelivery.publicUrl}/account/enter?token=${token}`));
-    } finally {
-      slot.release();
-    }
-  };
+  /** Returns the token of a new link; null if no e-mail may be sent or no account has the address. */
+  const issueMailedLink = (email: string): Promise<string | null> =>
+    // Runs the same statements for addresses without an account, so that timing does not reveal which accounts exist.
+    database.transaction(async (transaction) => {
+      const takeEmailAttempt = async (rules: readonly AttemptRule[]) =>
+        (await takeAttempt(transaction, `signin-mail:${email}`, rules, clock.now())) === 0;
+      const isAllowed = (await takeEmailAttempt(EMAIL_RULES)) || (await takeEmailAttempt(AFTER_LINK_EXPIRY_RULES));
+      return isAllowed ? sessions.issueLink(transaction, email) : null;
+    }, "request");
 
   const recordFailedProof = async ({ customerId, sessionId }: Session): Promise<never> => {
     const now = clock.now();
@@ -104,17 +95,19 @@ export function createAccountPage(
      * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
      */
     async requestLink(text: string, address: string): Promise<{ readonly displayedToken: string | null }> {
-      const email = parseEmail(text);
-      if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
+      const email = requireEmail(text).address;
       assertLinksAvailable("Sign-in is");
       // A sandbox does not limit requests from the same machine.
       if (data === "live" || !isLoopbackAddress(address)) {
         const waitMs = await takeAttempt(database, `signin:${rateLimitPrefix(address)}`, ADDRESS_RULES, clock.now());
         if (waitMs > 0) throw rateLimited("Too many sign-in links requested from this address", waitMs);
       }
-      if (emailDelivery === null) return { displayedToken: await sessions.issueLink(database, email.address) };
-      await sendLink(email.address);
-      return { displayedToken: null };
+      if (mailQueue === null) return { displayedToken: await sessions.issueLink(database, email) };
+      return mailQueue.withSlot(async (send) => {
+        const token = await issueMailedLink(email);
+        if (token !== null) send(createSignInEmail(email, `${mailQueue.publicUrl}/account/enter?token=${token}`));
+        return { displayedToken: null };
+      });
     },
     /** Reauthenticates the session with an API key of the account. @throws AppError `proof_required`, `rate_limited` */
     async prove(session: Session, apiKey: string) {
@@ -131,7 +124,7 @@ export function createAccountPage(
     async createKey(session: Session, text: string, formId: string) {
       const actor = requireReauthentication(session);
       const name = text.trim();
-      if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw createInvalidKeyNameError();
+      if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw invalidValue(["body", "name"], INVALID_KEY_NAME, name);
       return once.run(`${session.sessionId} ${formId} create ${name}`, () =>
         accounts.createKey(session.customerId, name, actor),
       );
@@ -174,7 +167,8 @@ export function createAccountPage(
       const { email, customerId } = await accounts.account(session.customerId);
       const isConfirmed =
         email === null ? confirmation.trim() === customerId : parseEmail(confirmation)?.address === email;
-      if (!isConfirmed) throw createInvalidConfirmationError(email ?? customerId);
+      if (!isConfirmed)
+        throw invalidValue(["body", "confirmation"], `enter ${email ?? customerId} to confirm`, confirmation);
       await accounts.delete(customerId, actor);
     },
     /** Tries once more to send the queued e-mails. */
@@ -185,22 +179,13 @@ export function createAccountPage(
   };
 }
 
-function createInvalidKeyNameError(): InvalidRequestError {
-  const msg = `must have 1 to ${KEY_NAME_LENGTH_MAX} characters, none of them control or invisible characters`;
-  return new InvalidRequestError([{ type: "value_error", loc: ["body", "name"], msg }]);
-}
-
-function createInvalidConfirmationError(expected: string): InvalidRequestError {
-  return new InvalidRequestError([
-    { type: "value_error", loc: ["body", "confirmation"], msg: `enter ${expected} to confirm` },
-  ]);
-}
+const INVALID_KEY_NAME = `must have 1 to ${KEY_NAME_LENGTH_MAX} characters, none of them control or invisible characters`;
 
 const createSignInEmail = (to: string, link: string): OutgoingMail =>
   createLinkEmail({
     to,
     subject: "Sign in to Parallax",
-    before: ["Hello,", "Open this link and select “Sign in” to sign in to your Parallax account:"],
+    before: ["Open this link and select “Sign in” to sign in to your Parallax account:"],
     link,
     after: `The link works once and expires after ${SIGN_IN_LINK_MINUTES} minutes. If this wasn’t you, ignore this e-mail.`,
   });

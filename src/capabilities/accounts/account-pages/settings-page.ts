@@ -1,9 +1,9 @@
 import { type Html, html, type Page, renderTable } from "../../../http/html/index.ts";
-import { type Account, EMAIL_CHANGE_LINK_MS, maskEmail } from "../customers/index.ts";
+import { type Account, EMAIL_CHANGE_LINK_MS, formatMinute, maskEmail } from "../customers/index.ts";
 import type { SessionView } from "../sessions/index.ts";
 import { createConfirmationPage, createSignedInPage } from "./account-layout.ts";
 import { type FormSecrets, type RejectedForm, renderField, renderFormError, renderHiddenFields } from "./fields.ts";
-import { formatDay, formatMinute } from "./format.ts";
+import { formatDay } from "./format.ts";
 
 const SETTINGS_PATH = "/account/settings";
 const EMAIL_LENGTH_MAX = 254;

@@ -1,5 +1,5 @@
 import { domainToASCII } from "node:url";
-import { InvalidRequestError } from "../../../domain/errors.ts";
+import { type InvalidRequestError, invalidValue } from "../../../domain/errors.ts";
 
 const ADDRESS_LENGTH_MAX = 254;
 const LOCAL_PART_LENGTH_MAX = 64;
@@ -41,19 +41,24 @@ export function parseDomain(text: string): string | null {
   return DOMAIN_PATTERN.test(asciiDomain) && asciiDomain.length <= 253 ? asciiDomain : null;
 }
 
-/**
- * Whether the domain or one of its parent domains is on the list of disposable e-mail domains.
- *
- * @param domain  in canonical form, like the entries of the list
- */
+/** Whether the domain or one of its parent domains is on the list. All are in canonical form. */
 export function isDisposable(domain: string, disposableDomains: ReadonlySet<string>): boolean {
   const labels = domain.split(".");
   return labels.some((_, index) => disposableDomains.has(labels.slice(index).join(".")));
 }
 
 /** A validation error (422) for the body field `email`. */
-export function createInvalidEmailError(message: string, input: string): InvalidRequestError {
-  return new InvalidRequestError([
-    { type: "value_error", loc: ["body", "email"], msg: `Value error, ${message}`, input, ctx: { error: {} } },
-  ]);
+export const createInvalidEmailError = (message: string, input: string): InvalidRequestError =>
+  invalidValue(["body", "email"], message, input);
+
+/**
+ * @param disposableDomains  in canonical form
+ * @throws InvalidRequestError for an invalid or disposable e-mail address
+ */
+export function requireEmail(text: string, disposableDomains: ReadonlySet<string> = new Set()): EmailAddress {
+  const email = parseEmail(text);
+  if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
+  if (isDisposable(email.domain, disposableDomains))
+    throw createInvalidEmailError("disposable e-mail addresses are not accepted", text);
+  return email;
 }

@@ -1,10 +1,11 @@
 import { rateLimited } from "../../../domain/errors.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { Transaction } from "../../../ports/database.ts";
+import type { OutgoingMail } from "../../../ports/mail-out.ts";
 import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { endOtherSessions, type Session } from "../sessions/index.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { createInvalidEmailError, parseEmail } from "./email-address.ts";
+import { createInvalidEmailError, requireEmail } from "./email-address.ts";
 import { createAddressTakenEmail, createEmailChangedEmail, createEmailChangeEmail } from "./emails.ts";
 import { createMailQueue } from "./mail-queue.ts";
 import { type CustomerPorts, EMAIL_CHANGE_LINK_MS, type EmailDelivery } from "./model.ts";
@@ -16,7 +17,7 @@ import {
   takeEmailChange,
   upsertEmailChange,
 } from "./queries.ts";
-import { assertNotDisposable, createMailUnavailableError, EMAIL_RULES } from "./sign-ups.ts";
+import { EMAIL_RULES } from "./sign-ups.ts";
 
 /** Limits the changes that one customer requests. */
 const REQUEST_RULES: readonly AttemptRule[] = [{ limit: 10, windowMs: HOUR_MS }];
@@ -34,13 +35,7 @@ export function createEmailChanges(
   },
 ) {
   const { database, clock, random, emailDelivery, disposableDomains } = dependencies;
-  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
-
-  const reserveSlot = () => {
-    const slot = mailQueue?.reserve() ?? null;
-    if (slot === null && mailQueue !== null) throw createMailUnavailableError();
-    return slot;
-  };
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, ...emailDelivery });
 
   /** Stores the change. Returns the token, or null if the address has already received too many e-mails. */
   const storeChange = async (transaction: Transaction, customerId: string, email: string) => {
@@ -51,7 +46,7 @@ export function createEmailChanges(
     if (row === null || row.email === email)
       throw createInvalidEmailError("this is already your e-mail address", email);
     const isSuppressed =
-      emailDelivery !== null && (await takeAttempt(transaction, `change-mail:${email}`, EMAIL_RULES, now)) > 0;
+      mailQueue !== null && (await takeAttempt(transaction, `change-mail:${email}`, EMAIL_RULES, now)) > 0;
     if (isSuppressed) return { token: null, isTaken: false };
     const token = createToken(random);
     const expiresAt = now + EMAIL_CHANGE_LINK_MS;
@@ -86,27 +81,20 @@ export function createEmailChanges(
      *   `mail_unavailable`
      */
     async request(customerId: string, text: string): Promise<{ readonly displayedToken: string | null }> {
-      const email = parseEmail(text);
-      if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
-      assertNotDisposable(email, disposableDomains, text);
-      const slot = reserveSlot();
-      try {
-        const { token, isTaken } = await database.transaction(
-          (transaction) => storeChange(transaction, customerId, email.address),
-          "request",
-        );
-        if (emailDelivery === null || slot === null) return { displayedToken: isTaken ? null : token };
-        const { publicUrl } = emailDelivery;
-        if (token !== null)
-          slot.send(
-            isTaken
-              ? createAddressTakenEmail(email.address, `${publicUrl}/account`)
-              : createEmailChangeEmail(email.address, `${publicUrl}/account/email/confirm?token=${token}`),
-          );
-        return { displayedToken: null };
-      } finally {
-        slot?.release();
+      const email = requireEmail(text, disposableDomains).address;
+      const store = () => database.transaction((transaction) => storeChange(transaction, customerId, email), "request");
+      if (mailQueue === null) {
+        const { token, isTaken } = await store();
+        return { displayedToken: isTaken ? null : token };
       }
+      const { publicUrl } = mailQueue;
+      return mailQueue.withSlot(async (send) => {
+        const { token, isTaken } = await store();
+        if (isTaken) send(createAddressTakenEmail(email, `${publicUrl}/account`));
+        else if (token !== null)
+          send(createEmailChangeEmail(email, `${publicUrl}/account/email/confirm?token=${token}`));
+        return { displayedToken: null };
+      });
     },
     /** Returns the change that awaits confirmation; null if there is none or its link has expired. */
     async find(customerId: string) {
@@ -128,20 +116,20 @@ export function createEmailChanges(
      */
     async confirm(session: ChangingSession, token: string): Promise<{ readonly email: string } | null> {
       if (!isToken(token)) return null;
-      const slot = reserveSlot();
-      try {
+      const apply = async (send: (mail: OutgoingMail) => void) => {
         const change = await database.transaction((transaction) => applyChange(transaction, session, token), "request");
         if (change === null) return null;
         const { email, previousEmail } = change;
-        if (previousEmail !== null && emailDelivery !== null)
-          slot?.send(createEmailChangedEmail(previousEmail, email, new Date(clock.now()), emailDelivery.publicUrl));
+        if (previousEmail !== null && mailQueue !== null)
+          send(createEmailChangedEmail(previousEmail, email, new Date(clock.now()), mailQueue.publicUrl));
         return { email };
+      };
+      try {
+        return await (mailQueue === null ? apply(() => {}) : mailQueue.withSlot(apply));
       } catch (error) {
         // Another account got the address at the same time.
         if ((error as { readonly code?: unknown }).code === UNIQUE_VIOLATION) return null;
         throw error;
-      } finally {
-        slot?.release();
       }
     },
     stop: async () => mailQueue?.stop(),

@@ -4,7 +4,7 @@ import { type Actor, EMAIL_CHANGE_LINK_MS, type KeyView } from "./model.ts";
 
 const VERIFICATION_LINK_HOURS = 24;
 
-/** An e-mail with one link, as text and HTML. */
+/** An e-mail with one link, as text and HTML. @param email.before  paragraphs between the salutation and the link */
 export function createLinkEmail(email: {
   readonly to: string;
   readonly subject: string;
@@ -16,9 +16,9 @@ export function createLinkEmail(email: {
   return {
     to,
     subject,
-    text: [...before, link, after].join("\n\n").concat("\n"),
+    text: ["Hello,", ...before, link, after].join("\n\n").concat("\n"),
     html: String(html`<!doctype html><html lang="en"><meta charset="utf-8"><title>${subject}</title>
-${before.map((text) => html`<p>${text}</p>`)}
+${["Hello,", ...before].map((text) => html`<p>${text}</p>`)}
 <p><a href="${link}">${link}</a></p>
 <p>${after}</p></html>`),
   };
@@ -44,7 +44,6 @@ export function createKeyChangeEmail(
     to,
     subject: "An API key of your Parallax account was changed",
     before: [
-      "Hello,",
       `The API key "${name}" (${prefix}…) was ${change} on ${formatMinute(at)}, ${ACTOR_DESCRIPTIONS[actor.kind]}.`,
       "If this was you, you don’t need to do anything. If not, sign in, sign out everywhere and revoke all keys that you don’t recognise:",
     ],
@@ -59,7 +58,6 @@ export function createDeletionEmail(to: string, actor: Actor, at: Date, signUpUr
     to,
     subject: "Your Parallax account was deleted",
     before: [
-      "Hello,",
       `Your Parallax account was deleted on ${formatMinute(at)}, ${ACTOR_DESCRIPTIONS[actor.kind]}. Its API keys no longer work, and your data was erased.`,
       "You can sign up again with this e-mail address at any time:",
     ],
@@ -74,7 +72,6 @@ export function createEmailChangeEmail(to: string, link: string): OutgoingMail {
     to,
     subject: "Confirm your new e-mail address for Parallax",
     before: [
-      "Hello,",
       "Someone, hopefully you, wants to use this e-mail address for a Parallax account.",
       "To confirm, open this link in the browser in which you are signed in, and select the button on the page:",
     ],
@@ -89,7 +86,6 @@ export function createAddressTakenEmail(to: string, accountUrl: string): Outgoin
     to,
     subject: "This e-mail address already has a Parallax account",
     before: [
-      "Hello,",
       "Someone, hopefully you, wants to use this e-mail address for another Parallax account. It already has one, so nothing was changed.",
       "Sign in to the account of this address:",
     ],
@@ -104,7 +100,6 @@ export function createEmailChangedEmail(to: string, email: string, at: Date, pub
     to,
     subject: "The e-mail address of your Parallax account was changed",
     before: [
-      "Hello,",
       `The e-mail address of your Parallax account was changed to ${maskEmail(email)} on ${formatMinute(at)}, on the account page. Sign-in links no longer come to this address.`,
       "If this was you, you don’t need to do anything. If not, contact support immediately.",
     ],
@@ -116,19 +111,19 @@ export function createEmailChangedEmail(to: string, email: string, at: Date, pub
 /** Keeps the first character and the domain, so that the owner recognises the address. */
 export const maskEmail = (email: string): string => email.replace(/^(.)[^@]*/u, "$1…");
 
-const formatMinute = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+/** @example formatMinute(new Date(0)) // "1970-01-01 00:00 UTC" */
+export const formatMinute = (at: Date): string => `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
 /** Requests confirmation of a sign-up. Contains no user input, so that it cannot be abused to send spam. */
-export function createVerificationEmail(to: string, link: string): OutgoingMail {
+export function createVerificationEmail(to: string, publicUrl: string, token: string): OutgoingMail {
   return createLinkEmail({
     to,
     subject: "Confirm your e-mail address for Parallax",
     before: [
-      "Hello,",
       "Someone, hopefully you, signed up for Parallax with this e-mail address.",
       "To confirm the address and get your API key, open this link and select the button on the page:",
     ],
-    link,
+    link: `${publicUrl}/v1/customers/verify?token=${token}`,
     after: `The link works once and expires after ${VERIFICATION_LINK_HOURS} hours. If this wasn’t you, ignore this e-mail.`,
   });
 }

@@ -2,8 +2,8 @@
 export { type Accounts, createAccounts } from "./accounts.ts";
 export { type AttemptRule, takeAttempt } from "./attempts.ts";
 export type { CustomerData } from "./customer-data.ts";
-export { createInvalidEmailError, parseDomain, parseEmail } from "./email-address.ts";
-export { createLinkEmail, maskEmail } from "./emails.ts";
+export { parseDomain, parseEmail, requireEmail } from "./email-address.ts";
+export { createLinkEmail, formatMinute, maskEmail } from "./emails.ts";
 export { createMailQueue } from "./mail-queue.ts";
 export {
   ACTIVE_KEYS_MAX,
@@ -28,10 +28,5 @@ export { presentAccount, presentAudit, presentIssuedKey, presentSummary, toTierC
 export { insertAudit, lockCustomerRow } from "./queries.ts";
 export { customerRoutes } from "./routes.ts";
 export { type Customers, createCustomers } from "./service.ts";
-export {
-  ADDRESS_RULES,
-  createMailUnavailableError,
-  EMAIL_RULES,
-  type SignUpSettings,
-} from "./sign-ups.ts";
+export { ADDRESS_RULES, EMAIL_RULES, type SignUpSettings } from "./sign-ups.ts";
 export { createTurnstile, dummyBotCheck, TURNSTILE_ACTION, TURNSTILE_DUMMY_TOKEN } from "./turnstile.ts";

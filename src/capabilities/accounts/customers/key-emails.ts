@@ -17,7 +17,8 @@ export function withKeyEmails(
   dependencies: CustomerPorts & { readonly emailDelivery: EmailDelivery },
 ): Accounts & { stop(): Promise<void> } {
   const { database, clock, log, emailDelivery } = dependencies;
-  const mailQueue = createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const accountUrl = `${emailDelivery.publicUrl}/account`;
+  const mailQueue = createMailQueue({ ...dependencies, ...emailDelivery });
   const pendingEmails = new Set<Promise<void>>();
 
   const sendEmail = async (customerId: string, keyId: string, change: KeyChange, actor: Actor) => {
@@ -29,9 +30,7 @@ export function withKeyEmails(
       const key = keys.find((each) => each.keyId === keyId);
       if (email === null || key === undefined) return;
       if ((await takeAttempt(database, `key-mail:${customerId}`, KEY_EMAIL_RULES, at)) > 0) return;
-      slot.send(
-        createKeyChangeEmail(email, { ...key, change, actor, at: new Date(at) }, `${emailDelivery.publicUrl}/account`),
-      );
+      slot.send(createKeyChangeEmail(email, { ...key, change, actor, at: new Date(at) }, accountUrl));
     } finally {
       slot.release();
     }
@@ -62,11 +61,8 @@ export function withKeyEmails(
     async delete(customerId, actor) {
       const deletedAccount = await accounts.delete(customerId, actor);
       const { email } = deletedAccount;
-      const mail =
-        email === null
-          ? null
-          : createDeletionEmail(email, actor, new Date(clock.now()), `${emailDelivery.publicUrl}/account`);
-      if (mail !== null) mailQueue.reserve()?.send(mail);
+      if (email !== null)
+        mailQueue.reserve()?.send(createDeletionEmail(email, actor, new Date(clock.now()), accountUrl));
       return deletedAccount;
     },
     async stop() {

@@ -35,7 +35,7 @@ function setUp(options: { queuedMax?: number } = {}) {
     lines,
     outcomes,
     attempted: attemptedSubjects,
-    queue: createMailQueue({ mail: mailOut, clock, random, log, ...options }),
+    queue: createMailQueue({ mail: mailOut, publicUrl: "", clock, random, log, ...options }),
   };
 }
 

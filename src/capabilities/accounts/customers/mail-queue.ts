@@ -1,6 +1,6 @@
-import { MailError } from "../../../domain/errors.ts";
-import type { MailOut, OutgoingMail } from "../../../ports/mail-out.ts";
-import type { CustomerPorts } from "./model.ts";
+import { AppError, MailError } from "../../../domain/errors.ts";
+import type { OutgoingMail } from "../../../ports/mail-out.ts";
+import type { CustomerPorts, EmailDelivery } from "./model.ts";
 
 const QUEUED_EMAILS_MAX = 1_000;
 const CONCURRENT_SENDS_MAX = 4;
@@ -21,9 +21,9 @@ interface QueuedMail {
  * tokens in their links must not be stored.
  */
 export function createMailQueue(
-  options: Omit<CustomerPorts, "database"> & { readonly mail: MailOut; readonly queuedMax?: number },
+  options: Omit<CustomerPorts, "database"> & EmailDelivery & { readonly queuedMax?: number },
 ) {
-  const { mail, clock, random, log, queuedMax = QUEUED_EMAILS_MAX } = options;
+  const { mail, publicUrl, clock, random, log, queuedMax = QUEUED_EMAILS_MAX } = options;
   const queuedEmails = new Set<QueuedMail>();
   const readyEmails: QueuedMail[] = [];
   const activeSends = new Set<Promise<void>>();
@@ -76,27 +76,40 @@ export function createMailQueue(
     sendReadyEmails();
   };
 
+  /** Reserves capacity for one e-mail, until it is sent or released; returns null if the queue is full or stopping. */
+  const reserve = () => {
+    if (isStopping || queuedEmails.size + reservedSlotCount >= queuedMax) return null;
+    reservedSlotCount += 1;
+    let isReserved = true;
+    const consumeSlot = () => {
+      if (!isReserved) return false;
+      isReserved = false;
+      reservedSlotCount -= 1;
+      return true;
+    };
+    return {
+      send(outgoing: OutgoingMail): void {
+        if (!consumeSlot()) return;
+        const entry: QueuedMail = { mail: outgoing, attempts: 0, cancelWait: null };
+        queuedEmails.add(entry);
+        enqueue(entry);
+      },
+      release: () => void consumeSlot(),
+    };
+  };
+
   return {
-    /** Reserves capacity for one e-mail, until it is sent or released; returns null if the queue is full or stopping. */
-    reserve() {
-      if (isStopping || queuedEmails.size + reservedSlotCount >= queuedMax) return null;
-      reservedSlotCount += 1;
-      let isReserved = true;
-      const consumeSlot = () => {
-        if (!isReserved) return false;
-        isReserved = false;
-        reservedSlotCount -= 1;
-        return true;
-      };
-      return {
-        send(outgoing: OutgoingMail): void {
-          if (!consumeSlot()) return;
-          const entry: QueuedMail = { mail: outgoing, attempts: 0, cancelWait: null };
-          queuedEmails.add(entry);
-          enqueue(entry);
-        },
-        release: () => void consumeSlot(),
-      };
+    publicUrl,
+    reserve,
+    /** Reserves capacity for the e-mail that `work` may send. @throws AppError `mail_unavailable` if there is none */
+    async withSlot<Result>(work: (send: (outgoing: OutgoingMail) => void) => Promise<Result>): Promise<Result> {
+      const slot = reserve();
+      if (slot === null) throw new AppError("mail_unavailable", "E-mail is temporarily unavailable; try again later");
+      try {
+        return await work(slot.send);
+      } finally {
+        slot.release();
+      }
     },
     /** Tries once more to send the queued e-mails, and discards those that fail. */
     async stop() {

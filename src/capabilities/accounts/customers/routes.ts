@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import Type from "typebox";
-import { AppError, InvalidRequestError } from "../../../domain/errors.ts";
+import { AppError, invalidValue } from "../../../domain/errors.ts";
 import { ACCOUNT_READS_PER_MINUTE, METERING } from "../../../domain/metering.ts";
 import type { Principal } from "../../../http/auth.ts";
 import {
@@ -16,7 +16,6 @@ import {
 } from "../../../http/html/index.ts";
 import { assertSameSite, resolveSite } from "../../../http/html/site.ts";
 import { defineRoute } from "../../../http/route.ts";
-import { valueError } from "../../../http/validation/index.ts";
 import type { AreaPorts } from "../../area-ports.ts";
 import { isToken } from "../keys/index.ts";
 import { KEY_NAME_LENGTH_MAX, type ReadUsage } from "./model.ts";
@@ -224,8 +223,7 @@ function defineKeyRoutes(app: FastifyInstance, customers: Customers): void {
     async handler({ principal, body }) {
       const { customerId, keyId } = requireAccount(principal);
       const name = body.name.trim();
-      if (!isPlainName(name, KEY_NAME_LENGTH_MAX))
-        throw new InvalidRequestError([valueError(["body", "name"], "must not be blank", body.name)]);
+      if (!isPlainName(name, KEY_NAME_LENGTH_MAX)) throw invalidValue(["body", "name"], "must not be blank", body.name);
       return presentIssuedKey(await customers.createKey(customerId, name, { kind: "key", id: keyId }));
     },
   });

@@ -6,7 +6,7 @@ import { createToken, hashToken, isToken } from "../keys/index.ts";
 import { SlidingLog } from "../metering/index.ts";
 import { createAccount, createEmailTakenError, newCustomerId } from "./accounts.ts";
 import { type AttemptRule, takeAttempt } from "./attempts.ts";
-import { createInvalidEmailError, type EmailAddress, isDisposable, parseEmail } from "./email-address.ts";
+import { type EmailAddress, requireEmail } from "./email-address.ts";
 import { createVerificationEmail } from "./emails.ts";
 import { createMailQueue } from "./mail-queue.ts";
 import type { CustomerPorts, EmailDelivery, SignUpRequest, SignUpResult } from "./model.ts";
@@ -41,7 +41,7 @@ export interface SignUpSettings {
 export function createSignUps(dependencies: CustomerPorts & { readonly settings: SignUpSettings | null }) {
   const { database, clock, random, settings } = dependencies;
   const emailDelivery = settings?.emailDelivery ?? null;
-  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, mail: emailDelivery.mail });
+  const mailQueue = emailDelivery === null ? null : createMailQueue({ ...dependencies, ...emailDelivery });
   const botChecks = new SlidingLog({ windowMs: HOUR_MS });
 
   const assertBotCheckAllowed = (network: string) => {
@@ -80,40 +80,15 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
     return { customerId, token: isEmailAllowed ? token : null };
   };
 
-  const signUpWithVerification = async (email: EmailAddress, name: string | null, publicUrl: string) => {
-    const slot = mailQueue?.reserve() ?? null;
-    if (slot === null) throw createMailUnavailableError();
-    try {
-      const { customerId, token } = await database.transaction(
-        (transaction) => storePendingSignUp(transaction, email, name),
-        "request",
-      );
-      if (token !== null)
-        slot.send(createVerificationEmail(email.address, `${publicUrl}/v1/customers/verify?token=${token}`));
-      return { customerId, requiresVerification: true as const };
-    } finally {
-      slot.release();
-    }
-  };
-
-  const resendVerification = async (email: string, publicUrl: string) => {
-    const slot = mailQueue?.reserve() ?? null;
-    if (slot === null) throw createMailUnavailableError();
-    try {
-      const token = createToken(random);
-      const isRenewed = await database.transaction(async (transaction) => {
-        const now = clock.now();
-        // Without a pending sign-up, requests are counted separately, so that they do not use up the e-mails of the
-        // next sign-up.
-        const subject = (await hasPendingSignup(transaction, email, now)) ? `mail:${email}` : `resend-mail:${email}`;
-        const isAllowed = (await takeAttempt(transaction, subject, EMAIL_RULES, now)) === 0;
-        const renewedSignup = { email, tokenHash: hashToken(token), expiresAt: now + VERIFICATION_LINK_MS };
-        return isAllowed && renewPendingSignup(transaction, renewedSignup);
-      }, "request");
-      if (isRenewed) slot.send(createVerificationEmail(email, `${publicUrl}/v1/customers/verify?token=${token}`));
-    } finally {
-      slot.release();
-    }
+  /** Replaces the token of a pending sign-up. Returns whether an e-mail with the new token may be sent. */
+  const renewPendingSignUp = async (transaction: Transaction, email: string, token: string) => {
+    const now = clock.now();
+    // Without a pending sign-up, requests are counted separately, so that they do not use up the e-mails of the next
+    // sign-up.
+    const subject = (await hasPendingSignup(transaction, email, now)) ? `mail:${email}` : `resend-mail:${email}`;
+    const isAllowed = (await takeAttempt(transaction, subject, EMAIL_RULES, now)) === 0;
+    const renewedSignup = { email, tokenHash: hashToken(token), expiresAt: now + VERIFICATION_LINK_MS };
+    return isAllowed && renewPendingSignup(transaction, renewedSignup);
   };
 
   return {
@@ -130,7 +105,7 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
      */
     async signUp({ email: text, name, turnstileToken, address }: SignUpRequest): Promise<SignUpResult> {
       if (settings === null) throw new AppError("signup_not_configured", "Sign-up is not configured on this server");
-      const email = parseAcceptedEmail(text, settings.disposableDomains);
+      const email = requireEmail(text, settings.disposableDomains);
       // An empty token means that the widget had not finished; it needs no request to Turnstile.
       if (turnstileToken === "") throw createBotCheckFailedError();
       const network = rateLimitPrefix(address);
@@ -138,9 +113,13 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
       if (!(await settings.botCheck.passes(turnstileToken, address))) throw createBotCheckFailedError();
       const waitMs = await takeAttempt(database, `signup:${network}`, ADDRESS_RULES, clock.now());
       if (waitMs > 0) throw createTooManySignUpsError(waitMs);
-      return emailDelivery === null
-        ? createVerifiedAccount(email, name)
-        : signUpWithVerification(email, name, emailDelivery.publicUrl);
+      if (mailQueue === null) return createVerifiedAccount(email, name);
+      return mailQueue.withSlot(async (send) => {
+        const store = (transaction: Transaction) => storePendingSignUp(transaction, email, name);
+        const { customerId, token } = await database.transaction(store, "request");
+        if (token !== null) send(createVerificationEmail(email.address, mailQueue.publicUrl, token));
+        return { customerId, requiresVerification: true };
+      });
     },
     /**
      * Consumes a link's token and creates the account with its first key. Returns null if the token is unknown, used,
@@ -171,36 +150,19 @@ export function createSignUps(dependencies: CustomerPorts & { readonly settings:
      * @throws InvalidRequestError for an invalid e-mail address; AppError `rate_limited`, `mail_unavailable`
      */
     async resend(text: string, address: string): Promise<void> {
-      const email = parseEmail(text);
-      if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
+      const email = requireEmail(text).address;
       const waitMs = await takeAttempt(database, `resend:${rateLimitPrefix(address)}`, ADDRESS_RULES, clock.now());
       if (waitMs > 0) throw rateLimited("Too many e-mails requested from this address", waitMs);
-      if (emailDelivery !== null) await resendVerification(email.address, emailDelivery.publicUrl);
+      await mailQueue?.withSlot(async (send) => {
+        const token = createToken(random);
+        const renew = (transaction: Transaction) => renewPendingSignUp(transaction, email, token);
+        const isRenewed = await database.transaction(renew, "request");
+        if (isRenewed) send(createVerificationEmail(email, mailQueue.publicUrl, token));
+      });
     },
     stop: async () => mailQueue?.stop(),
   };
 }
-
-function parseAcceptedEmail(text: string, disposableDomains: ReadonlySet<string>): EmailAddress {
-  const email = parseEmail(text);
-  if (email === null) throw createInvalidEmailError("this is not a valid e-mail address", text);
-  assertNotDisposable(email, disposableDomains, text);
-  return email;
-}
-
-/** @throws InvalidRequestError if the domain is disposable */
-export function assertNotDisposable(
-  { domain }: EmailAddress,
-  disposableDomains: ReadonlySet<string>,
-  text: string,
-): void {
-  if (isDisposable(domain, disposableDomains))
-    throw createInvalidEmailError("disposable e-mail addresses are not accepted", text);
-}
-
-/** The mail queue is full or stopping. */
-export const createMailUnavailableError = () =>
-  new AppError("mail_unavailable", "E-mail is temporarily unavailable; try again later");
 
 const createTooManySignUpsError = (waitMs: number) => rateLimited("Too many sign-ups from this address", waitMs);
 const createBotCheckFailedError = () =>
