@@ -1,110 +1,19 @@
 import { isIP } from "node:net";
 import { isTurnstileTestSecret, TURNSTILE_URL } from "../capabilities/accounts/customers/turnstile.ts";
-import type { QuotaRetryAfter } from "../capabilities/accounts/metering/guards.ts";
-import type { PaymentSettings } from "../capabilities/accounts/payments/model.ts";
-import type { AlertLimits } from "../capabilities/events/market-alerts/model.ts";
 import { isLoopbackHost } from "../lib/loopback.ts";
-import { parseVenues, VENUE_SERVICES, type VenueSetting } from "../venues/registry.ts";
+import { parseVenues, VENUE_SERVICES } from "../venues/registry.ts";
 import { parseAlertSettings } from "./alert-settings.ts";
 import { ConfigError } from "./config-error.ts";
 import { parsePaymentSettings } from "./payment-settings.ts";
-import { parseResearchSettings, type ResearchSettings } from "./research-settings.ts";
+import { parseResearchSettings } from "./research-settings.ts";
 import { type Environment, SettingsReader } from "./settings-reader.ts";
-import { parseVenueOverrides, type VenueOverrides } from "./venue-settings.ts";
+import { parseVenueOverrides } from "./venue-settings.ts";
 
 /** Settings of one process, parsed once from the environment. */
-export interface Config extends VenueOverrides {
-  readonly mode: "sandbox" | "live";
-  readonly host: string;
-  readonly port: number;
-  readonly dataDir: string;
-  /** Free disk space in MiB below which the embedded store rejects writes; 0 disables the check. */
-  readonly diskReserveMib: number;
-  /** Size in MiB of the embedded store above which the oldest data is deleted early; 0 is unlimited. */
-  readonly storeMaxMib: number;
-  readonly venues: readonly VenueSetting[];
-  readonly roles: ReadonlySet<Role>;
-  readonly databaseUrl: string | null;
-  /** Serves reads of the store, changes nothing and sends nothing, to check a backup. */
-  readonly isReadOnly: boolean;
-  /** Whether the store was restored from a backup; null to detect it. */
-  readonly isRestored: boolean | null;
-  readonly redisUrl: string | null;
-  readonly sandbox: SandboxSettings;
-  /** Origin of the public API, for links. */
-  readonly publicUrl: string | null;
-  /** External page where customers upgrade their plan. */
-  readonly upgradeUrl: string | null;
-  /** Addresses or CIDR ranges of proxies whose forwarding headers are trusted; null trusts none. */
-  readonly trustProxy: readonly string[] | null;
-  /** Origins whose scripts may use the API. */
-  readonly corsOrigins: readonly string[];
-  /** Maximum open connections to the API: in total, and per IPv4 address or IPv6 /64. */
-  readonly connections: { readonly total: number; readonly perAddress: number };
-  /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
-  readonly marketplaceSecrets: readonly string[];
-  /**
-   * Keys of 32 bytes. The first one encrypts stored secrets; every key decrypts them. If empty, the key is in the data
-   * directory.
-   */
-  readonly secretKeys: readonly Uint8Array[];
-  /** Whether the key of the secrets in the store is lost, and may be replaced. */
-  readonly isSecretKeyLost: boolean;
-  /** Maximum number of webhook requests per second to one host name. */
-  readonly webhookHostRate: number;
-  readonly rawTickDays: number;
-  /** Limits above which price shifts and trades cause alerts. */
-  readonly alertLimits: AlertLimits;
-  readonly eventDays: number;
-  readonly analysisConcurrency: number;
-  readonly tradeDays: number;
-  readonly fiveMinuteBarDays: number;
-  /** Days after settlement until a market and its history are deleted; null never deletes them. */
-  readonly settledMarketDays: number | null;
-  /** Prometheus metrics on a separate port, on the API port behind a token, or both; null disables them. */
-  readonly metrics: { readonly port: number | null; readonly token: string | null } | null;
-  /** Format of `Retry-After` if a monthly quota is used up. */
-  readonly quotaRetryAfter: QuotaRetryAfter;
-  /** Per-call payments; null disables them. */
-  readonly payments: PaymentSettings | null;
-  /** Research with a language model; null if no model is set. */
-  readonly research: ResearchSettings | null;
-  /** Bot check of sign-up; null if no secret is set. */
-  readonly turnstile: {
-    readonly secret: string;
-    readonly url: string;
-    /** Site key of the widget on the account page; null hides the sign-up form. */
-    readonly siteKey: string | null;
-  } | null;
-  /** Outgoing mail; null skips the verification of e-mail addresses. */
-  readonly mail: { readonly smtpUrl: string; readonly from: string } | null;
-  /** Domains, and files of domains, to reject at sign-up in addition to the built-in list. */
-  readonly disposableDomains: readonly string[];
-  readonly auditDays: number;
-  readonly logLevel: "debug" | "info" | "warn" | "error";
-}
+export type Config = ReturnType<typeof parseConfig>;
 
-export type Role = "api" | "ingest" | "worker";
-
-export interface SandboxSettings {
-  readonly seed: number;
-  readonly speed: number;
-  readonly markets: number;
-  readonly limits: boolean;
-  /**
-   * Whether users of other machines can reach the service. It then shows no sign-in links, and rejects webhooks to
-   * loopback addresses.
-   */
-  readonly isPublic: boolean;
-  /** First port of the sandbox's listeners; 0 picks free ports. */
-  readonly port: number;
-  /** Faults to inject from the start; parsed by the sandbox. */
-  readonly faults: string;
-  /** Recording to replay instead of simulating; null simulates. */
-  readonly recording: string | null;
-  /** Share of the recording that is history at the first start, in [0, 1]. */
-  readonly recordingPastShare: number;
-}
+type Mode = "sandbox" | "live";
+type Role = "api" | "ingest" | "worker";
 
 const ROLES: readonly Role[] = ["api", "ingest", "worker"];
 /** Minimum setting. The board shows settled markets for 30 days, so the store must keep them longer. */
@@ -115,10 +24,10 @@ const SANDBOX_STORE_MAX_MIB = 900;
 const STORE_MAX_MIB_MIN = 256;
 /** 32 base64 characters encode 24 random bytes. Commas are excluded because they separate two secrets. */
 const MARKETPLACE_SECRET_PATTERN = /^[\x21-\x2b\x2d-\x7e]{32,200}$/;
-const MARKETPLACE_SECRETS_MAX = 2;
 /** Base64 of 32 bytes. */
 const SECRET_KEY_PATTERN = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
-const SECRET_KEYS_MAX = 2;
+/** The current secret and the one that it replaces. */
+const SECRETS_MAX = 2;
 /** An address, or a name followed by an address in angle brackets. */
 const MAIL_FROM_PATTERN = /^(?:[^\s<>@,;"]+@[^\s<>@,;"]+|[^\p{Cc}<>@,;"]+ <[^\s<>@,;"]+@[^\s<>@,;"]+>)$/u;
 const SITE_KEY_PATTERN = /^[A-Za-z0-9_-]{1,100}$/;
@@ -130,7 +39,7 @@ const HTTP_SCHEMES = ["http:", "https:"];
  *
  * @throws ConfigError with every error, including unknown `PARALLAX_*` names
  */
-export function parseConfig(environment: Environment): Readonly<Config> {
+export function parseConfig(environment: Environment) {
   const reader = new SettingsReader(environment);
   const { errors } = reader;
   const venueOverrides = parseVenueOverrides(environment, reader);
@@ -138,12 +47,14 @@ export function parseConfig(environment: Environment): Readonly<Config> {
   const publicUrl = parsePublicUrl(reader);
   const parsedVenues = parseVenues(reader.text("PARALLAX_VENUES"));
   errors.push(...parsedVenues.faults.map((error) => `PARALLAX_VENUES: ${error}`));
-  const config: Config = {
+  const config = {
     mode,
     host: parseHost(reader, mode),
     port: reader.integer("PARALLAX_PORT", 0, 65_535),
     dataDir: reader.text("PARALLAX_DATA_DIR"),
+    /** Free disk space in MiB below which the embedded store rejects writes; 0 disables the check. */
     diskReserveMib: reader.integer("PARALLAX_DISK_RESERVE_MIB", 0, 1_048_576),
+    /** Size in MiB of the embedded store above which the oldest data is deleted early; 0 is unlimited. */
     storeMaxMib: parseStoreMaxMib(reader, mode),
     venues: parsedVenues.venues,
     roles: parseRoles(reader),
@@ -154,40 +65,71 @@ export function parseConfig(environment: Environment): Readonly<Config> {
       speed: reader.integer("PARALLAX_SANDBOX_SPEED", 1, 3_600),
       markets: reader.integer("PARALLAX_SANDBOX_MARKETS", 10, 500_000),
       limits: reader.oneOf("PARALLAX_SANDBOX_LIMITS", ["on", "off"]) === "on",
+      /**
+       * Whether users of other machines can reach the service. It then shows no sign-in links, and rejects webhooks to
+       * loopback addresses.
+       */
       isPublic: isPublicSandbox(reader, publicUrl),
+      /** First port of the sandbox's listeners; 0 picks free ports. */
       port: reader.integer("PARALLAX_SANDBOX_PORT", 0, 65_500),
+      /** Faults to inject from the start; parsed by the sandbox. */
       faults: reader.text("PARALLAX_SANDBOX_FAULTS"),
+      /** Recording to replay instead of simulating; null simulates. */
       recording: reader.textOrNull("PARALLAX_SANDBOX_RECORDING"),
+      /** Share of the recording that is history at the first start, in [0, 1]. */
       recordingPastShare: reader.integer("PARALLAX_SANDBOX_RECORDING_PAST", 0, 100) / 100,
     },
     ...venueOverrides,
+    /** Origin of the public API, for links. */
     publicUrl,
+    /** External page where customers upgrade their plan. */
     upgradeUrl: reader.url("PARALLAX_UPGRADE_URL", HTTP_SCHEMES),
+    /** Secrets that authenticate the API marketplace: none, one, or two during a rotation. */
     marketplaceSecrets: parseMarketplaceSecrets(reader),
+    /** Addresses or CIDR ranges of proxies whose forwarding headers are trusted; null trusts none. */
     trustProxy: parseTrustProxy(reader),
+    /** Origins whose scripts may use the API. */
     corsOrigins: parseCorsOrigins(reader),
+    /** Maximum open connections to the API: in total, and per IPv4 address or IPv6 /64. */
     connections: {
       total: reader.integer("PARALLAX_CONNECTIONS_MAX", 1, 1_000_000),
       perAddress: reader.integer("PARALLAX_CONNECTIONS_PER_ADDRESS_MAX", 1, 1_000_000),
     },
+    /**
+     * Keys of 32 bytes. The first one encrypts stored secrets; every key decrypts them. If empty, the key is in the data
+     * directory.
+     */
     secretKeys: parseSecretKeys(reader),
+    /** Whether the key of the secrets in the store is lost, and may be replaced. */
     isSecretKeyLost: reader.oneOf("PARALLAX_SECRET_KEY_LOST", ["0", "1"]) === "1",
+    /** Serves reads of the store, changes nothing and sends nothing, to check a backup. */
     isReadOnly: reader.oneOf("PARALLAX_READ_ONLY", ["0", "1"]) === "1",
+    /** Whether the store was restored from a backup; null to detect it. */
     isRestored: parseRestored(reader),
+    /** Maximum number of webhook requests per second to one host name. */
     webhookHostRate: reader.integer("PARALLAX_WEBHOOK_HOST_RATE", 1, 1_000_000),
     rawTickDays: reader.integer("PARALLAX_RAW_TICK_DAYS", 1, 3_650),
+    /** Limits above which price shifts and trades cause alerts. */
     alertLimits: parseAlertSettings(reader),
     eventDays: reader.integer("PARALLAX_EVENT_DAYS", 1, 365),
     analysisConcurrency: reader.integer("PARALLAX_ANALYSIS_CONCURRENCY", 1, 8),
     tradeDays: reader.integer("PARALLAX_TRADE_DAYS", 2, 3_650),
     fiveMinuteBarDays: reader.integer("PARALLAX_BAR_DAYS", 30, 36_500),
+    /** Days after settlement until a market and its history are deleted; null never deletes them. */
     settledMarketDays: parseSettledMarketDays(reader),
+    /** Format of `Retry-After` if a monthly quota is used up. */
     quotaRetryAfter: reader.oneOf("PARALLAX_RETRY_AFTER", ["date", "seconds"]),
+    /** Prometheus metrics on a separate port, on the API port behind a token, or both; null disables them. */
     metrics: parseMetrics(reader),
+    /** Per-call payments; null disables them. */
     payments: parsePaymentSettings(reader, { mode, publicUrl }),
+    /** Research with a language model; null if no model is set. */
     research: parseResearchSettings(reader),
+    /** Bot check of sign-up; null if no secret is set. */
     turnstile: parseTurnstile(reader, mode),
+    /** Outgoing mail; null skips the verification of e-mail addresses. */
     mail: parseMail(reader, publicUrl),
+    /** Domains, and files of domains, to reject at sign-up in addition to the built-in list. */
     disposableDomains: reader.list("PARALLAX_DISPOSABLE_DOMAINS"),
     auditDays: reader.integer("PARALLAX_AUDIT_DAYS", 1, 36_500),
     logLevel: reader.oneOf("PARALLAX_LOG_LEVEL", ["debug", "info", "warn", "error"]),
@@ -201,7 +143,7 @@ function parseRestored(reader: SettingsReader): boolean | null {
   return value === "auto" ? null : value === "1";
 }
 
-function parseStoreMaxMib(reader: SettingsReader, mode: Config["mode"]): number {
+function parseStoreMaxMib(reader: SettingsReader, mode: Mode): number {
   const name = "PARALLAX_STORE_MAX_MIB";
   if (reader.text(name) === "") return mode === "sandbox" ? SANDBOX_STORE_MAX_MIB : 0;
   return reader.text(name) === "0" ? 0 : reader.integer(name, STORE_MAX_MIB_MIN, 16_777_216);
@@ -217,7 +159,7 @@ function parsePublicUrl(reader: SettingsReader): string | null {
 }
 
 /** A sandbox displays sign-in links to every visitor, so it listens on loopback unless it is declared public. */
-function parseHost(reader: SettingsReader, mode: Config["mode"]): string {
+function parseHost(reader: SettingsReader, mode: Mode): string {
   const host = reader.text("PARALLAX_HOST");
   if (mode === "sandbox" && !isLoopbackHost(host) && reader.text("PARALLAX_SANDBOX_PUBLIC") !== "1")
     reader.errors.push(
@@ -279,7 +221,7 @@ function parseSettledMarketDays(reader: SettingsReader): number | null {
   return days === 0 ? null : days;
 }
 
-function parseMetrics(reader: SettingsReader): Config["metrics"] {
+function parseMetrics(reader: SettingsReader) {
   const hasPort = reader.text("PARALLAX_METRICS_PORT") !== "";
   const port = hasPort ? reader.integer("PARALLAX_METRICS_PORT", 0, 65_535) : null;
   const token = reader.textOrNull("PARALLAX_METRICS_TOKEN");
@@ -288,27 +230,27 @@ function parseMetrics(reader: SettingsReader): Config["metrics"] {
   return port === null && token === null ? null : { port, token };
 }
 
-function parseMarketplaceSecrets(reader: SettingsReader): readonly string[] {
-  const text = reader.text("PARALLAX_MARKETPLACE_SECRET");
+function parseSecrets(reader: SettingsReader, name: string, pattern: RegExp, hint: string): readonly string[] {
+  const text = reader.text(name);
   const secrets = text === "" ? [] : text.split(",").map((secret) => secret.trim());
-  if (secrets.length > MARKETPLACE_SECRETS_MAX || !secrets.every((secret) => MARKETPLACE_SECRET_PATTERN.test(secret)))
-    reader.errors.push(
-      "PARALLAX_MARKETPLACE_SECRET: give one secret of 32 to 200 visible ASCII characters, or two separated by a comma",
-    );
+  if (secrets.length > SECRETS_MAX || !secrets.every((secret) => pattern.test(secret)))
+    reader.errors.push(`${name}: ${hint}`);
   return secrets;
 }
 
+function parseMarketplaceSecrets(reader: SettingsReader): readonly string[] {
+  const hint = "give one secret of 32 to 200 visible ASCII characters, or two separated by a comma";
+  return parseSecrets(reader, "PARALLAX_MARKETPLACE_SECRET", MARKETPLACE_SECRET_PATTERN, hint);
+}
+
 function parseSecretKeys(reader: SettingsReader): readonly Uint8Array[] {
-  const text = reader.text("PARALLAX_SECRET_KEY");
-  const keys = text === "" ? [] : text.split(",").map((key) => key.trim());
-  if (keys.length > SECRET_KEYS_MAX || !keys.every((key) => SECRET_KEY_PATTERN.test(key)))
-    reader.errors.push(
-      "PARALLAX_SECRET_KEY: give base64 of 32 bytes (openssl rand -base64 32), or the new key, a comma and the old key",
-    );
+  const hint = "give base64 of 32 bytes (openssl rand -base64 32), or the new key, a comma and the old key";
+  const keys = parseSecrets(reader, "PARALLAX_SECRET_KEY", SECRET_KEY_PATTERN, hint);
   return keys.map((key) => Buffer.from(key, "base64"));
 }
 
-function parseTurnstile(reader: SettingsReader, mode: Config["mode"]): Config["turnstile"] {
+/** The site key is that of the widget on the account page; null hides the sign-up form. */
+function parseTurnstile(reader: SettingsReader, mode: Mode) {
   const { errors } = reader;
   const secret = reader.text("PARALLAX_TURNSTILE_SECRET");
   const siteKey = reader.textOrNull("PARALLAX_TURNSTILE_SITE_KEY");
@@ -324,7 +266,7 @@ function parseTurnstile(reader: SettingsReader, mode: Config["mode"]): Config["t
   return { secret, url: reader.url("PARALLAX_TURNSTILE_URL", HTTP_SCHEMES) ?? TURNSTILE_URL, siteKey };
 }
 
-function parseMail(reader: SettingsReader, publicUrl: string | null): Config["mail"] {
+function parseMail(reader: SettingsReader, publicUrl: string | null) {
   const { errors } = reader;
   const smtpUrl = reader.url("PARALLAX_SMTP_URL", ["smtp:", "smtps:"]);
   const from = reader.text("PARALLAX_MAIL_FROM");

@@ -7,28 +7,13 @@ const DAILY_BUDGET_USD_MAX = 100_000;
 const PRICE_USD_MAX = 10_000;
 const KEY_PATTERN = /^[\x21-\x7e]{1,500}$/;
 
-export interface ResearchSettings {
-  readonly model: {
-    readonly provider: "anthropic" | "openai" | "compatible";
-    readonly model: string;
-    readonly baseUrl: string | null;
-    readonly apiKey: string | null;
-    /** USD per million tokens. */
-    readonly price: { readonly input: number; readonly output: number };
-  };
-  /** Maximum cost of one run. */
-  readonly budgetUsd: number;
-  /** No research is started if all runs of the last 24 hours have cost this much. */
-  readonly dailyBudgetUsd: number;
-  readonly deadlineMs: number;
-  readonly search: { readonly engines: readonly (typeof SEARCH_ENGINES)[number][]; readonly apiKey: string | null };
-}
+export type ResearchSettings = NonNullable<ReturnType<typeof parseResearchSettings>>;
 
 /**
  * Reads `PARALLAX_LLM_*` and `PARALLAX_SEARCH_*`. Returns null if PARALLAX_LLM_MODEL is unset. Errors never repeat a
  * key.
  */
-export function parseResearchSettings(reader: SettingsReader): ResearchSettings | null {
+export function parseResearchSettings(reader: SettingsReader) {
   const name = reader.text("PARALLAX_LLM_MODEL");
   if (name === "") return null;
   const { errors } = reader;
@@ -42,7 +27,7 @@ export function parseResearchSettings(reader: SettingsReader): ResearchSettings 
   )
     errors.push("PARALLAX_LLM_BASE_URL: http:// would send the key unencrypted; give an https:// URL, or no key");
   const [, prefix, rest] = /^(anthropic|openai)\/(.+)$/.exec(name) ?? [];
-  const provider = baseUrl !== null ? "compatible" : prefix === "anthropic" ? "anthropic" : "openai";
+  const hostedProvider = prefix === "anthropic" ? ("anthropic" as const) : ("openai" as const);
   if (baseUrl === null && prefix === undefined)
     errors.push(
       `PARALLAX_LLM_MODEL=${name}: give anthropic/<model> or openai/<model>, or set PARALLAX_LLM_BASE_URL for another server`,
@@ -50,13 +35,15 @@ export function parseResearchSettings(reader: SettingsReader): ResearchSettings 
   if (baseUrl === null && apiKey === null) errors.push("PARALLAX_LLM_MODEL requires PARALLAX_LLM_API_KEY");
   return {
     model: {
-      provider,
+      provider: baseUrl === null ? hostedProvider : ("compatible" as const),
       model: baseUrl === null ? (rest ?? name) : name,
       baseUrl,
       apiKey,
       price: parsePrice(reader),
     },
+    /** Maximum cost of one run. */
     budgetUsd: parseBudget(reader, "PARALLAX_LLM_BUDGET_USD", BUDGET_USD_MAX),
+    /** No research is started if all runs of the last 24 hours have cost this much. */
     dailyBudgetUsd: parseBudget(reader, "PARALLAX_LLM_DAILY_BUDGET_USD", DAILY_BUDGET_USD_MAX),
     deadlineMs: reader.integer("PARALLAX_LLM_DEADLINE_SECONDS", 10, 1_800) * 1_000,
     search: parseSearch(reader),
@@ -70,6 +57,7 @@ function parseKey(reader: SettingsReader, name: string): string | null {
   return key;
 }
 
+/** USD per million tokens. */
 function parsePrice(reader: SettingsReader): { readonly input: number; readonly output: number } {
   const text = reader.text("PARALLAX_LLM_PRICE");
   const [input = Number.NaN, output = Number.NaN, ...rest] = text.split(";").map(parseDecimal);
@@ -85,7 +73,7 @@ function parseBudget(reader: SettingsReader, name: string, max: number): number 
   return budget;
 }
 
-function parseSearch(reader: SettingsReader): ResearchSettings["search"] {
+function parseSearch(reader: SettingsReader) {
   const apiKey = parseKey(reader, "PARALLAX_SEARCH_API_KEY");
   if (reader.text("PARALLAX_SEARCH_ENGINES").trim() === "none") return { engines: [], apiKey };
   const engines = reader.list("PARALLAX_SEARCH_ENGINES").flatMap((name) => {
