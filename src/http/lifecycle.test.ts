@@ -63,9 +63,8 @@ test("draining lets open requests finish, closes idle connections and accepts no
   });
   await entered.promise;
   let hasEnded = false;
-  const ended = drain(app, { clock: createManualClock().clock, deadlineMs: 1_000 }).then((result) => {
+  const ended = drain(app, { clock: createManualClock().clock, deadlineMs: 1_000 }).then(() => {
     hasEnded = true;
-    return result;
   });
   assert.equal(app.lifecycle.state, "draining");
   await idleClosed;
@@ -75,11 +74,11 @@ test("draining lets open requests finish, closes idle connections and accepts no
   assert.equal(error.code, "ECONNREFUSED");
   release.resolve();
   assert.deepEqual(await response, { status: 200, connection: "close" });
-  assert.deepEqual(await ended, { hasDisconnected: false });
+  await ended;
   agent.destroy();
 });
 
-test("draining closes open connections at the deadline and returns `hasDisconnected`", async () => {
+test("draining closes open connections at the deadline", async () => {
   const { app, entered, release, port } = await startSlowServer();
   const timers = createManualClock();
   const socket = connect(port, "127.0.0.1");
@@ -90,12 +89,11 @@ test("draining closes open connections at the deadline and returns `hasDisconnec
   await entered.promise;
   const closed = once(socket, "close");
   const ended = drain(app, { clock: timers.clock, deadlineMs: 1_000 });
-  assert.equal(drain(app, { clock: timers.clock, deadlineMs: 1_000 }), ended);
   // Fires the deadline only after the server has stopped accepting connections.
   while (app.server.listening) await new Promise((resolve) => setImmediate(resolve));
   timers.fire();
   await closed;
-  assert.deepEqual(await ended, { hasDisconnected: true });
+  await ended;
   release.resolve();
 });
 

@@ -23,43 +23,27 @@ export class Lifecycle {
   }
 }
 
-export interface DrainOptions {
-  readonly clock: Clock;
-  /** Time for open requests to finish before their connections are closed. */
-  readonly deadlineMs: number;
-  /** Time to keep accepting requests after readiness has changed, so that load balancers stop routing first. */
-  readonly graceMs?: number;
-}
-
 /**
  * Stops a server gracefully: readiness changes immediately; after `graceMs` the server accepts no new connections,
  * sends `Connection: close`, closes idle connections and lets open requests finish until the deadline. `preClose` hooks
- * close open streams. Repeated calls return the same promise.
+ * close open streams.
  *
- * @returns `hasDisconnected`: whether connections were closed at the deadline
+ * @param options.deadlineMs  time for open requests to finish before their connections are closed
+ * @param options.graceMs  time to keep accepting requests, so that load balancers stop routing first
  */
-export function drain(app: FastifyInstance, options: DrainOptions): Promise<{ readonly hasDisconnected: boolean }> {
-  const result = drainResults.get(app) ?? drainOnce(app, options);
-  drainResults.set(app, result);
-  return result;
-}
-
-const drainResults = new WeakMap<FastifyInstance, Promise<{ readonly hasDisconnected: boolean }>>();
-
-async function drainOnce(app: FastifyInstance, options: DrainOptions): Promise<{ readonly hasDisconnected: boolean }> {
+export async function drain(
+  app: FastifyInstance,
+  options: { readonly clock: Clock; readonly deadlineMs: number; readonly graceMs?: number },
+): Promise<void> {
+  const { clock, deadlineMs, graceMs = 0 } = options;
   app.lifecycle.markDraining();
-  if ((options.graceMs ?? 0) > 0) await options.clock.sleep(options.graceMs ?? 0);
-  let hasDisconnected = false;
-  const cancel = options.clock.setTimeout(() => {
-    hasDisconnected = true;
-    app.server.closeAllConnections();
-  }, options.deadlineMs);
+  if (graceMs > 0) await clock.sleep(graceMs);
+  const cancel = clock.setTimeout(() => app.server.closeAllConnections(), deadlineMs);
   try {
     await app.close();
   } finally {
     cancel();
   }
-  return { hasDisconnected };
 }
 
 /**

