@@ -102,7 +102,7 @@ test("a request schema with an unsupported keyword aborts the start", () => {
   const query = Type.Object({ when: Type.Array(Type.String(), { uniqueItems: true }) });
   assert.throws(() => compileRequestValidator({ query }), /uniqueItems/);
   const union = Type.Object({ either: Type.Union([Type.String(), Type.Number()]) });
-  assert.throws(() => compileRequestValidator({ body: union }), /only unions of literals/);
+  assert.throws(() => compileRequestValidator({ body: union }), /only unions of one type with null/);
 });
 
 test("401: without a well-formed key, the response says how to send a key and where to get one", async () => {

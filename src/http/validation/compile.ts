@@ -7,11 +7,11 @@ import { type ConversionRules, fail, INVALID, type Schema, type ValueCheck } fro
 const IGNORED_FIELDS_MAX = 100;
 
 const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
-  ...["type", "const", "enum", "anyOf", "default", "x-comma-list", "x-empty-is-absent"],
+  ...["type", "enum", "anyOf", "default", "x-comma-list", "x-empty-is-absent"],
   ...["minLength", "maxLength", "pattern"],
-  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
   ...["items", "minItems", "maxItems"],
-  ...["properties", "required", "additionalProperties", "patternProperties"],
+  ...["properties", "required"],
   // Annotations, not checked. JSON Schema 2020-12 also treats `format` as an annotation.
   ...["title", "description", "examples", "format", "deprecated", "style", "explode", "$id", "readOnly", "writeOnly"],
 ]);
@@ -31,7 +31,6 @@ function compile(node: Schema, rules: ConversionRules): ValueCheck {
   }
   if (node.anyOf !== undefined) return compileUnion(node.anyOf, rules);
   if (node.enum !== undefined) return compileLiteral(node.enum, rules);
-  if (Object.hasOwn(node, "const")) return compileLiteral([node.const], rules);
   if (Array.isArray(node.type)) return compileUnion(splitTypes(node, node.type), rules);
   switch (node.type) {
     case "string":
@@ -42,12 +41,10 @@ function compile(node: Schema, rules: ConversionRules): ValueCheck {
       return compileNumber(node, rules);
     case "boolean":
       return compileBoolean(rules);
-    case "null":
-      return (value, loc, { errors }) => (value === null ? null : fail(errors, pydantic.noneRequired(loc, value)));
     case "array":
       return node["x-comma-list"] === true ? compileCommaList(node) : compileList(node, rules);
     case "object":
-      return node.properties === undefined ? compileRecord(node, rules) : compileObject(node, node.properties, rules);
+      return compileObject(node, rules);
     case undefined:
       return checkAny;
     default:
@@ -55,20 +52,12 @@ function compile(node: Schema, rules: ConversionRules): ValueCheck {
   }
 }
 
-/**
- * Supports unions of literals and unions of one type with null. Other unions could report several errors for one value.
- */
+/** Supports unions of one type with null. Other unions could report several errors for one value. */
 function compileUnion(members: readonly Schema[], rules: ConversionRules): ValueCheck {
-  if (members.every((member) => Object.hasOwn(member, "const"))) {
-    return compileLiteral(
-      members.map((member) => member.const),
-      rules,
-    );
-  }
   const nonNullMembers = members.filter((member) => member.type !== "null");
   const member = nonNullMembers[0];
   if (member === undefined || nonNullMembers.length !== 1) {
-    throw new Error("Request schemas support only unions of literals and of one type with null");
+    throw new Error("Request schemas support only unions of one type with null");
   }
   const check = compile(member, rules);
   return (value, loc, findings) => (value === null ? null : check(value, loc, findings));
@@ -116,22 +105,6 @@ function compileCommaList(node: Schema): ValueCheck {
   };
 }
 
-function compileRecord(node: Schema, rules: ConversionRules): ValueCheck {
-  const values = Object.values(node.patternProperties ?? {});
-  const valueSchema = values[0] ?? (typeof node.additionalProperties === "object" ? node.additionalProperties : {});
-  if (values.length > 1) throw new Error("Request schemas may have one patternProperties entry");
-  const check = compile(valueSchema, rules);
-  const checkName = compileString({});
-  return (value, loc, findings) => {
-    if (!isObject(value)) return fail(findings.errors, pydantic.dictType(loc, value));
-    const entries = Object.entries(value).map(([name, entry]) => [
-      checkName(name, [...loc, name], findings),
-      check(entry, [...loc, name], findings),
-    ]);
-    return entries.flat().includes(INVALID) ? INVALID : Object.fromEntries(entries);
-  };
-}
-
 interface Field {
   readonly name: string;
   readonly check: ValueCheck;
@@ -140,22 +113,17 @@ interface Field {
   readonly isEmptyAbsent: boolean;
 }
 
-/**
- * The result contains declared fields only. Unknown fields are added to `findings.ignored`, or rejected if the schema
- * forbids them.
- */
-function compileObject(node: Schema, properties: Readonly<Record<string, Schema>>, rules: ConversionRules): ValueCheck {
-  const required = new Set(node.required ?? []);
+/** The result contains declared fields only. Unknown fields are added to `findings.ignored`. */
+function compileObject({ properties = {}, required = [] }: Schema, rules: ConversionRules): ValueCheck {
   const fields: readonly Field[] = Object.entries(properties).map(([name, property]) => ({
     name,
     check: compile(property, rules),
-    isRequired: required.has(name) && !Object.hasOwn(property, "default"),
+    isRequired: required.includes(name) && !Object.hasOwn(property, "default"),
     defaultValue: property.default,
     isEmptyAbsent: property["x-empty-is-absent"] === true,
   }));
   const knownNames = fields.map((field) => field.name);
   const known = new Set(knownNames);
-  const forbidsExtra = node.additionalProperties === false;
   return (value, loc, findings) => {
     if (!isObject(value)) return fail(findings.errors, pydantic.modelType(loc, value));
     const errorsBefore = findings.errors.length;
@@ -172,11 +140,8 @@ function compileObject(node: Schema, properties: Readonly<Record<string, Schema>
       if (checked !== INVALID) result[field.name] = checked;
     }
     for (const name of Object.keys(value)) {
-      if (known.has(name)) continue;
-      if (forbidsExtra) fail(findings.errors, pydantic.extraForbidden([...loc, name], value[name]));
-      else if (loc[0] !== "header" && findings.ignored.length < IGNORED_FIELDS_MAX) {
-        findings.ignored.push({ name: [...loc.slice(1), name].join("."), known: knownNames });
-      }
+      if (known.has(name) || loc[0] === "header" || findings.ignored.length >= IGNORED_FIELDS_MAX) continue;
+      findings.ignored.push({ name: [...loc.slice(1), name].join("."), known: knownNames });
     }
     return findings.errors.length > errorsBefore ? INVALID : result;
   };

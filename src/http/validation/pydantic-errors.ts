@@ -58,14 +58,11 @@ export const floatParsing = createFixedError("float_parsing", `${NUMBER_MESSAGE}
 export const finiteNumber = createFixedError("finite_number", "Input should be a finite number");
 export const boolType = createFixedError("bool_type", BOOLEAN_MESSAGE);
 export const boolParsing = createFixedError("bool_parsing", `${BOOLEAN_MESSAGE}, unable to interpret input`);
-export const noneRequired = createFixedError("none_required", "Input should be None");
 export const listType = createFixedError("list_type", "Input should be a valid list");
-export const dictType = createFixedError("dict_type", "Input should be a valid dictionary");
 export const modelType = createFixedError(
   "model_attributes_type",
   "Input should be a valid dictionary or object to extract fields from",
 );
-export const extraForbidden = createFixedError("extra_forbidden", "Extra inputs are not permitted");
 
 /** Creates a constructor of errors for a violated bound. `ctx[key]` is the bound. */
 const createBoundError =
@@ -77,7 +74,6 @@ export const greaterThanEqual = createBoundError("greater_than_equal", "greater 
 export const lessThanEqual = createBoundError("less_than_equal", "less than or equal to", "le");
 export const greaterThan = createBoundError("greater_than", "greater than", "gt");
 export const lessThan = createBoundError("less_than", "less than", "lt");
-export const multipleOf = createBoundError("multiple_of", "a multiple of", "multiple_of");
 
 const INVALID_UNICODE = "Input should be a valid string, unable to parse raw data as a unicode string";
 export const stringUnicode = (loc: Location) => createItem("string_unicode", loc, INVALID_UNICODE, undefined);

@@ -42,13 +42,11 @@ const BODY = Type.Object({
   count: Type.Integer({ default: 3, minimum: 1, maximum: 10 }),
   ratio: Type.Number({ default: 0.25, minimum: 0, maximum: 0.5 }),
   flag: Type.Boolean({ default: false }),
-  kind: Type.Union([Type.Literal("a"), Type.Literal("b"), Type.Literal("c")], { default: "a" }),
+  kind: Type.Enum(["a", "b", "c"], { default: "a" }),
   slug: Type.String({ default: "abc", pattern: "^[a-z]+$" }),
   tags: Type.Array(Type.String(), { default: ["t"], minItems: 1, maxItems: 3 }),
   nested: Type.Optional(Type.Union([NESTED, Type.Null()])),
   entries: Type.Array(NESTED, { default: [] }),
-  scores: Type.Record(Type.String(), Type.Number(), { default: {} }),
-  step: Type.Integer({ default: 5, multipleOf: 5 }),
   period: Type.Enum(["48h", "7d"], { default: "7d" }),
 });
 

@@ -70,10 +70,7 @@ export function compileNumber(node: Schema, rules: ConversionRules): ValueCheck 
 
 /** NaN violates every bound. The checks have the same order as in Pydantic. */
 function checkBounds(node: Schema, value: number, input: unknown, loc: Location, errors: ValidationItem[]): unknown {
-  const { multipleOf, maximum, exclusiveMaximum, minimum, exclusiveMinimum } = node;
-  if (multipleOf !== undefined && !isMultiple(value, multipleOf)) {
-    return fail(errors, pydantic.multipleOf(loc, input, multipleOf));
-  }
+  const { maximum, exclusiveMaximum, minimum, exclusiveMinimum } = node;
   if (maximum !== undefined && !(value <= maximum)) return fail(errors, pydantic.lessThanEqual(loc, input, maximum));
   if (exclusiveMaximum !== undefined && !(value < exclusiveMaximum)) {
     return fail(errors, pydantic.lessThan(loc, input, exclusiveMaximum));
@@ -83,12 +80,6 @@ function checkBounds(node: Schema, value: number, input: unknown, loc: Location,
     return fail(errors, pydantic.greaterThan(loc, input, exclusiveMinimum));
   }
   return Number.isFinite(value) ? value : fail(errors, pydantic.finiteNumber(loc, input));
-}
-
-function isMultiple(value: number, step: number): boolean {
-  const remainder = Math.abs(value % step);
-  const tolerance = Math.abs(value) / 1e9;
-  return remainder <= tolerance || step - remainder <= tolerance;
 }
 
 export function compileBoolean(rules: ConversionRules): ValueCheck {

@@ -25,7 +25,6 @@ const ERRORS_MAX = 100;
 /** The supported JSON Schema keywords. The server does not start if a schema uses another keyword. */
 export interface Schema {
   readonly type?: string | readonly string[];
-  readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
   readonly minLength?: number;
@@ -35,14 +34,11 @@ export interface Schema {
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
-  readonly multipleOf?: number;
   readonly items?: Schema;
   readonly minItems?: number;
   readonly maxItems?: number;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
-  readonly additionalProperties?: boolean | Schema;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly default?: unknown;
   readonly "x-comma-list"?: boolean;
   readonly "x-empty-is-absent"?: boolean;
