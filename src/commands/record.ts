@@ -17,12 +17,7 @@ const PROGRESS_INTERVAL_MS = 5_000;
  */
 export async function runRecord(
   environment: Environment,
-  options: {
-    readonly out?: string;
-    readonly minutes?: string;
-    readonly venues?: string;
-    readonly "max-megabytes"?: string;
-  },
+  options: Readonly<Partial<Record<"out" | "minutes" | "venues" | "max-megabytes", string>>>,
 ): Promise<void> {
   const { out, minutes, venues, "max-megabytes": megabytes } = options;
   if (out === undefined || out === "") return reportFailure("Give the output file: --out FILE. Try record --help.");

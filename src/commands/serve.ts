@@ -24,7 +24,7 @@ export async function serve(config: Config, version: string, environment: NodeJS
     printForPeople(service.banner);
     onSignal(async (signal) => {
       progress.end();
-      await service.close({ graceMs: signal === "SIGTERM" ? SIGTERM_GRACE_MS : 0 });
+      await service.close(signal === "SIGTERM" ? SIGTERM_GRACE_MS : 0);
       process.exit(0);
     });
     progress.begin("Reading the markets of the venues", () => describeFirstSweeps(service.venues()));

@@ -50,23 +50,6 @@ const REPLAY_START_TIMEOUT_MS = 120_000;
 /** Milliseconds since the process started, for the log. */
 const readUptimeMs = () => Math.round(systemClock.monotonic());
 
-export interface RunningService {
-  readonly url: string;
-  /** URLs, demo keys and an example request. */
-  readonly banner: string;
-  /** Resolves with the number of markets when the service is ready. */
-  readonly ready: Promise<number>;
-  /** State of each venue. */
-  venues(): ReturnType<App["ingest"]["health"]>;
-  /**
-   * Finishes open requests, writes queued data to the store and releases all resources.
-   *
-   * @param options.graceMs  time to serve requests first, with `Connection: close`, so that load balancers stop routing
-   *   and clients do not reuse a closing connection; default 0
-   */
-  close(options?: { readonly graceMs?: number }): Promise<void>;
-}
-
 /** Starts the configured service: store, simulated venues, HTTP server, ingest. */
 export async function startService(options: {
   config: Config;
@@ -74,7 +57,7 @@ export async function startService(options: {
   version: string;
   /** Receives a sentence at the start of each step that takes seconds. */
   onProgress: BeginStep;
-}): Promise<RunningService> {
+}) {
   const { config, log, version, onProgress } = options;
   const closers: Closers = [];
   const closeAll = async () => {
@@ -147,13 +130,20 @@ export async function startService(options: {
     app.start();
     const ready = markReady(app, restoredMarkets > 0 ? READY_WAIT_RESTORED_MS_MAX : READY_WAIT_MS_MAX, log);
     return {
-      url,
+      /** Resolves with the number of markets when the service is ready. */
       ready,
       venues: () => app.ingest.health(),
+      /** URLs, demo keys and an example request. */
       banner: config.roles.has("api")
         ? renderBanner({ url, data: config.mode, keys, sandboxUrl: sandboxUrls.control?.rest ?? null })
         : renderRolesBanner({ url, data: config.mode, roles: [...config.roles] }),
-      async close({ graceMs = 0 } = {}) {
+      /**
+       * Finishes open requests, writes queued data to the store and releases all resources.
+       *
+       * @param graceMs  time to serve requests first, with `Connection: close`, so that load balancers stop routing and
+       *   clients do not reuse a closing connection
+       */
+      async close(graceMs: number): Promise<void> {
         log.info({}, "shutting down");
         await drain(app.http, { clock: systemClock, deadlineMs: DRAIN_TIMEOUT_MS, graceMs });
         await app.stop();

@@ -26,7 +26,7 @@ test("a step is printed when it begins and every two seconds until the next one 
 });
 
 test("the progress of the first sweeps names rows, their total if the venue reports it, and markets at the end", () => {
-  const sweep = { rows: 40, total: null, completed: 0 };
+  const sweep = { rows: 40, total: null, completed: 0, incomplete: 0 };
   const text = describeFirstSweeps({
     alpha: { markets: 0, sweep },
     beta: { markets: 0, sweep: { ...sweep, total: 90 } },

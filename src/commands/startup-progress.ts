@@ -1,3 +1,4 @@
+import type { VenueStatusReport } from "../ingest/index.ts";
 import type { Clock } from "../ports/clock.ts";
 
 /** Time after which the line of a step is printed again. */
@@ -32,25 +33,13 @@ export function createStartupProgress(options: {
 
 /** Formats how many rows of each venue's listing the first sweep has read. */
 export function describeFirstSweeps(
-  venues: Readonly<
-    Record<
-      string,
-      { readonly markets: number; readonly sweep: { rows: number; total: number | null; completed: number } }
-    >
-  >,
+  venues: Readonly<Record<string, Pick<VenueStatusReport, "markets" | "sweep">>>,
 ): string {
   return Object.entries(venues)
-    .map(
-      ([
-        venue,
-        {
-          markets,
-          sweep: { rows, total, completed },
-        },
-      ]) => {
-        if (completed > 0) return `${venue} ${markets} markets`;
-        return total === null ? `${venue} ${rows} rows` : `${venue} ${rows} of ${total} rows`;
-      },
-    )
+    .map(([venue, { markets, sweep }]) => {
+      const { rows, total, completed } = sweep;
+      if (completed > 0) return `${venue} ${markets} markets`;
+      return total === null ? `${venue} ${rows} rows` : `${venue} ${rows} of ${total} rows`;
+    })
     .join(", ");
 }

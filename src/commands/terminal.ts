@@ -36,17 +36,10 @@ export function parseWholeNumber(name: string, text: string, max: number): numbe
 type StopSignal = "SIGTERM" | "SIGINT";
 
 /** Replaced in tests. */
-export interface SignalEnvironment {
-  readonly on: (signal: StopSignal, listener: () => void) => unknown;
-  readonly exit: (code: number) => void;
-  /** Milliseconds of a monotonic clock. */
-  readonly monotonic: () => number;
-}
-
-const realEnvironment: SignalEnvironment = {
-  on: (signal, listener) => process.on(signal, listener),
-  exit: (code) => process.exit(code),
-  monotonic: () => systemClock.monotonic(),
+const realEnvironment = {
+  on: (signal: StopSignal, listener: () => void): unknown => process.on(signal, listener),
+  exit: (code: number): void => process.exit(code),
+  monotonic: systemClock.monotonic,
 };
 
 /**

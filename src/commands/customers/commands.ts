@@ -22,6 +22,7 @@ import {
   type CommandOutput,
   type CommandResult,
   type OperatorCommand,
+  type OptionValues,
   parseCommand,
   parseInteger,
   type Subcommand,
@@ -47,35 +48,21 @@ export interface CustomersContext extends Accounts {
   readonly usage: ReadUsage;
 }
 
-interface Options {
-  readonly plan?: string;
-  readonly status?: string;
-  readonly limit?: string;
-  readonly after?: string;
-  readonly before?: string;
-  readonly name?: string;
-  readonly yes?: boolean;
-}
+const OPTIONS = {
+  plan: { type: "string" },
+  status: { type: "string" },
+  limit: { type: "string" },
+  after: { type: "string" },
+  before: { type: "string" },
+  name: { type: "string" },
+  yes: { type: "boolean", short: "y" },
+} as const;
+
+type Options = OptionValues<typeof OPTIONS>;
 
 /** Parses the arguments after `customers`. Returns a result for `--help` and for invalid usage (exit code 2). */
 export function parseCustomersCommand(argv: readonly string[]): CommandResult | OperatorCommand<CustomersContext> {
-  return parseCommand(
-    {
-      name: "customers",
-      usage: CUSTOMERS_USAGE,
-      options: {
-        plan: { type: "string" },
-        status: { type: "string" },
-        limit: { type: "string" },
-        after: { type: "string" },
-        before: { type: "string" },
-        name: { type: "string" },
-        yes: { type: "boolean", short: "y" },
-      },
-      subcommands: SUBCOMMANDS,
-    },
-    argv,
-  );
+  return parseCommand({ name: "customers", usage: CUSTOMERS_USAGE, options: OPTIONS, subcommands: SUBCOMMANDS }, argv);
 }
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand<CustomersContext, Options>>> = {

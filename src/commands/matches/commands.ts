@@ -10,6 +10,7 @@ import {
   type CommandOutput,
   type CommandResult,
   type OperatorCommand,
+  type OptionValues,
   parseCommand,
   parseInteger,
   type Subcommand,
@@ -29,32 +30,19 @@ export interface MatchesContext {
   readonly pairs?: Matching["pairs"];
 }
 
-interface Options {
-  readonly yes?: boolean;
-  readonly market?: string;
-  readonly limit?: string;
-  readonly note?: string;
-  readonly inverse?: boolean;
-  readonly file?: string;
-}
+const OPTIONS = {
+  market: { type: "string" },
+  limit: { type: "string" },
+  note: { type: "string" },
+  inverse: { type: "boolean" },
+  file: { type: "string" },
+} as const;
+
+type Options = OptionValues<typeof OPTIONS>;
 
 /** Parses the arguments after `matches`. Returns a result for `--help` and for invalid usage (exit code 2). */
 export function parseMatchesCommand(argv: readonly string[]): CommandResult | OperatorCommand<MatchesContext> {
-  return parseCommand(
-    {
-      name: "matches",
-      usage: MATCHES_USAGE,
-      options: {
-        market: { type: "string" },
-        limit: { type: "string" },
-        note: { type: "string" },
-        inverse: { type: "boolean" },
-        file: { type: "string" },
-      },
-      subcommands: SUBCOMMANDS,
-    },
-    argv,
-  );
+  return parseCommand({ name: "matches", usage: MATCHES_USAGE, options: OPTIONS, subcommands: SUBCOMMANDS }, argv);
 }
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand<MatchesContext, Options>>> = {

@@ -63,6 +63,11 @@ export interface Subcommand<Context, Options> {
   readonly needsService?: boolean;
 }
 
+/** The values of options, by their definitions for `parseArgs`. */
+export type OptionValues<Definitions extends ParseArgsOptionsConfig> = {
+  readonly [Name in keyof Definitions]?: Definitions[Name]["type"] extends "boolean" ? boolean : string;
+};
+
 /** A command of the program with its subcommands. */
 export interface CommandGroup<Context, Options> {
   readonly name: string;
@@ -74,7 +79,7 @@ export interface CommandGroup<Context, Options> {
 }
 
 /** Parses the arguments after the group's name. Returns a result for `--help` and for invalid usage (exit code 2). */
-export function parseCommand<Context, Options extends { readonly yes?: boolean }>(
+export function parseCommand<Context, Options extends object>(
   group: CommandGroup<Context, Options>,
   argv: readonly string[],
 ): CommandResult | OperatorCommand<Context> {
@@ -98,7 +103,7 @@ export function parseCommand<Context, Options extends { readonly yes?: boolean }
   }
 }
 
-function parseSubcommand<Context, Options extends { readonly yes?: boolean }>(
+function parseSubcommand<Context, Options extends object>(
   group: CommandGroup<Context, Options>,
   name: string,
   args: readonly string[],
@@ -119,7 +124,8 @@ function parseSubcommand<Context, Options extends { readonly yes?: boolean }>(
     return argument ?? "";
   };
   const parsedArguments = { at, options };
-  const confirmation = options.yes === true ? null : (subcommand.confirmation?.(parsedArguments) ?? null);
+  const confirmation =
+    "yes" in options && options.yes === true ? null : (subcommand.confirmation?.(parsedArguments) ?? null);
   return {
     run: subcommand.parse(parsedArguments),
     confirmation,

@@ -19,18 +19,6 @@ export type ForwardedReply = CommandResult | CommandRequirements;
 /** Runs a command of an operator in the service. */
 export type CommandRunner = (request: ForwardedCommand) => Promise<ForwardedReply>;
 
-/** Returns a function that runs the forwarded commands, by name. */
-export function createForwardedRunner(
-  runners: ReadonlyMap<string, CommandRunner>,
-): (request: unknown) => Promise<ForwardedReply> {
-  return async (request) => {
-    if (!isForwardedCommand(request)) throw new TypeError("invalid operator command");
-    const run = runners.get(request.command);
-    if (run === undefined) throw new TypeError(`this service does not run the operator command ${request.command}`);
-    return run(request);
-  };
-}
-
 /** Parses a command that was forwarded to the running service, and runs it there. */
 export async function runInService<Context>(
   parse: (argv: readonly string[]) => CommandResult | OperatorCommand<Context>,
@@ -45,7 +33,7 @@ export async function runInService<Context>(
   return command(context, { kind: "operator", id: operator.slice(0, OPERATOR_LENGTH_MAX) }, input);
 }
 
-function isForwardedCommand(request: unknown): request is ForwardedCommand {
+export function isForwardedCommand(request: unknown): request is ForwardedCommand {
   if (!isObject(request)) return false;
   const { command, argv, operator, isConfirmed, input } = request;
   return (

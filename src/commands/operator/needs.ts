@@ -15,13 +15,6 @@ const CONFIRMATION_REQUIRED: CommandResult = {
   err: "This command needs confirmation: run it in a terminal, or add --yes.\n",
 };
 
-/** The confirmation and the input file that the operator has provided. */
-export interface ProvidedInput {
-  readonly isConfirmed: true;
-  /** Text of the input file; empty without one. */
-  readonly input: string;
-}
-
 /**
  * Reads the input file, and asks for the confirmation on the terminal. Returns the result of the command if the
  * operator does not confirm.
@@ -31,7 +24,7 @@ export interface ProvidedInput {
 export async function collectCommandInput({
   confirmation,
   inputFile,
-}: CommandRequirements): Promise<CommandResult | ProvidedInput> {
+}: CommandRequirements): Promise<CommandResult | { readonly isConfirmed: true; readonly input: string }> {
   const input = inputFile === null ? "" : await readInputFile(inputFile);
   const refusal = confirmation === null ? null : await requestConfirmation(confirmation, process.stdin);
   return refusal ?? { isConfirmed: true, input };
