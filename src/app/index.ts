@@ -15,11 +15,13 @@ import { READ_ONLY_GUARDS } from "../http/read-only.ts";
 import { createHttpServer } from "../http/server.ts";
 import { CUSTOMER_DATA } from "./customer-data.ts";
 import { buildPipeline } from "./pipeline.ts";
-import type { App, AppPorts } from "./ports.ts";
+import type { AppPorts } from "./ports.ts";
 
-export type { App, AppPorts } from "./ports.ts";
+export type { AppPorts } from "./ports.ts";
 
-export async function buildApp(ports: AppPorts): Promise<App> {
+export type App = Awaited<ReturnType<typeof buildApp>>;
+
+export async function buildApp(ports: AppPorts) {
   const areas = await buildAreas(ports, () => http.connectionLimits.figures);
   const { matching, operations } = areas;
   const http = await buildHttpServer(ports, areas);
@@ -29,15 +31,18 @@ export async function buildApp(ports: AppPorts): Promise<App> {
   const { accounts, analyses, board, events, ingest, trading } = areas;
   return {
     http,
+    /** Serves only /metrics; null without a separate metrics port. */
     metricsHttp,
     ingest,
     board,
+    /** The caller must start metering before the server listens. */
     metering: accounts.metering,
     customers: accounts.customers,
+    /** Null on a node that neither serves the API nor runs analyses. */
     matching,
     analyses,
     trading,
-    start() {
+    start(): void {
       operations.start();
       accounts.start();
       // Started before ingest, because its first observations may cause alerts.
@@ -47,7 +52,8 @@ export async function buildApp(ports: AppPorts): Promise<App> {
       analyses.start();
       trading.start();
     },
-    async stop() {
+    /** Stops reading venues, writes queued data to the store and returns unused quota. */
+    async stop(): Promise<void> {
       operations.stop();
       await Promise.all([analyses.stop(), trading.stop(), events.stopChannels(), accounts.stopPayments()]);
       await ports.jobs.close();
@@ -93,18 +99,10 @@ async function buildAreas(ports: AppPorts, connections: () => FastifyInstance["c
 }
 
 function buildHttpServer(ports: AppPorts, { accounts, operations }: Areas): Promise<FastifyInstance> {
-  const { clock, log, random, data, publicUrl, trustProxy, corsOrigins, connections } = ports;
   const isReadOnly = ports.isReadOnly === true;
   return createHttpServer({
-    clock,
-    log,
-    random,
-    data,
+    ...ports,
     guards: isReadOnly ? [READ_ONLY_GUARDS, accounts.guards] : [accounts.guards],
-    publicUrl,
-    trustProxy,
-    corsOrigins,
-    connections,
     notFoundPage: ports.node?.serves === false ? undefined : createNotFoundPage,
     onResponse(response) {
       operations.metrics?.observeResponse(response);

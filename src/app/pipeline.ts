@@ -6,7 +6,7 @@ import type { AppPorts } from "./ports.ts";
 
 /** Creates the venue adapters, the board of markets, and the ingest that reads the adapters into the board. */
 export function buildPipeline(ports: AppPorts): Pipeline {
-  const { clock, log, database, bus, eventDays, retention, storeBytesMax, node } = ports;
+  const { clock } = ports;
   const board = new MarketBoard(() => clock.now());
   const venues = ports.venues.map(({ create }) => {
     // `health` needs the adapter's profile, and the adapter calls `health` only after both are created.
@@ -18,19 +18,6 @@ export function buildPipeline(ports: AppPorts): Pipeline {
     const health = new VenueHealth(clock, adapter.profile);
     return { adapter, health };
   });
-  const eventLog = createEventLog({ database, bus });
-  const ingest = createIngest({
-    venues,
-    board,
-    database,
-    clock,
-    log,
-    bus,
-    eventLog,
-    eventDays,
-    retention,
-    storeBytesMax,
-    node,
-  });
-  return { board, ingest, eventLog };
+  const eventLog = createEventLog(ports);
+  return { board, ingest: createIngest({ ...ports, venues, board, eventLog }), eventLog };
 }

@@ -22,21 +22,17 @@ interface OperationsSources
 }
 
 export function createOperationsArea(ports: OperationsPorts, sources: OperationsSources) {
-  const { version, data } = ports;
-  const { board, ingest, analyses, events, matching, failingJobs, payments, connections } = sources;
-  const probe = createStoreProbe(ports, { isReadOnly: ports.isReadOnly === true });
+  const { board, ingest, analyses, events, matching, failingJobs } = sources;
+  const probe = createStoreProbe(ports);
   const health = createHealthReport({ ...ports, probe, ingest, matching, failingJobs });
   const isStoreUp = () => probe.isUp;
   const metrics =
     ports.metrics === null
       ? null
       : createMetrics({
+          ...ports,
+          ...sources,
           ...events.figures,
-          failingJobs,
-          payments,
-          connections,
-          version,
-          data,
           isStoreUp,
           venues: () => ingest.health(),
           store: () => ingest.counters,

@@ -31,24 +31,18 @@ export function registerSiteRoutes(
     readonly acceptsPayments: boolean;
   },
 ): void {
-  const { clock, publicUrl, data, random, demoKey = null } = ports;
-  const { board, analyses, markets, calibration, trading, browserSessions, health, acceptsPayments } = sources;
+  const { publicUrl, data, demoKey = null } = ports;
+  const { board, analyses, markets, calibration, trading } = sources;
   const venues = venueIdsOf(ports);
   websiteRoutes(http, {
+    ...ports,
+    ...sources,
     service: markets,
-    board,
-    clock,
     venues: venues.trading,
-    health,
-    publicUrl,
-    data,
     demoKey,
     upgradeUrl: ports.account.upgradeUrl ?? null,
-    acceptsPayments,
     referenceVenues: venues.all.filter((id) => !venues.trading.includes(id)),
-    random,
     analyses: analyses.service,
-    browserSessions,
     // Includes expired analyses: the page reports the expiry and hides the estimate.
     readAnalysis: (market) => readAnalysis(analyses, market),
     readCalibration: () => calibration.getCalibration({ mode: "shadow", period: "all", category: null }),

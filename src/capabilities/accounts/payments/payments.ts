@@ -21,14 +21,10 @@ export async function createPayments(
   ports: PaymentPorts &
     Pick<AreaPorts, "database" | "clock" | "random" | "log" | "publicUrl"> & { readonly addresses: AddressLimits },
 ) {
-  const { database, clock, random, log, publicUrl, addresses, asset, http, rpcUrl, deadlines } = ports;
+  const { log, publicUrl, addresses, asset, http, rpcUrl, deadlines } = ports;
   if (publicUrl === null) throw new Error("payments require a public URL");
   const service = createPaymentService({
-    database,
-    clock,
-    random,
-    log,
-    asset,
+    ...ports,
     facilitator: createFacilitator({
       http,
       url: ports.facilitatorUrl,
@@ -39,7 +35,7 @@ export async function createPayments(
     chain: rpcUrl === null ? null : createChainReader({ http, url: rpcUrl, asset }),
     isSignedByPayer: await createSignatureCheck(asset),
   });
-  const reconciler = createPaymentReconciler({ database, clock, random, log, asset, service });
+  const reconciler = createPaymentReconciler({ ...ports, service });
   return {
     gate: createPaymentGate({ service, publicUrl, log, addresses }),
     /** Starts the reconciler and logs a warning for every mismatch between the settings, the facilitator and the chain. */

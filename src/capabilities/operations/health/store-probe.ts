@@ -16,10 +16,11 @@ export type StoreProbe = ReturnType<typeof createStoreProbe>;
 /**
  * Writes to the store once a second (a read-only store: reads it), so that health and readiness requests need no query.
  */
-export function createStoreProbe(
-  { database, clock }: Pick<AreaPorts, "database" | "clock">,
-  { isReadOnly = false }: { readonly isReadOnly?: boolean } = {},
-) {
+export function createStoreProbe({
+  database,
+  clock,
+  isReadOnly = false,
+}: Pick<AreaPorts, "database" | "clock" | "isReadOnly">) {
   const statement = isReadOnly ? READ_PROBE : WRITE_PROBE;
   let fault: string | null = null;
 

@@ -1,16 +1,17 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Tier } from "../../../domain/plan.ts";
 import type { Ingest, VenueStatusReport } from "../../../ingest/index.ts";
+import type { Analyses } from "../../analysis/analyses/index.ts";
 import type { AlertFigures } from "../../events/market-alerts/index.ts";
 import type { StreamFigures } from "../../events/streaming/index.ts";
 import type { WebhookFigures } from "../../events/webhooks/index.ts";
 import type { MatchingReport } from "../../markets/matching/index.ts";
-import { createWorkMetrics, type RunQueue } from "./work-metrics.ts";
+import { createWorkMetrics } from "./work-metrics.ts";
 
 /** The sources of the metrics; each is called at every scrape and must be cheap. */
 export interface MetricsSources {
   /** Reads the queue of analyses from the store; null on a node that runs no analyses. */
-  readonly runQueue: () => Promise<RunQueue | null>;
+  readonly runQueue: Analyses["readQueue"];
   readonly version: string;
   readonly data: "sandbox" | "live";
   readonly venues: () => Readonly<Record<string, VenueStatusReport>>;
@@ -42,17 +43,13 @@ const VENUE_STATUSES = ["starting", "ok", "degraded", "down"] as const;
 const EVENT_LOOP_DELAY_RESOLUTION_MS = 10;
 
 /** The current value; null if it is unknown. With labels: one row per combination, the label values before the value. */
-type Values = number | null | readonly (readonly (string | number)[])[];
+type Values = number | null | undefined | readonly (readonly (string | number)[])[];
 
-type Define = (name: string, help: string, labelNames: readonly string[], read: () => Values) => void;
+/** Metrics by name, whose values are read at each scrape. The sources return the totals of counters. */
+type Definitions = Readonly<Record<string, readonly [help: string, read: () => Values, ...labelNames: string[]]>>;
 
-/**
- * Returns a function that defines metrics whose current values are read at each scrape. The sources return the totals of
- * counters.
- */
-const createDefiner =
-  (Metric: typeof Gauge | typeof Counter, registers: Registry[]): Define =>
-  (name, help, labelNames, read) => {
+function define(Metric: typeof Gauge | typeof Counter, registers: Registry[], definitions: Definitions): void {
+  for (const [name, [help, read, ...labelNames]] of Object.entries(definitions))
     new Metric({
       name,
       help,
@@ -64,202 +61,188 @@ const createDefiner =
           this.inc(Object.fromEntries(labelNames.map((label, index) => [label, row[index] ?? ""])), Number(row.at(-1)));
       },
     });
-  };
+}
 
 function toRows(values: Values): readonly (readonly (string | number)[])[] {
-  if (values === null) return [];
+  if (values == null) return [];
   return typeof values === "number" ? [[values]] : values;
 }
 
 /** Reads a value or rows of every venue, and returns them with the id of the venue as the first label. */
 type ReadVenues = (read: (report: VenueStatusReport) => Values) => Values;
 
-function addVenueGauges(addGauge: Define, readVenues: ReadVenues): void {
-  addGauge("parallax_venue_status", "1 for the venue's current status, 0 for the others.", ["venue", "status"], () =>
-    readVenues((report) => VENUE_STATUSES.map((status) => [status, report.status === status ? 1 : 0])),
-  );
-  addGauge(
-    "parallax_venue_lag_seconds",
+const describeVenueGauges = (readVenues: ReadVenues): Definitions => ({
+  parallax_venue_status: [
+    "1 for the venue's current status, 0 for the others.",
+    () => readVenues((report) => VENUE_STATUSES.map((status) => [status, Number(report.status === status)])),
+    "venue",
+    "status",
+  ],
+  parallax_venue_lag_seconds: [
     "Seconds since the venue's last usable response; absent before the first.",
-    ["venue"],
     () => readVenues(({ lagMs }) => (lagMs === null ? null : lagMs / 1000)),
-  );
-  addGauge("parallax_venue_markets", "Active markets of the venue on the board.", ["venue"], () =>
-    readVenues(({ markets }) => markets),
-  );
-  addGauge("parallax_venue_stream_up", "1 while the venue's stream is up; absent if it has none.", ["venue"], () =>
-    readVenues(({ stream }) => (stream === "none" ? null : Number(stream === "up"))),
-  );
-}
+    "venue",
+  ],
+  parallax_venue_markets: [
+    "Active markets of the venue on the board.",
+    () => readVenues(({ markets }) => markets),
+    "venue",
+  ],
+  parallax_venue_stream_up: [
+    "1 while the venue's stream is up; absent if it has none.",
+    () => readVenues(({ stream }) => (stream === "none" ? null : Number(stream === "up"))),
+    "venue",
+  ],
+});
 
-function addVenueCounters(addCounter: Define, readVenues: ReadVenues): void {
-  addCounter("parallax_venue_sweeps_total", "Complete sweeps of the venue's listing.", ["venue"], () =>
-    readVenues(({ sweep }) => sweep.completed),
-  );
-  addCounter(
-    "parallax_venue_sweeps_incomplete_total",
+const describeVenueCounters = (readVenues: ReadVenues): Definitions => ({
+  parallax_venue_sweeps_total: [
+    "Complete sweeps of the venue's listing.",
+    () => readVenues(({ sweep }) => sweep.completed),
+    "venue",
+  ],
+  parallax_venue_sweeps_incomplete_total: [
     "Sweeps with missing pages or far fewer markets than the previous one.",
-    ["venue"],
     () => readVenues(({ sweep }) => sweep.incomplete),
-  );
-  addCounter("parallax_venue_requests_total", "HTTP requests to the venue, including failed ones.", ["venue"], () =>
-    readVenues(({ traffic }) => traffic.requests),
-  );
-  addCounter(
-    "parallax_venue_received_bytes_total",
+    "venue",
+  ],
+  parallax_venue_requests_total: [
+    "HTTP requests to the venue, including failed ones.",
+    () => readVenues(({ traffic }) => traffic.requests),
+    "venue",
+  ],
+  parallax_venue_received_bytes_total: [
     "Bytes of HTTP response bodies received from the venue, before decompression. Streams are not included.",
-    ["venue"],
     () => readVenues(({ traffic }) => traffic.receivedBytes),
-  );
-  addCounter(
-    "parallax_venue_decoded_bytes_total",
+    "venue",
+  ],
+  parallax_venue_decoded_bytes_total: [
     "Bytes of HTTP response bodies from the venue, after decompression.",
-    ["venue"],
     () => readVenues(({ traffic }) => traffic.decodedBytes),
-  );
-  addCounter("parallax_venue_drops_total", "Unusable data received from the venue.", ["venue", "reason"], () =>
-    readVenues(({ drops }) => Object.entries(drops)),
-  );
-  addCounter(
-    "parallax_venue_drift_total",
+    "venue",
+  ],
+  parallax_venue_drops_total: [
+    "Unusable data received from the venue.",
+    () => readVenues(({ drops }) => Object.entries(drops)),
+    "venue",
+    "reason",
+  ],
+  parallax_venue_drift_total: [
     "Unknown values, missing and new fields in the venue's responses; new ones are counted in a sample of the objects.",
-    ["venue", "kind", "name"],
     () => readVenues(({ drift }) => drift.map(({ kind, name, count }) => [kind, name, count])),
-  );
-}
+    "venue",
+    "kind",
+    "name",
+  ],
+});
 
-type AreaSources = Pick<MetricsSources, "matching" | "alerts" | "streams" | "webhooks" | "payments">;
-
-function addAreaGauges(addGauge: Define, { matching, alerts, streams, webhooks, payments }: AreaSources): void {
-  addGauge(
-    "parallax_matching_pairs",
-    "Matched markets of different venues, of every relation.",
-    [],
-    () => matching()?.pairs ?? null,
-  );
-  addGauge(
-    "parallax_matching_pending",
+const describeGauges = (sources: MetricsSources, store: () => Ingest["counters"]): Definitions => ({
+  parallax_info: [
+    "Always 1; the labels contain the version and the kind of data.",
+    () => [[sources.version, sources.data, 1]],
+    "version",
+    "data",
+  ],
+  parallax_board_markets: ["Markets on the board, including settled ones.", sources.boardMarkets],
+  parallax_store_queue_rows: [
+    "Rows queued for the store.",
+    () => [
+      ["ticks", store().ticks.queued],
+      ["markets", store().markets.queued],
+      ["trades", store().trades.queued],
+    ],
+    "rows",
+  ],
+  parallax_store_up: ["1 while the store accepts writes.", () => Number(sources.isStoreUp())],
+  parallax_job_failing: [
+    "1 for each background job whose last run failed.",
+    () => sources.failingJobs().map((job) => [job, 1]),
+    "job",
+  ],
+  parallax_matching_pairs: ["Matched markets of different venues, of every relation.", () => sources.matching()?.pairs],
+  parallax_matching_pending: [
     "Changed markets that have not been matched yet.",
-    [],
-    () => matching()?.pendingCount ?? null,
-  );
-  addGauge(
-    "parallax_alerts_watched_markets",
+    () => sources.matching()?.pendingCount,
+  ],
+  parallax_http_connections: ["Open connections to the API.", () => sources.connections().open],
+  parallax_alerts_watched_markets: [
     "Markets whose prices of the last hour are in memory.",
-    [],
-    () => alerts().watchedMarkets,
-  );
-  addGauge("parallax_streams", "Open event streams.", [], () => streams()?.open ?? null);
-  addGauge(
-    "parallax_stream_fan_out_seconds",
+    () => sources.alerts().watchedMarkets,
+  ],
+  parallax_streams: ["Open event streams.", () => sources.streams()?.open],
+  parallax_stream_fan_out_seconds: [
     "Time to write the latest events to all streams; absent before the first.",
-    [],
-    () => (streams()?.fanOutMs ?? 0) / 1000,
-  );
-  addGauge("parallax_webhooks", "Webhooks to which this process delivers.", [], () => webhooks()?.webhooks ?? null);
-  addGauge(
-    "parallax_webhook_retries_waiting",
+    () => (sources.streams()?.fanOutMs ?? 0) / 1000,
+  ],
+  parallax_webhooks: ["Webhooks to which this process delivers.", () => sources.webhooks()?.webhooks],
+  parallax_webhook_retries_waiting: [
     "Deliveries of these webhooks that wait for a retry.",
-    [],
-    () => webhooks()?.waiting ?? null,
-  );
-  addGauge(
-    "parallax_payments_unknown",
-    "Payments with an unknown settlement result.",
-    [],
-    () => payments()?.unknown ?? null,
-  );
-}
+    () => sources.webhooks()?.waiting,
+  ],
+  parallax_payments_unknown: ["Payments with an unknown settlement result.", () => sources.payments()?.unknown],
+});
 
-function addAreaCounters(addCounter: Define, { matching, alerts, streams, webhooks, payments }: AreaSources): void {
-  addCounter(
-    "parallax_matching_restarts_total",
-    "Failures of the matching thread.",
-    [],
-    () => matching()?.restarts ?? null,
-  );
-  addCounter(
-    "parallax_alerts_logged_total",
+const describeCounters = (sources: MetricsSources, store: () => Ingest["counters"]): Definitions => ({
+  parallax_store_ticks_written_total: ["Ticks written to the store.", () => store().ticks.written],
+  parallax_store_rows_dropped_total: [
+    "Rows dropped because they could not be written to the store.",
+    () => [
+      ["ticks", store().ticks.dropped],
+      ["trades", store().trades.dropped],
+      ["status_changes", store().statusChanges.dropped],
+    ],
+    "rows",
+  ],
+  parallax_matching_restarts_total: ["Failures of the matching thread.", () => sources.matching()?.restarts],
+  parallax_http_connections_rejected_total: [
+    "Connections that a limit refused or closed, by reason.",
+    () => Object.entries(sources.connections().rejected),
+    "reason",
+  ],
+  parallax_alerts_logged_total: [
     "Price shifts and large trades written to the event log.",
-    [],
-    () => alerts().logged,
-  );
-  addCounter(
-    "parallax_alerts_dropped_total",
+    () => sources.alerts().logged,
+  ],
+  parallax_alerts_dropped_total: [
     "Price changes, moves and trades that were not judged because a limit was reached.",
-    [],
-    () => alerts().dropped,
-  );
-  addCounter(
-    "parallax_streams_cut_total",
+    () => sources.alerts().dropped,
+  ],
+  parallax_streams_cut_total: [
     "Event streams closed because the client read too slowly, by reason.",
-    ["reason"],
-    () => Object.entries(streams()?.disconnected ?? {}),
-  );
-  addCounter(
-    "parallax_webhook_attempts_total",
+    () => Object.entries(sources.streams()?.disconnected ?? {}),
+    "reason",
+  ],
+  parallax_webhook_attempts_total: [
     "Attempts to deliver events to webhooks, by result. Postponed ones were not sent.",
-    ["result"],
-    () => Object.entries(webhooks()?.attempts ?? {}),
-  );
-  addCounter("parallax_payments_total", "Payments that changed to each state.", ["state"], () =>
-    Object.entries(payments()?.counts ?? {}),
-  );
-}
+    () => Object.entries(sources.webhooks()?.attempts ?? {}),
+    "result",
+  ],
+  parallax_payments_total: [
+    "Payments that changed to each state.",
+    () => Object.entries(sources.payments()?.counts ?? {}),
+    "state",
+  ],
+});
 
 /** Prometheus metrics of one process, including Node's (memory, event-loop delay, garbage collection). */
 export function createMetrics(sources: MetricsSources) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_DELAY_RESOLUTION_MS });
   const registers = [registry];
-  const addGauge = createDefiner(Gauge, registers);
-  const addCounter = createDefiner(Counter, registers);
   const work = createWorkMetrics(registry);
   /** `venues` and `store` are read once per scrape, so that all metrics of a response are consistent. */
   let venues: readonly (readonly [string, VenueStatusReport])[] = [];
   let store = sources.store();
   const readVenues: ReadVenues = (read) =>
     venues.flatMap(([venue, report]) => toRows(read(report)).map((row) => [venue, ...row]));
-
-  addGauge(
-    "parallax_info",
-    "Always 1; the labels contain the version and the kind of data.",
-    ["version", "data"],
-    () => [[sources.version, sources.data, 1]],
-  );
-  addVenueGauges(addGauge, readVenues);
   // Skips reports of other nodes, because each node exports its own counts.
-  addVenueCounters(addCounter, (read) => readVenues((report) => (report.role === "ingest" ? read(report) : null)));
-  addGauge("parallax_board_markets", "Markets on the board, including settled ones.", [], sources.boardMarkets);
-  addCounter("parallax_store_ticks_written_total", "Ticks written to the store.", [], () => store.ticks.written);
-  addCounter(
-    "parallax_store_rows_dropped_total",
-    "Rows dropped because they could not be written to the store.",
-    ["rows"],
-    () => [
-      ["ticks", store.ticks.dropped],
-      ["trades", store.trades.dropped],
-      ["status_changes", store.statusChanges.dropped],
-    ],
-  );
-  addGauge("parallax_store_queue_rows", "Rows queued for the store.", ["rows"], () => [
-    ["ticks", store.ticks.queued],
-    ["markets", store.markets.queued],
-    ["trades", store.trades.queued],
-  ]);
-  addGauge("parallax_store_up", "1 while the store accepts writes.", [], () => Number(sources.isStoreUp()));
-  addGauge("parallax_job_failing", "1 for each background job whose last run failed.", ["job"], () =>
-    sources.failingJobs().map((job) => [job, 1]),
-  );
-  addGauge("parallax_http_connections", "Open connections to the API.", [], () => sources.connections().open);
-  addCounter(
-    "parallax_http_connections_rejected_total",
-    "Connections that a limit refused or closed, by reason.",
-    ["reason"],
-    () => Object.entries(sources.connections().rejected),
-  );
-  addAreaGauges(addGauge, sources);
-  addAreaCounters(addCounter, sources);
+  const readIngestedVenues: ReadVenues = (read) =>
+    readVenues((report) => (report.role === "ingest" ? read(report) : null));
+  define(Gauge, registers, { ...describeVenueGauges(readVenues), ...describeGauges(sources, () => store) });
+  define(Counter, registers, {
+    ...describeVenueCounters(readIngestedVenues),
+    ...describeCounters(sources, () => store),
+  });
   const problemsOptions = { name: "parallax_http_problems_total", help: "Responses with a problem, by code." };
   const problems = new Counter({ ...problemsOptions, registers, labelNames: ["code"] });
   const durations = new Histogram({

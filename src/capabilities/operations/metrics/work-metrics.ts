@@ -1,27 +1,9 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { Tier } from "../../../domain/plan.ts";
+import type { Analyses, EndedRun } from "../../analysis/analyses/index.ts";
 
 /** Upper bounds in seconds: light analyses take less than a second, those with research up to two minutes. */
 const ANALYSIS_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 90, 120, 300];
-
-/** A run of an analysis that this process has ended. */
-interface EndedRun {
-  /** `light` or `full`; null if the run ended without a result. */
-  readonly type: string | null;
-  readonly outcome: "complete" | "error";
-  /** Time from its first start; null if it is unknown. */
-  readonly seconds: number | null;
-  /** Cost of the language models in USD. */
-  readonly costUsd: number;
-}
-
-/** The waiting and the active runs of all processes. */
-export interface RunQueue {
-  readonly waiting: number;
-  readonly active: number;
-  /** Age of the run that has waited longest; null if none waits. */
-  readonly oldestSeconds: number | null;
-}
 
 /**
  * Counts the runs, signals and calls of this process. Each is counted only by the process that performed it, so sums
@@ -91,7 +73,7 @@ export function createWorkMetrics(registry: Registry) {
       if (refused !== null) refusals.inc({ tier: refused });
     },
     /** Sets the state of the queue before a scrape. @param queue  null if it is unknown or this process runs no analyses */
-    setQueue(queue: RunQueue | null): void {
+    setQueue(queue: Awaited<ReturnType<Analyses["readQueue"]>>): void {
       queueRuns.reset();
       queueAge.remove();
       if (queue === null) return;
