@@ -2,38 +2,20 @@
 export const STYLESHEET = `
 :root {
   color-scheme: light dark;
-  --ground: #f7f8fa;
-  --paper: #ffffff;
-  --ink: #19212c;
-  --faint: #566272;
-  --line: #e1e6ec;
-  --accent: #0b5cbf;
-  --on-accent: #ffffff;
-  --up: #08743f;
-  --down: #b3261e;
-  --warn: #a3260f;
-  --tint: #eef4fc;
-  --bar: #e3e8ee;
-  --badge: #7a4b00;
-  --on-badge: #ffffff;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #0f1419;
-    --paper: #161c24;
-    --ink: #e6ebf1;
-    --faint: #9ba8b6;
-    --line: #28323d;
-    --accent: #74b4ff;
-    --on-accent: #0a1420;
-    --up: #4cc78a;
-    --down: #ff9a92;
-    --warn: #ff9a85;
-    --tint: #18263a;
-    --bar: #2b3642;
-    --badge: #f2b84b;
-    --on-badge: #241700;
-  }
+  --ground: light-dark(#f7f8fa, #0f1419);
+  --paper: light-dark(#ffffff, #161c24);
+  --ink: light-dark(#19212c, #e6ebf1);
+  --faint: light-dark(#566272, #9ba8b6);
+  --line: light-dark(#e1e6ec, #28323d);
+  --accent: light-dark(#0b5cbf, #74b4ff);
+  --on-accent: light-dark(#ffffff, #0a1420);
+  --up: light-dark(#08743f, #4cc78a);
+  --down: light-dark(#b3261e, #ff9a92);
+  --warn: light-dark(#a3260f, #ff9a85);
+  --tint: light-dark(#eef4fc, #18263a);
+  --bar: light-dark(#e3e8ee, #2b3642);
+  --badge: light-dark(#7a4b00, #f2b84b);
+  --on-badge: light-dark(#ffffff, #241700);
 }
 * { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
