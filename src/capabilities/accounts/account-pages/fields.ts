@@ -68,19 +68,10 @@ export function renderField(field: {
   readonly isOptional?: boolean;
   readonly rejected?: RejectedForm | null;
 }): Html {
-  const {
-    id,
-    name,
-    label,
-    type = "text",
-    autocomplete = "off",
-    lengthMax,
-    isOptional = false,
-    rejected = null,
-  } = field;
+  const { id, name, label, lengthMax, isOptional = false, rejected = null } = field;
   const message = rejected?.error.field === name ? rejected.error.message : null;
   return html`<label for="${id}">${label}${isOptional ? html` <span class="faint">(optional)</span>` : null}</label>
-<input id="${id}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${lengthMax}" value="${rejected?.values[name] ?? ""}"${isOptional ? null : html` required`}${message === null ? null : html` aria-invalid="true" aria-describedby="${id}-error" autofocus`}>
+<input id="${id}" name="${name}" type="${field.type ?? "text"}" autocomplete="${field.autocomplete ?? "off"}" maxlength="${lengthMax}" value="${rejected?.values[name] ?? ""}"${isOptional ? null : html` required`}${message === null ? null : html` aria-invalid="true" aria-describedby="${id}-error" autofocus`}>
 ${message === null ? null : html`<p class="error" id="${id}-error">${message}</p>`}`;
 }
 

@@ -109,20 +109,20 @@ export function createSessionReader({ browserSessions, publicUrl, random, settin
   };
 }
 
-/** Signs in a browser in which a customer has just signed up. */
-export function createBrowserSignIn({ sessions, publicUrl }: Pick<AccountRouteOptions, "sessions" | "publicUrl">) {
-  return {
-    /** Starts a session. Returns the `Set-Cookie` header, or null if the form was submitted from another site. */
-    async start({ headers }: FastifyRequest, customerId: string): Promise<string | null> {
-      const site = resolveSite(publicUrl, headers.host);
-      // Another site could otherwise sign in the user to an account of the attacker.
-      if (!isFromSite(headers, site)) return null;
-      // The account exists and its key is shown only once, so the response must not fail.
-      const session = await sessions.beginAfterSignUp(customerId, readSessionCookie(headers, site)).catch(() => null);
-      return session === null ? null : createSessionCookie(session.token, site);
-    },
+/**
+ * Creates a function that signs in a browser in which a customer has just signed up. It returns the `Set-Cookie` header,
+ * or null if the form was submitted from another site.
+ */
+export const createBrowserSignIn =
+  ({ sessions, publicUrl }: Pick<AccountRouteOptions, "sessions" | "publicUrl">) =>
+  async ({ headers }: FastifyRequest, customerId: string): Promise<string | null> => {
+    const site = resolveSite(publicUrl, headers.host);
+    // Another site could otherwise sign in the user to an account of the attacker.
+    if (!isFromSite(headers, site)) return null;
+    // The account exists and its key is shown only once, so the response must not fail.
+    const session = await sessions.beginAfterSignUp(customerId, readSessionCookie(headers, site)).catch(() => null);
+    return session === null ? null : createSessionCookie(session.token, site);
   };
-}
 
 const createProofProblem: ProblemPage = (status, error, { body }) => {
   const isWrongKey = error instanceof AppError && error.code === "proof_required";

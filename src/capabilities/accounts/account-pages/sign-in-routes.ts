@@ -50,7 +50,7 @@ export function defineSignUpRoutes(scope: FastifyInstance, routes: Routes): void
           turnstileToken: body["cf-turnstile-response"],
           address: request.ip,
         });
-        const cookie = signUp.requiresVerification ? null : await signIn.start(request, signUp.customerId);
+        const cookie = signUp.requiresVerification ? null : await signIn(request, signUp.customerId);
         return { ...signUp, cookie };
       });
       if (result.requiresVerification) return pages.createEmailSentPage(body.email.trim(), createFormId(random));

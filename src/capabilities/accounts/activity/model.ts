@@ -7,9 +7,6 @@ export const REQUEST_RETENTION_DAYS = 7;
 /** Maximum number of stored successful requests per customer, and also of stored failed requests. */
 export const RECENT_REQUESTS_MAX = 100;
 
-/** Number of calls counted in the monthly quotas, by tier. */
-export type CountedCalls = Readonly<Record<Tier, number>>;
-
 /** The requests of one customer with one key on one day. */
 export interface DailyUsage {
   /** UTC, for example "2026-11-22". */
@@ -19,7 +16,8 @@ export interface DailyUsage {
   readonly requests: number;
   /** Requests with a status of 400 or above. */
   readonly failed: number;
-  readonly counted: CountedCalls;
+  /** Number of calls counted in the monthly quotas, by tier. */
+  readonly counted: Readonly<Record<Tier, number>>;
 }
 
 /** A request as its customer sees it. Contains the pattern of the route instead of the path, and no query or body. */

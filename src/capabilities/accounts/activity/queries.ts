@@ -1,13 +1,7 @@
+import { columnsOf } from "../../../lib/columns-of.ts";
+import { toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
-import {
-  type ActivityBatch,
-  type DailyUsage,
-  RECENT_REQUESTS_MAX,
-  type RecentRequest,
-  type UnwrittenUsage,
-} from "./model.ts";
-
-const timestampSql = (milliseconds: string) => `to_timestamp(${milliseconds} / 1000)`;
+import { type ActivityBatch, type DailyUsage, RECENT_REQUESTS_MAX, type RecentRequest } from "./model.ts";
 
 /**
  * Adds a batch to the stored usage and requests. A batch whose serial was already written has no effect. Data of
@@ -23,7 +17,7 @@ export async function writeActivityBatch(
   now: number,
 ): Promise<void> {
   const acceptedRows = await transaction.query(
-    `insert into activity_batches as before (node_id, last_batch, written_at) values ($1, $2, ${timestampSql("$3::float8")})
+    `insert into activity_batches as before (node_id, last_batch, written_at) values ($1, $2, ${toTimestampSql("$3")})
      on conflict (node_id) do update set last_batch = excluded.last_batch, written_at = excluded.written_at
      where before.last_batch < excluded.last_batch returning node_id`,
     [nodeId, serial, now],
@@ -41,9 +35,11 @@ export async function writeActivityBatch(
   await insertRequests(transaction, requests.filter(isOfCustomer));
 }
 
-async function addUsage(transaction: Transaction, usage: readonly UnwrittenUsage[]): Promise<void> {
+async function addUsage(transaction: Transaction, usage: ActivityBatch["usage"]): Promise<void> {
   if (usage.length === 0) return;
-  const column = <Value>(read: (row: UnwrittenUsage) => Value) => usage.map(read);
+  const rows = usage.map(({ counted, ...row }) => ({ ...row, ...counted }));
+  const keys = columnsOf(rows, "customerId", "day", "keyId");
+  const counts = columnsOf(rows, "requests", "failed", "LISTING", "INSIGHT", "STRATEGY", "DEEP");
   await transaction.query(
     `insert into usage_days as stored (customer_id, day, key_id, requests, failed, listing, insight, strategy, deep)
      select * from unnest($1::text[], $2::text[]::date[], $3::text[], $4::int8[], $5::int8[], $6::int8[], $7::int8[],
@@ -56,42 +52,35 @@ async function addUsage(transaction: Transaction, usage: readonly UnwrittenUsage
        insight = stored.insight + excluded.insight,
        strategy = stored.strategy + excluded.strategy,
        deep = stored.deep + excluded.deep`,
-    [
-      column(({ customerId }) => customerId),
-      column(({ day }) => day),
-      column(({ keyId }) => keyId),
-      column((row) => row.requests),
-      column(({ failed }) => failed),
-      column(({ counted }) => counted.LISTING),
-      column(({ counted }) => counted.INSIGHT),
-      column(({ counted }) => counted.STRATEGY),
-      column(({ counted }) => counted.DEEP),
-    ],
+    [...keys, ...counts],
   );
 }
 
 /** Inserts requests, then deletes each customer's oldest requests beyond `RECENT_REQUESTS_MAX`. */
 async function insertRequests(transaction: Transaction, requests: ActivityBatch["requests"]): Promise<void> {
   if (requests.length === 0) return;
-  const customerIds = requests.map(({ customerId }) => customerId);
+  const rows = requests.map((request) => ({ ...request, occurredAt: request.occurredAt.getTime() }));
   await transaction.query(
     `insert into recent_requests
        (customer_id, occurred_at, request_id, method, route, status, code, duration_ms, key_id)
-     select customer_id, ${timestampSql("occurred_at")}, request_id, method, route, status, nullif(code, ''), duration_ms,
+     select customer_id, ${toTimestampSql("occurred_at")}, request_id, method, route, status, code, duration_ms,
        key_id
      from unnest($1::text[], $2::float8[], $3::text[], $4::text[], $5::text[], $6::int4[], $7::text[], $8::float8[],
        $9::text[]) as sent (customer_id, occurred_at, request_id, method, route, status, code, duration_ms, key_id)`,
-    [
-      customerIds,
-      requests.map(({ occurredAt }) => occurredAt.getTime()),
-      requests.map(({ requestId }) => requestId),
-      requests.map(({ method }) => method),
-      requests.map(({ route }) => route),
-      requests.map(({ status }) => status),
-      requests.map(({ code }) => code ?? ""),
-      requests.map(({ durationMs }) => durationMs),
-      requests.map(({ keyId }) => keyId),
-    ],
+    columnsOf(
+      rows,
+      ...([
+        "customerId",
+        "occurredAt",
+        "requestId",
+        "method",
+        "route",
+        "status",
+        "code",
+        "durationMs",
+        "keyId",
+      ] as const),
+    ),
   );
   // Skips rows that another node is deleting, so that two nodes cannot deadlock.
   await transaction.query(
@@ -103,7 +92,7 @@ async function insertRequests(transaction: Transaction, requests: ActivityBatch[
      delete from recent_requests where request_number in (
        select request_number from recent_requests join ranked using (request_number) where rank > ${RECENT_REQUESTS_MAX}
        order by request_number for update of recent_requests skip locked)`,
-    [[...new Set(customerIds)]],
+    [[...new Set(requests.map(({ customerId }) => customerId))]],
   );
 }
 
@@ -137,7 +126,7 @@ export async function selectRequests(
     `select occurred_at as "occurredAt", request_id as "requestId", method, route, status, code,
        duration_ms as "durationMs", key_id as "keyId"
      from recent_requests
-     where customer_id = $1 and occurred_at >= ${timestampSql("$2::float8")} and (status >= 400 or not $3::boolean)
+     where customer_id = $1 and occurred_at >= ${toTimestampSql("$2")} and (status >= 400 or not $3::boolean)
      order by occurred_at desc, request_number desc limit ${RECENT_REQUESTS_MAX}`,
     [customerId, since, onlyFailed],
     "request",

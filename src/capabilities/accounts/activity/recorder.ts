@@ -1,6 +1,6 @@
 import type { Tier } from "../../../domain/plan.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
-import { type ActivityBatch, RECENT_REQUESTS_MAX, type UnwrittenUsage } from "./model.ts";
+import { type ActivityBatch, RECENT_REQUESTS_MAX, type UnwrittenRequest, type UnwrittenUsage } from "./model.ts";
 
 /** Maximum number of (key, day) pairs per batch. Requests beyond it are not recorded. */
 const USAGE_ROWS_MAX = 10_000;
@@ -8,23 +8,12 @@ const USAGE_ROWS_MAX = 10_000;
 const REQUESTS_PER_BATCH_MAX = 2_000;
 
 /** A response to a customer's request. */
-export interface CustomerRequest {
-  readonly customerId: string;
-  readonly keyId: string;
-  readonly requestId: string;
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly code: string | null;
-  readonly durationMs: number;
+export interface CustomerRequest extends Omit<UnwrittenRequest, "occurredAt"> {
   /** The tier and the month whose quota counts this call, for example "2026-11-01"; null if no quota counts it. */
   readonly counted: { readonly tier: Tier; readonly month: string } | null;
 }
 
-interface KeyUsage {
-  readonly customerId: string;
-  readonly keyId: string;
-  readonly day: string;
+interface KeyUsage extends Pick<UnwrittenUsage, "customerId" | "keyId" | "day"> {
   requests: number;
   failed: number;
   readonly counted: Record<Tier, number>;

@@ -75,13 +75,7 @@ async function issueKey(
 export async function createAccount(
   transaction: Transaction,
   dependencies: Pick<AccountDependencies, "random" | "clock">,
-  input: {
-    readonly customerId: string;
-    readonly email: string;
-    readonly name: string | null;
-    readonly plan: Plan;
-    readonly actor: Actor;
-  },
+  input: Pick<Account, "customerId" | "name" | "plan"> & { readonly email: string; readonly actor: Actor },
 ): Promise<IssuedKey> {
   const now = dependencies.clock.now();
   if (!(await insertCustomer(transaction, { ...input, now }))) throw createEmailTakenError();

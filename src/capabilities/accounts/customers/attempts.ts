@@ -1,3 +1,5 @@
+import { HOUR_MS } from "../../../lib/durations.ts";
+import { toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 
 /** At most `limit` attempts in any sliding window of `windowMs`. */
@@ -7,23 +9,21 @@ export interface AttemptRule {
 }
 
 /** Retention of attempt timestamps. No rule may have a longer window. */
-export const ATTEMPT_WINDOW_MS_MAX = 24 * 60 * 60 * 1000;
-
-const timestampSql = (milliseconds: string) => `to_timestamp((${milliseconds}) / 1000)`;
+export const ATTEMPT_WINDOW_MS_MAX = 24 * HOUR_MS;
 
 /** Checks and records in one statement, so that concurrent calls on several nodes cannot exceed the limit. */
 const TAKE_ATTEMPT_SQL = `
-  insert into attempts (subject, taken_at, last_at) values ($1, array[${timestampSql("$2::float8")}], ${timestampSql("$2::float8")})
+  insert into attempts (subject, taken_at, last_at) values ($1, array[${toTimestampSql("$2")}], ${toTimestampSql("$2")})
   on conflict (subject) do update set
     taken_at = array(
       select at from unnest(attempts.taken_at) as at
-      where at > ${timestampSql(`$2::float8 - ${ATTEMPT_WINDOW_MS_MAX}`)} order by at
+      where at > ${toTimestampSql(`($2::float8 - ${ATTEMPT_WINDOW_MS_MAX})`)} order by at
     ) || excluded.taken_at,
     last_at = excluded.last_at
   where not exists (
     select 1 from unnest($3::int4[], $4::float8[]) as rule (max_count, window_ms)
     where (select count(*) from unnest(attempts.taken_at) as at
-           where at > ${timestampSql("$2::float8 - rule.window_ms")}) >= rule.max_count
+           where at > ${toTimestampSql("($2::float8 - rule.window_ms)")}) >= rule.max_count
   )
   returning subject`;
 

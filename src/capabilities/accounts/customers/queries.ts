@@ -57,12 +57,7 @@ export async function selectAccount(
 
 export async function selectCustomers(
   queryRunner: QueryRunner,
-  options: {
-    readonly limit: number;
-    readonly after?: string;
-    readonly plan?: Plan;
-    readonly status?: CustomerStatus;
-  },
+  options: Partial<Pick<Account, "plan" | "status">> & { readonly limit: number; readonly after?: string },
 ): Promise<readonly CustomerSummary[]> {
   return queryRunner.query<CustomerSummary>(
     `select customer_id as "customerId", email, name, plan, status, created_at as "createdAt",
@@ -106,13 +101,7 @@ export async function lockActiveKey(transaction: Transaction, customerId: string
 /** Returns whether the customer was inserted; false if another customer has the e-mail address or the id. */
 export async function insertCustomer(
   transaction: Transaction,
-  customer: {
-    readonly customerId: string;
-    readonly email: string | null;
-    readonly name: string | null;
-    readonly plan: Plan;
-    readonly now: number;
-  },
+  customer: Pick<Account, "customerId" | "email" | "name" | "plan"> & { readonly now: number },
 ): Promise<boolean> {
   const rows = await transaction.query(
     `insert into customers (customer_id, email, name, plan, status, created_at)

@@ -34,13 +34,8 @@ const ACCOUNT_READY_MESSAGE = "Your account is ready. Store the API key safely: 
 interface CustomerRouteOptions extends Pick<AreaPorts, "clock" | "random" | "publicUrl"> {
   readonly customers: Customers;
   readonly usage: ReadUsage;
-  readonly signIn: BrowserSignIn;
-}
-
-/** Signs in a browser after the verification of the e-mail address. */
-interface BrowserSignIn {
   /** Starts a session. Returns the `Set-Cookie` header, or null if the browser cannot be signed in. */
-  start(request: FastifyRequest, customerId: string): Promise<string | null>;
+  readonly signIn: (request: FastifyRequest, customerId: string) => Promise<string | null>;
 }
 
 /** Registers the routes for sign-up, e-mail verification, the caller's account and its API keys. */
@@ -106,7 +101,7 @@ function defineVerificationRoutes(app: FastifyInstance, options: CustomerRouteOp
   const verify = async (token: string, request: FastifyRequest) => {
     const account = await customers.verify(token);
     const isBrowser = account !== null && prefersHtml(request.headers.accept);
-    return account && { ...account, cookie: isBrowser ? await signIn.start(request, account.customerId) : null };
+    return account && { ...account, cookie: isBrowser ? await signIn(request, account.customerId) : null };
   };
   app.register(async (scope) => {
     acceptForms(scope);

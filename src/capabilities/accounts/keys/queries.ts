@@ -72,12 +72,7 @@ export async function isActiveKeyOf(
 /** Stores the hash of a key. The customer must exist and have no active key with this name. */
 export async function insertKey(
   transaction: Transaction,
-  key: ParsedKey & {
-    readonly keyId: string;
-    readonly customerId: string;
-    readonly name: string;
-    readonly prefix: string;
-  },
+  key: Omit<NewKey, "key"> & { readonly keyId: string; readonly customerId: string; readonly name: string },
   now: number,
 ): Promise<void> {
   await transaction.query(

@@ -1,4 +1,5 @@
 import type { Tier } from "../../../domain/plan.ts";
+import { columnsOf } from "../../../lib/columns-of.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { JournalEntry } from "../../../ports/quota-journal.ts";
 
@@ -110,7 +111,7 @@ export function createQuotaStore(database: Database) {
       await database.query(
         `update quota_blocks as block set spent = reported.spent, expires_at = now() + $3::float8 * interval '1 millisecond'
          from unnest($1::int8[], $2::int4[]) as reported (block_id, spent) where block.block_id = reported.block_id`,
-        [...toColumns(entries), leaseMs],
+        [...columnsOf(entries, "blockId", "spent"), leaseMs],
       );
     },
 
@@ -122,7 +123,7 @@ export function createQuotaStore(database: Database) {
            where block.block_id = reported.block_id and block.node_id = $3
            returning block.customer_id, block.month, block.tier, block.size - reported.spent as unspent
          ), ${FREE_UNSPENT_SQL}`,
-        [...toColumns(entries), nodeId],
+        [...columnsOf(entries, "blockId", "spent"), nodeId],
       );
     },
 
@@ -141,7 +142,7 @@ export function createQuotaStore(database: Database) {
            returning customer_id, month, tier,
              size - greatest(spent, (select spent from reported where reported.block_id = block.block_id)) as unspent
          ), ${FREE_UNSPENT_SQL}`,
-        [...toColumns(journal), nodeId],
+        [...columnsOf(journal, "blockId", "spent"), nodeId],
       );
     },
 
@@ -159,6 +160,7 @@ export function createQuotaStore(database: Database) {
      * @param serial  increases with each release of the node; a repeated serial has no effect
      */
     async releaseUnits(nodeId: string, serial: number, units: readonly ReleasedUnits[]): Promise<void> {
+      const rows = units.map(({ account, ...released }) => ({ ...account, ...released }));
       await database.query(
         `with accepted as (
            insert into quota_releases as before (node_id, last_release, released_at) values ($1, $2, now())
@@ -170,14 +172,7 @@ export function createQuotaStore(database: Database) {
          from unnest($3::text[], $4::text[], $5::date[], $6::int8[]) as freed (customer_id, tier, month, units), accepted
          where (held.customer_id, held.tier, held.month) = (freed.customer_id, freed.tier, freed.month)
            and held.taken >= freed.units`,
-        [
-          nodeId,
-          serial,
-          units.map(({ account }) => account.customerId),
-          units.map(({ account }) => account.tier),
-          units.map(({ month }) => month),
-          units.map((each) => each.units),
-        ],
+        [nodeId, serial, ...columnsOf(rows, "customerId", "tier", "month", "units")],
       );
     },
 
@@ -214,8 +209,3 @@ export function createQuotaStore(database: Database) {
     },
   };
 }
-
-const toColumns = (entries: readonly JournalEntry[]): [number[], number[]] => [
-  entries.map(({ blockId }) => blockId),
-  entries.map(({ spent }) => spent),
-];

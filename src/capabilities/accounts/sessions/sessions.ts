@@ -37,13 +37,8 @@ export interface Session {
   readonly isProven: boolean;
 }
 
-/** A session as displayed to its customer. */
-export interface SessionView {
-  readonly sessionId: string;
-  readonly startedAt: Date;
-  /** Updated at most once a minute. */
-  readonly lastSeenAt: Date;
-}
+/** A session as displayed to its customer. `lastSeenAt` is updated at most once a minute. */
+export type SessionView = Awaited<ReturnType<typeof selectSessions>>[number];
 
 /** Writes an audit log entry in the transaction of a session change. */
 type RecordSession = (
