@@ -9,24 +9,21 @@ const OPENAPI_HEADERS = [
 export function describeWebhooks(
   events: ReadonlyMap<string, { readonly summary: string; readonly schema: object }>,
 ): Readonly<Record<string, object>> {
-  const describe = ([type, { summary, schema }]: [string, { summary: string; schema: object }]) => [
-    type,
-    {
-      post: {
-        operationId: `on_${type}`,
-        summary,
-        tags: ["Streaming"],
-        parameters: OPENAPI_HEADERS.map(({ name, description }) => ({
-          in: "header",
-          name,
-          required: true,
-          description,
-          schema: { type: "string" },
-        })),
-        requestBody: { required: true, content: { "application/json": { schema } } },
-        responses: { "2XX": { description: "Delivered. Any other response, or none within 10 seconds, is repeated." } },
-      },
+  const describe = (type: string, { summary, schema }: { summary: string; schema: object }) => ({
+    post: {
+      operationId: `on_${type}`,
+      summary,
+      tags: ["Streaming"],
+      parameters: OPENAPI_HEADERS.map(({ name, description }) => ({
+        in: "header",
+        name,
+        required: true,
+        description,
+        schema: { type: "string" },
+      })),
+      requestBody: { required: true, content: { "application/json": { schema } } },
+      responses: { "2XX": { description: "Delivered. Any other response, or none within 10 seconds, is repeated." } },
     },
-  ];
-  return Object.fromEntries([...events].map(([type, event]) => describe([type, event])));
+  });
+  return Object.fromEntries([...events].map(([type, event]) => [type, describe(type, event)]));
 }

@@ -39,18 +39,6 @@ export interface Parameter {
 /** A code in the field `code` of an error body. 422 responses have none; the reference calls it `invalid_request`. */
 export type DocumentedCode = ErrorCode | "invalid_request";
 
-export interface SuccessResponse {
-  readonly status: number;
-  readonly contentType: string;
-  readonly schema: JsonSchema;
-  readonly headers: readonly ResponseHeader[];
-}
-
-export interface ResponseHeader {
-  readonly name: string;
-  readonly description: string;
-}
-
 /** One operation of the API, read from the OpenAPI document. */
 export interface Operation {
   readonly id: string;
@@ -71,7 +59,12 @@ export interface Operation {
   readonly rateClass: RouteRateClass | null;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly isRequired: boolean; readonly schema: JsonSchema } | null;
-  readonly success: SuccessResponse;
+  readonly success: {
+    readonly status: number;
+    readonly contentType: string;
+    readonly schema: JsonSchema;
+    readonly headers: readonly { readonly name: string; readonly description: string }[];
+  };
   readonly errors: readonly { readonly status: number; readonly codes: readonly DocumentedCode[] }[];
 }
 

@@ -1,6 +1,6 @@
 import type { RouteRateClass } from "../../../domain/metering.ts";
 import type { Plan, Tier } from "../../../domain/plan.ts";
-import type { ApiDescription, DocumentedCode, JsonSchema, Operation, Parameter, ResponseHeader } from "./model.ts";
+import type { ApiDescription, DocumentedCode, JsonSchema, Operation, Parameter } from "./model.ts";
 
 const JSON_TYPE = "application/json";
 const BEARER_SCHEME = "bearer";
@@ -123,7 +123,7 @@ function readContent({ content = {} }: ResponseObject): { contentType: string; s
   return { contentType, schema: media?.schema ?? {} };
 }
 
-function readHeaders(document: OpenApiDocument, { headers = {} }: ResponseObject): readonly ResponseHeader[] {
+function readHeaders(document: OpenApiDocument, { headers = {} }: ResponseObject): Operation["success"]["headers"] {
   return Object.entries(headers).map(([name, header]) => {
     const { description = "" } =
       header.$ref === undefined ? header : (resolveReference(document, header.$ref) as { description?: string });

@@ -7,21 +7,11 @@ const SNIPPET_LENGTH = 160;
 /** Weight of a word by the part of the page in which it occurs. */
 const WEIGHTS = { title: 12, identifier: 8, anchor: 4, text: 1 } as const;
 
-export interface SearchResult {
-  readonly title: string;
-  readonly group: string;
-  /** Path of the page, with the anchor of the first heading that contains all words, if there is one. */
-  readonly url: string;
-  readonly snippet: string;
-}
-
 /**
  * Returns a function that finds the pages with all words of a query, the best first. A word also matches longer words with
  * this prefix.
  */
-export function createSearch(
-  pages: readonly { readonly page: DocPage; readonly document: MarkdownDocument }[],
-): (query: string) => readonly SearchResult[] {
+export function createSearch(pages: readonly { readonly page: DocPage; readonly document: MarkdownDocument }[]) {
   const entries: readonly Entry[] = pages.map(({ page, document }) => ({
     page,
     title: fold(page.title),
@@ -30,7 +20,7 @@ export function createSearch(
     text: document.text,
     folded: fold(document.text),
   }));
-  return (query) => {
+  return (query: string) => {
     const words = fold(query)
       .split(/[^\p{L}\p{N}_]+/u)
       .filter((word) => word !== "")
@@ -80,7 +70,8 @@ function findWord(text: string, word: string): number {
   return -1;
 }
 
-function toResult({ page, anchors, text, folded }: Entry, words: readonly string[]): SearchResult {
+/** The URL contains the anchor of the first heading with all words, if there is one. */
+function toResult({ page, anchors, text, folded }: Entry, words: readonly string[]) {
   const anchor = anchors.find((candidate) => words.every((word) => startsWord(candidate.folded, word)));
   const at = Math.max(0, ...words.map((word) => findWord(folded, word)).slice(0, 1));
   const start = at < SNIPPET_LENGTH / 2 ? 0 : text.indexOf(" ", at - SNIPPET_LENGTH / 2) + 1;

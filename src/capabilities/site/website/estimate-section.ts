@@ -2,7 +2,7 @@ import type { BoardMarket } from "../../../board/index.ts";
 import { type Html, html, renderCode } from "../../../http/html/index.ts";
 import { type FormSecrets, renderHiddenFields } from "../../accounts/account-pages/index.ts";
 import type { AnalysisRun, CurrentAnalysis } from "../../analysis/analyses/index.ts";
-import { formatDateTime } from "./format.ts";
+import { formatDateTime, formatShare } from "./format.ts";
 import { writeCurl } from "./landing-page.ts";
 import { ANALYSE_PATH_SUFFIX, buildMarketPath, ESTIMATE_SECTION_ID } from "./market-table.ts";
 
@@ -87,8 +87,6 @@ ${renderCode("analyse-request", request)}
 /** Bars are at least this wide, in percent of the axis, so that a small step is visible. */
 const BAR_WIDTH_MIN = 0.4;
 
-const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
-
 /** Difference of two probabilities in points, with its sign. */
 function points(difference: number): string {
   const tenths = Math.round(1_000 * difference);
@@ -110,7 +108,7 @@ function renderEstimate(stored: CurrentAnalysis): Html {
     ...factors.flatMap((step) => [step.prior, step.posterior]),
   ]);
   const kind = stored.type === "full" ? "with research" : "from market data";
-  return html`<p class="headline"><strong>${percent(probability)}</strong> Yes <span class="faint">80% interval ${percent(interval.low)} to ${percent(interval.high)}, price ${percent(marketPrice)}</span></p>
+  return html`<p class="headline"><strong>${formatShare(probability)}</strong> Yes <span class="faint">80% interval ${formatShare(interval.low)} to ${formatShare(interval.high)}, price ${formatShare(marketPrice)}</span></p>
 ${renderBar(axis, interval.low, interval.high, "interval", probability)}
 <p>${summary}</p>
 <ol class="factors">
@@ -123,7 +121,7 @@ ${factors.map(
 ${renderBar(axis, prior, posterior, posterior >= prior ? "up" : "down", posterior)}</li>`,
 )}
 </ol>
-<p class="small faint">Analysed ${kind} on ${formatDateTime(stored.analysedAt)}, ${stored.freshness}, at the price of ${formatDateTime(stored.at)}. Axis: ${percent(axis.low)} to ${percent(axis.high)}. <a href="/docs/analyses">How it is computed</a></p>`;
+<p class="small faint">Analysed ${kind} on ${formatDateTime(stored.analysedAt)}, ${stored.freshness}, at the price of ${formatDateTime(stored.at)}. Axis: ${formatShare(axis.low)} to ${formatShare(axis.high)}. <a href="/docs/analyses">How it is computed</a></p>`;
 }
 
 interface Axis {
