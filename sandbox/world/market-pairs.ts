@@ -15,8 +15,8 @@ export function listPairs(events: readonly ListedEvent[]): MarketPair[] {
     const trap = relation === "identical" ? null : (trapKindOf(a, b) ?? trapKindOf(b, a));
     if (trap !== null || (relation !== "disjoint" && relation !== "unrelated")) pairs.push({ a, b, relation, trap });
   };
-  const eventsByNumber = groupBy(events, (event) => event.underlying);
-  const eventsByProcess = groupBy(events, (event) => processNumberOf(event));
+  const eventsByNumber = Map.groupBy(events, ({ underlying }) => underlying);
+  const eventsByProcess = Map.groupBy(events, processNumberOf);
   for (const group of eventsByProcess.values()) {
     for (const [index, event] of group.entries()) {
       for (const a of event.markets)
@@ -44,14 +44,4 @@ function trapKindOf(market: ListedMarket, other: ListedMarket): string | null {
 
 function processNumberOf({ markets: [market] }: ListedEvent): number {
   return market === undefined ? Number.NaN : groundTruthOf(market).process.underlying;
-}
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => number): Map<number, Item[]> {
-  const groups = new Map<number, Item[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group === undefined) groups.set(keyOf(item), [item]);
-    else group.push(item);
-  }
-  return groups;
 }

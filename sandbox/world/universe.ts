@@ -333,8 +333,7 @@ export class Universe {
     if (!isDrawn && (!isOpen || this.#trapCounts.size === TRAP_KINDS.length)) return null;
     const countOf = ({ kind }: TrapDefinition) => this.#trapCounts.get(kind) ?? 0;
     const rankOf = ({ kind }: TrapDefinition) => hashKeys(seed, underlying, Draw.trapKind, TRAP_KINDS.indexOf(kind));
-    const [trap = null] = definition
-      .traps()
+    const [trap = null] = (definition.traps?.() ?? [])
       .filter(({ event, sharesProcess }) => sharesProcess || !this.#isTaken(event, openAt))
       .sort((a, b) => countOf(a) - countOf(b) || rankOf(a) - rankOf(b));
     if (trap === null || (!isDrawn && countOf(trap) > 0)) return null;
@@ -382,13 +381,9 @@ export class Universe {
   }
 }
 
-function toProcessTimes({ openAt, closeAt }: EventTimes) {
-  return { openAt, revealAt: closeAt };
-}
+const toProcessTimes = ({ openAt, closeAt }: EventTimes) => ({ openAt, revealAt: closeAt });
 
-function roundToHour(at: number): number {
-  return Math.round(at / HOUR_MS) * HOUR_MS;
-}
+const roundToHour = (at: number): number => Math.round(at / HOUR_MS) * HOUR_MS;
 
 /** Returns the offset of the quote slots of an event's markets, as a share of an hour; in [0, 1). */
 export function quoteSlotOffset(seed: number, event: ListedEvent): number {

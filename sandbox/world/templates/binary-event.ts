@@ -8,9 +8,8 @@ import {
   type EventDefinition,
   type EventFields,
   forVenues,
-  NO_TRAPS,
+  sharedTrap,
   type TemplateInput,
-  type TrapDefinition,
   type VenueTexts,
   YES_LABELS,
 } from "./event-definition.ts";
@@ -24,12 +23,11 @@ export interface BinarySpec extends Omit<EventFields, "titles"> {
   /** The clause of the rules that follows "if". */
   readonly condition: (claim: Claim, venue: SandboxVenue) => string;
   readonly note?: string;
-  readonly traps?: () => readonly TrapDefinition[];
 }
 
 /** Creates an event with one yes/no question. Its traps include the opposite question. */
 export function createBinaryEvent(input: TemplateInput, spec: BinarySpec): EventDefinition {
-  const { subject, question, condition, note, traps = NO_TRAPS, sides, ...fields } = spec;
+  const { subject, question, condition, note, traps, sides, ...fields } = spec;
   const prior = sigmoid(0.15 + 1.3 * gaussian(input.seed, input.underlying, 103));
   const createEvent = (claim: Claim): EventDefinition => {
     const questions = forVenues((venue) => question(claim, venue));
@@ -54,15 +52,11 @@ export function createBinaryEvent(input: TemplateInput, spec: BinarySpec): Event
           resembles: 0,
         },
       ],
-      traps: NO_TRAPS,
     };
   };
   return {
     ...createEvent("yes"),
-    ...(sides === undefined ? {} : { sides }),
-    traps: () => [
-      { kind: "polarity", event: { ...createEvent("no"), series: `${spec.series}NOT` }, sharesProcess: true },
-      ...traps(),
-    ],
+    sides,
+    traps: () => [sharedTrap("polarity", { ...createEvent("no"), series: `${spec.series}NOT` }), ...(traps?.() ?? [])],
   };
 }

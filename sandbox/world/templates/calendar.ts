@@ -120,9 +120,7 @@ export function jobsReportTimes(year: number): number[] {
 }
 
 /** The evening of the federal election day of the United States. */
-function usElectionTime(year: number): number {
-  return utc(year, 11, nthWeekday(year, 11, MONDAY, 1) + 1, 23);
-}
+const usElectionTime = (year: number): number => utc(year, 11, nthWeekday(year, 11, MONDAY, 1) + 1, 23);
 
 const once = (timeIn: (year: number) => number) => (year: number) => [timeIn(year)];
 const every =

@@ -4,16 +4,17 @@ import type { Claim } from "./binary-event.ts";
 import {
   createDescriptions,
   createRules,
+  createSingleEvent,
   draw,
   type EventDefinition,
   type EventFields,
   forVenues,
   type MarketDefinition,
-  NO_TRAPS,
+  sharedTrap,
   type TemplateInput,
   type TrapDefinition,
+  type TrapKind,
   type VenueTexts,
-  YES_LABELS,
 } from "./event-definition.ts";
 
 export interface CategoricalSpec extends EventFields {
@@ -29,7 +30,6 @@ export interface CategoricalSpec extends EventFields {
   readonly similar?: { readonly name: string; readonly to: string };
   /** True if venues list placeholders for names that are added later. */
   readonly hasPlaceholders?: boolean;
-  readonly traps?: () => readonly TrapDefinition[];
 }
 
 /**
@@ -59,42 +59,22 @@ export function createCategoricalEvent(input: TemplateInput, spec: CategoricalSp
     },
     descriptions: createDescriptions(subject),
     markets: names.map((name, index) => createMarket(name, "yes", index)),
-    traps: NO_TRAPS,
   };
-  /** Creates an event with a single question, which looks like one question of the original event. */
-  const createSingle = (market: MarketDefinition): EventDefinition => ({
-    ...event,
-    series: `${spec.series}ONE`,
-    mutuallyExclusive: false,
-    exhaustive: false,
-    titles: market.questions,
-    markets: [{ ...market, labels: YES_LABELS }],
-  });
+  const createSingleTrap = (kind: TrapKind, market: MarketDefinition) =>
+    sharedTrap(kind, createSingleEvent(event, `${spec.series}ONE`, market));
   const listTraps = (): TrapDefinition[] => {
     const chosen = Math.floor(names.length * draw(input, 30));
-    const kinds: TrapDefinition[] = [
-      {
-        kind: "polarity",
-        event: createSingle(createMarket(names[chosen] ?? "", "no", chosen)),
-        sharesProcess: true,
-      },
-    ];
+    const kinds = [createSingleTrap("polarity", createMarket(names[chosen] ?? "", "no", chosen))];
     const unlisted = exhaustive ? null : names.length;
     if (unlisted !== null && similar !== undefined)
-      kinds.push({
-        kind: "candidate",
-        event: createSingle({
+      kinds.push(
+        createSingleTrap("candidate", {
           ...createMarket(similar.name, "yes", unlisted),
           resembles: Math.max(0, names.indexOf(similar.to)),
         }),
-        sharesProcess: true,
-      });
+      );
     if (unlisted !== null && hasPlaceholders === true)
-      kinds.push({
-        kind: "placeholder",
-        event: createSingle({ ...createMarket("Person B", "yes", unlisted), resembles: chosen }),
-        sharesProcess: true,
-      });
+      kinds.push(createSingleTrap("placeholder", { ...createMarket("Person B", "yes", unlisted), resembles: chosen }));
     return [...kinds, ...(traps?.() ?? [])];
   };
   return { ...event, traps: listTraps };

@@ -10,7 +10,6 @@ import {
   type EventDefinition,
   formatNumber,
   forVenues,
-  NO_TRAPS,
   pick,
   separateTrap,
   type Template,
@@ -96,16 +95,11 @@ function createSpec(input: TemplateInput, close: DateTexts, isDailyLow: boolean)
 }
 
 export const createCoinPriceEvent: Template = (input, close) => {
-  const listTraps: EventDefinition["traps"] = () => {
+  const listTraps = () => {
     const nextCloseAt = input.closeAt + HOUR_MS;
     const nextHour = createSpec({ ...input, closeAt: nextCloseAt }, createDateTexts(nextCloseAt), false);
     return [
-      {
-        kind: "window",
-        event: { ...createNumberEvent(input, nextHour), traps: NO_TRAPS },
-        sharesProcess: false,
-        closeAt: nextCloseAt,
-      },
+      { ...separateTrap("window", createNumberEvent(input, nextHour)), closeAt: nextCloseAt },
       separateTrap("measure", createNumberEvent(input, createSpec(input, close, true))),
     ];
   };
@@ -155,6 +149,5 @@ export function createQuarterHourRound(input: TemplateInput): EventDefinition {
         criterion: { kind: "range", above: 0, upTo: Number.POSITIVE_INFINITY },
       },
     ],
-    traps: NO_TRAPS,
   };
 }

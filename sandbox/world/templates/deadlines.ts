@@ -7,9 +7,10 @@ import {
   draw,
   type EventDefinition,
   forVenues,
-  NO_TRAPS,
   pick,
   pickOther,
+  separateTrap,
+  sharedTrap,
   type Template,
   TRAP_NUMBER_OFFSET,
   type TrapDefinition,
@@ -197,7 +198,6 @@ export const createDeadlineEvent: Template = (input) => {
           resembles: position + deadlines.length - times.length,
         };
       }),
-      traps: NO_TRAPS,
     };
   };
   const before = (deadline: number) => ({ kind: "before", deadline }) as const;
@@ -211,34 +211,25 @@ export const createDeadlineEvent: Template = (input) => {
     const laterMs = Math.max(DAY_MS, Math.round((LATER_SHARE * durationMs) / DAY_MS) * DAY_MS);
     const later = deadlines.map((deadline) => deadline + laterMs);
     return [
-      { kind: "window", event: createWindowEvent(event, dayEnds), sharesProcess: true, closeAt: Math.max(...dayEnds) },
-      {
-        kind: "date",
-        event: createEvent(phrases, "plain", later, before),
-        sharesProcess: true,
-        closeAt: Math.max(...later),
-      },
-      {
-        kind: "announcement",
-        event: createEvent(phrases, "announced", deadlines, (deadline) => ({ kind: "either", deadline, other })),
-        sharesProcess: true,
-      },
-      {
-        kind: "race",
-        event: createEvent(phrases, "race", deadlines, (deadline) => ({ kind: "first", deadline, other })),
-        sharesProcess: true,
-      },
-      {
-        kind: "polarity",
-        event: createEvent(phrases, "not", deadlines, (deadline) => ({ kind: "not", criterion: before(deadline) })),
-        sharesProcess: true,
-      },
-      {
-        kind: "placeholder",
-        event: createEvent(phrases, "placeholder", deadlines.slice(-1), () => before(input.closeAt - HOUR_MS)),
-        sharesProcess: true,
-      },
-      { kind: "candidate", event: createEvent(rivalPhrases, "plain", deadlines, before), sharesProcess: false },
+      { ...sharedTrap("window", createWindowEvent(event, dayEnds)), closeAt: Math.max(...dayEnds) },
+      { ...sharedTrap("date", createEvent(phrases, "plain", later, before)), closeAt: Math.max(...later) },
+      sharedTrap(
+        "announcement",
+        createEvent(phrases, "announced", deadlines, (deadline) => ({ kind: "either", deadline, other })),
+      ),
+      sharedTrap(
+        "race",
+        createEvent(phrases, "race", deadlines, (deadline) => ({ kind: "first", deadline, other })),
+      ),
+      sharedTrap(
+        "polarity",
+        createEvent(phrases, "not", deadlines, (deadline) => ({ kind: "not", criterion: before(deadline) })),
+      ),
+      sharedTrap(
+        "placeholder",
+        createEvent(phrases, "placeholder", deadlines.slice(-1), () => before(input.closeAt - HOUR_MS)),
+      ),
+      separateTrap("candidate", createEvent(rivalPhrases, "plain", deadlines, before)),
     ];
   };
   return { ...event, traps: listTraps };

@@ -2,12 +2,14 @@ import { gaussian } from "../random.ts";
 import {
   createDescriptions,
   createRules,
+  createSingleEvent,
+  createWithTrap,
   draw,
   type EventDefinition,
   formatNumber,
   forVenues,
   type MarketDefinition,
-  NO_TRAPS,
+  sharedTrap,
   type Template,
   type VenueTexts,
   YES_LABELS,
@@ -154,32 +156,18 @@ export const createFedDecisionEvent: Template = (input, close) => {
       ),
     ),
     markets: FED_DECISIONS.map(createMarket),
-    traps: NO_TRAPS,
   };
-  const createSingle = (series: string, market: MarketDefinition): EventDefinition => ({
-    ...event,
-    series,
-    mutuallyExclusive: false,
-    exhaustive: false,
-    titles: market.questions,
-    markets: [{ ...market, labels: YES_LABELS }],
-  });
-  const listTraps: EventDefinition["traps"] = () => {
+  const listTraps = () => {
     const hold = FED_DECISIONS[HOLD_POSITION] ?? ANY_CUT;
     const change = createMarket({ ...hold, phrases: NO_HOLD }, HOLD_POSITION);
     const criterion = { kind: "not", criterion: { kind: "range", above: hold.above, upTo: hold.upTo } } as const;
     return [
-      { kind: "bucket", event: createSingle("FEDCUT", createMarket(ANY_CUT, 1)), sharesProcess: true },
-      { kind: "polarity", event: createSingle("FEDCHANGE", { ...change, criterion }), sharesProcess: true },
+      sharedTrap("bucket", createSingleEvent(event, "FEDCUT", createMarket(ANY_CUT, 1))),
+      sharedTrap("polarity", createSingleEvent(event, "FEDCHANGE", { ...change, criterion })),
     ];
   };
   return { ...event, traps: listTraps };
 };
-
-/** Creates an event about another figure of the same release, with its own process. */
-function createMeasureEvent(input: Parameters<Template>[0], spec: NumberSpec): EventDefinition {
-  return { ...createNumberEvent(input, spec), traps: NO_TRAPS };
-}
 
 export const createInflationEvent: Template = (input, close) => {
   const createSpec = (isCore: boolean): NumberSpec => {
@@ -221,10 +209,7 @@ export const createInflationEvent: Template = (input, close) => {
       note: "later revisions do not count",
     };
   };
-  return createNumberEvent(input, {
-    ...createSpec(false),
-    traps: () => [{ kind: "measure", event: createMeasureEvent(input, createSpec(true)), sharesProcess: false }],
-  });
+  return createWithTrap("measure", createSpec, (spec) => createNumberEvent(input, spec));
 };
 
 export const createPayrollsEvent: Template = (input, close) => {
@@ -265,8 +250,5 @@ export const createPayrollsEvent: Template = (input, close) => {
         })[venue],
     };
   };
-  return createNumberEvent(input, {
-    ...createSpec(false),
-    traps: () => [{ kind: "measure", event: createMeasureEvent(input, createSpec(true)), sharesProcess: false }],
-  });
+  return createWithTrap("measure", createSpec, (spec) => createNumberEvent(input, spec));
 };

@@ -28,8 +28,8 @@ export interface EventDefinition {
   readonly titles: VenueTexts;
   readonly descriptions: VenueTexts;
   readonly markets: readonly MarketDefinition[];
-  /** Events that look like this one but differ. */
-  readonly traps: () => readonly TrapDefinition[];
+  /** Events that look like this one but differ. Absent in a trap. */
+  readonly traps?: () => readonly TrapDefinition[];
 }
 
 export interface MarketDefinition {
@@ -85,7 +85,7 @@ export type Template = (input: TemplateInput, close: DateTexts) => EventDefiniti
 /** Fields that the event builders copy unchanged. */
 export type EventFields = Omit<
   EventDefinition,
-  "markets" | "model" | "mutuallyExclusive" | "exhaustive" | "ladder" | "descriptions" | "traps"
+  "markets" | "model" | "mutuallyExclusive" | "exhaustive" | "ladder" | "descriptions"
 >;
 
 const NUMBER_FORMAT = new Intl.NumberFormat("en-US", { maximumFractionDigits: 4 });
@@ -132,7 +132,6 @@ export function pick<T>(items: readonly T[], input: TemplateInput, salt: number)
   return item;
 }
 
-/** Picks an item that is not `excluded`. */
 export function pickOther<T>(items: readonly T[], excluded: T, input: TemplateInput, salt: number): T {
   return pick(
     items.filter((item) => item !== excluded),
@@ -142,9 +141,7 @@ export function pickOther<T>(items: readonly T[], excluded: T, input: TemplateIn
 }
 
 /** A uniform number in (0, 1); `salt` distinguishes the draws of one event. */
-export function draw(input: TemplateInput, salt: number): number {
-  return uniform(input.seed, choiceOf(input), 101, salt);
-}
+export const draw = (input: TemplateInput, salt: number): number => uniform(input.seed, choiceOf(input), 101, salt);
 
 /** Texts that are created when they are read, because most events are listed on few venues. */
 class LazyTexts implements VenueTexts {
@@ -207,11 +204,38 @@ export function createDescriptions(subject: VenueTexts): VenueTexts {
 }
 
 export const YES_LABELS = createVenueTexts("Yes");
-export const NO_TRAPS = (): readonly TrapDefinition[] => [];
+/** Creates an event with a single question, which looks like one question of the original event. */
+export function createSingleEvent(event: EventDefinition, series: string, market: MarketDefinition): EventDefinition {
+  return {
+    ...event,
+    series,
+    mutuallyExclusive: false,
+    exhaustive: false,
+    ladder: false,
+    titles: market.questions,
+    markets: [{ ...market, labels: YES_LABELS }],
+  };
+}
 
-/** Creates a trap with its own process from an event that looks like the original event. */
+/** Creates a trap whose outcome the process of the original event determines. */
+export const sharedTrap = (kind: TrapKind, event: EventDefinition): TrapDefinition => ({
+  kind,
+  event,
+  sharesProcess: true,
+});
+
+/** Creates a trap with its own process. */
 export const separateTrap = (kind: TrapKind, event: EventDefinition): TrapDefinition => ({
   kind,
-  event: { ...event, traps: NO_TRAPS },
+  event,
   sharesProcess: false,
 });
+
+/** Creates an event, and a trap with its own process from the same spec with another argument. */
+export function createWithTrap<Spec extends Pick<EventFields, "traps">>(
+  kind: TrapKind,
+  createSpec: (isTrap: boolean) => Spec,
+  create: (spec: Spec) => EventDefinition,
+): EventDefinition {
+  return create({ ...createSpec(false), traps: () => [separateTrap(kind, create(createSpec(true)))] });
+}

@@ -6,7 +6,7 @@ import {
   createDateTexts,
   draw,
   type EventDefinition,
-  NO_TRAPS,
+  separateTrap,
   type Template,
   type TemplateInput,
   type TrapDefinition,
@@ -98,8 +98,8 @@ export function drawEvent(input: TemplateInput): DrawnEvent {
   if (nextDateMs === undefined) return { definition, closeAt };
   const listTraps = (): TrapDefinition[] => {
     const nextCloseAt = closeAt + nextDateMs;
-    const event = { ...instantiate(template, { ...input, closeAt: nextCloseAt }), traps: NO_TRAPS };
-    return [{ kind: "date", event, sharesProcess: false, closeAt: nextCloseAt }, ...definition.traps()];
+    const event = instantiate(template, { ...input, closeAt: nextCloseAt });
+    return [{ ...separateTrap("date", event), closeAt: nextCloseAt }, ...(definition.traps?.() ?? [])];
   };
   return { definition: { ...definition, traps: listTraps }, closeAt };
 }

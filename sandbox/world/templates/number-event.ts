@@ -3,15 +3,15 @@ import type { SandboxVenue } from "../types.ts";
 import {
   createDescriptions,
   createRules,
+  createSingleEvent,
   type EventDefinition,
   type EventFields,
   forVenues,
   type MarketDefinition,
-  NO_TRAPS,
+  sharedTrap,
   type TemplateInput,
   type TrapDefinition,
   type VenueTexts,
-  YES_LABELS,
 } from "./event-definition.ts";
 
 /** Part of the number line that a market asks about: (above, upTo]. */
@@ -39,7 +39,6 @@ export interface NumberSpec extends EventFields {
   /** The clause of the rules that follows "if". */
   readonly condition: (predicate: string, venue: SandboxVenue) => string;
   readonly note?: string;
-  readonly traps?: () => readonly TrapDefinition[];
 }
 
 const ABOVE_WORDS: VenueTexts = { kalshi: "above", polymarket: "above", limitless: "over", manifold: "more than" };
@@ -103,7 +102,7 @@ function createNumberMarket(range: Range, spec: NumberSpec, resembles?: number):
         : { type: "between", floor: above + unit, cap: upTo },
     // The process is continuous. A published number is rounded to the nearest multiple of the unit.
     criterion: { kind: "range", above: above + unit / 2, upTo: upTo + unit / 2 },
-    ...(resembles === undefined ? {} : { resembles }),
+    resembles,
   };
 }
 
@@ -147,58 +146,41 @@ export function createNumberEvent(input: TemplateInput, spec: NumberSpec): Event
     model: { kind: "numeric", mean, deviation },
     descriptions: createDescriptions(subject),
     markets: createShape(thresholds, shape, spec),
-    traps: NO_TRAPS,
   };
   const listTraps = (): TrapDefinition[] => {
     const shift = unit ?? step / 2;
     const chosen = Math.floor(count / 2);
     const threshold = thresholds[chosen] ?? 0;
     return [
-      {
-        kind: "threshold",
-        event: {
-          ...event,
-          series: `${spec.series}B`,
-          markets: createShape(
-            thresholds.map((above) => Number((above + shift).toFixed(6))),
-            shape,
-            spec,
-          ),
-        },
-        sharesProcess: true,
-      },
-      {
-        kind: "bucket",
-        event: {
-          ...event,
-          series: `${spec.series}R`,
-          ...shapeFields(shape === "ladder" ? "buckets" : "ladder"),
-          // The range that starts at a threshold looks like the market "above" that threshold.
-          markets:
-            shape === "ladder"
-              ? createShape(thresholds, "buckets", spec, (position) => (position === 0 ? undefined : position - 1))
-              : createShape(thresholds, "ladder", spec, (position) => position + 1),
-        },
-        sharesProcess: true,
-      },
-      {
-        kind: "placeholder",
-        event: createPlaceholderEvent(event, threshold + shift, chosen, spec),
-        sharesProcess: true,
-      },
+      sharedTrap("threshold", {
+        ...event,
+        series: `${spec.series}B`,
+        markets: createShape(
+          thresholds.map((above) => Number((above + shift).toFixed(6))),
+          shape,
+          spec,
+        ),
+      }),
+      sharedTrap("bucket", {
+        ...event,
+        series: `${spec.series}R`,
+        ...shapeFields(shape === "ladder" ? "buckets" : "ladder"),
+        // The range that starts at a threshold looks like the market "above" that threshold.
+        markets:
+          shape === "ladder"
+            ? createShape(thresholds, "buckets", spec, (position) => (position === 0 ? undefined : position - 1))
+            : createShape(thresholds, "ladder", spec, (position) => position + 1),
+      }),
+      sharedTrap("placeholder", createPlaceholderEvent(event, threshold + shift, chosen, spec)),
       ...(shape === "ladder"
         ? [
-            {
-              kind: "polarity",
-              event: {
-                ...event,
-                series: `${spec.series}NOT`,
-                markets: thresholds.map((upTo, position) =>
-                  createNumberMarket({ above: Number.NEGATIVE_INFINITY, upTo }, spec, position),
-                ),
-              },
-              sharesProcess: true,
-            } as const,
+            sharedTrap("polarity", {
+              ...event,
+              series: `${spec.series}NOT`,
+              markets: thresholds.map((upTo, position) =>
+                createNumberMarket({ above: Number.NEGATIVE_INFINITY, upTo }, spec, position),
+              ),
+            }),
           ]
         : []),
       ...(traps?.() ?? []),
@@ -216,21 +198,6 @@ function createPlaceholderEvent(
 ): EventDefinition {
   const market = createNumberMarket({ above: threshold, upTo: Number.POSITIVE_INFINITY }, spec, resembles);
   const questions = forVenues((venue) => spec.question("above ___", venue));
-  return {
-    ...event,
-    series: `${spec.series}P`,
-    mutuallyExclusive: false,
-    exhaustive: false,
-    ladder: false,
-    titles: questions,
-    markets: [
-      {
-        ...market,
-        labels: YES_LABELS,
-        questions,
-        rules: createRules(forVenues((venue) => spec.condition("above {threshold}", venue))),
-        strike: null,
-      },
-    ],
-  };
+  const rules = createRules(forVenues((venue) => spec.condition("above {threshold}", venue)));
+  return createSingleEvent(event, `${spec.series}P`, { ...market, questions, rules, strike: null });
 }

@@ -1,6 +1,6 @@
 import { type BinarySpec, createBinaryEvent } from "./binary-event.ts";
 import { type CategoricalSpec, createCategoricalEvent } from "./categorical-event.ts";
-import { draw, forVenues, pick, separateTrap, type Template } from "./event-definition.ts";
+import { createWithTrap, draw, forVenues, pick, type Template } from "./event-definition.ts";
 
 export const COUNTRIES = (
   "Chile, Portugal, Peru, Colombia, Czechia, Hungary, Ecuador, Croatia, Slovenia, Iceland, Bolivia, Bulgaria, " +
@@ -80,10 +80,7 @@ export const createPresidentialElectionEvent =
         }[venue];
       },
     });
-    return createCategoricalEvent(input, {
-      ...createSpec(false),
-      traps: () => [separateTrap("stage", createCategoricalEvent(input, createSpec(true)))],
-    });
+    return createWithTrap("stage", createSpec, (spec) => createCategoricalEvent(input, spec));
   };
 
 const PARTIES = ["Democratic", "Republican"];
@@ -133,10 +130,7 @@ const createUsPartyEvent =
         },
       };
     };
-    return createCategoricalEvent(input, {
-      ...createSpec(false),
-      traps: () => [separateTrap("measure", createCategoricalEvent(input, createSpec(true)))],
-    });
+    return createWithTrap("measure", createSpec, (spec) => createCategoricalEvent(input, spec));
   };
 export const createUsPresidentialElectionEvent = createUsPartyEvent("PRESUS", "the presidency");
 export const createHouseControlEvent = createUsPartyEvent("HOUSE", "the House of Representatives");
@@ -187,8 +181,5 @@ export const createParliamentSeatEvent: Template = (input, close) => {
       }[venue];
     },
   });
-  return createBinaryEvent(input, {
-    ...createSpec(false),
-    traps: () => [separateTrap("stage", createBinaryEvent(input, createSpec(true)))],
-  });
+  return createWithTrap("stage", createSpec, (spec) => createBinaryEvent(input, spec));
 };

@@ -1,15 +1,7 @@
 import type { SandboxVenue } from "../types.ts";
 import { type BinarySpec, createBinaryEvent } from "./binary-event.ts";
 import { type CategoricalSpec, createCategoricalEvent } from "./categorical-event.ts";
-import {
-  type EventDefinition,
-  forVenues,
-  NO_TRAPS,
-  pick,
-  pickOther,
-  separateTrap,
-  type Template,
-} from "./event-definition.ts";
+import { createWithTrap, forVenues, pick, pickOther, type Template } from "./event-definition.ts";
 
 /** City and nickname. Kalshi uses only the city for professional American teams. */
 type Team = readonly [city: string, nickname: string];
@@ -110,10 +102,7 @@ export const createBasketballGameEvent: Template = (input, close) => {
         : "overtime is included, and a game not played within two days is void",
     };
   };
-  return createBinaryEvent(input, {
-    ...createSpec(false),
-    traps: () => [separateTrap("stage", createBinaryEvent(input, createSpec(true)))],
-  });
+  return createWithTrap("stage", createSpec, (spec) => createBinaryEvent(input, spec));
 };
 
 const DRAW = "Draw";
@@ -190,17 +179,13 @@ export const createFootballMatchEvent: Template = (input, close) => {
       },
     };
   };
-  return createCategoricalEvent(input, {
-    ...createSpec(false),
-    traps: () => [separateTrap("stage", createCategoricalEvent(input, createSpec(true)))],
-  });
+  return createWithTrap("stage", createSpec, (spec) => createCategoricalEvent(input, spec));
 };
 
 interface Competition {
   readonly series: string;
   readonly tags: readonly string[];
   readonly source: string;
-  /** Name of the competition. */
   readonly names: Readonly<Record<SandboxVenue, string>>;
   readonly teams: readonly Team[];
   readonly nameOf: (team: Team, venue: SandboxVenue) => string;
@@ -274,14 +259,7 @@ const createChampionEvent =
         },
       };
     };
-    const createStage = (): EventDefinition => ({
-      ...createCategoricalEvent(input, createSpec(true)),
-      traps: NO_TRAPS,
-    });
-    return createCategoricalEvent(input, {
-      ...createSpec(false),
-      traps: () => [{ kind: "stage", event: createStage(), sharesProcess: false }],
-    });
+    return createWithTrap("stage", createSpec, (spec) => createCategoricalEvent(input, spec));
   };
 export const createBasketballChampionEvent = createChampionEvent({
   ...NBA,

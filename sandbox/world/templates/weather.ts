@@ -2,9 +2,7 @@ import { type BinarySpec, createBinaryEvent } from "./binary-event.ts";
 import {
   type DateTexts,
   draw,
-  type EventDefinition,
   forVenues,
-  NO_TRAPS,
   pick,
   separateTrap,
   type Template,
@@ -93,20 +91,13 @@ function createTemperatureSpec(
 }
 
 export const createTemperatureEvent: Template = (input, close) => {
-  const createTrap = (spec: NumberSpec): EventDefinition => ({ ...createNumberEvent(input, spec), traps: NO_TRAPS });
+  const createSpec = (isLowest: boolean, stationIndex: 0 | 1) =>
+    createTemperatureSpec(input, close, { isLowest, stationIndex });
   return createNumberEvent(input, {
-    ...createTemperatureSpec(input, close, { isLowest: false, stationIndex: 0 }),
+    ...createSpec(false, 0),
     traps: () => [
-      {
-        kind: "station",
-        event: createTrap(createTemperatureSpec(input, close, { isLowest: false, stationIndex: 1 })),
-        sharesProcess: false,
-      },
-      {
-        kind: "measure",
-        event: createTrap(createTemperatureSpec(input, close, { isLowest: true, stationIndex: 0 })),
-        sharesProcess: false,
-      },
+      separateTrap("station", createNumberEvent(input, createSpec(false, 1))),
+      separateTrap("measure", createNumberEvent(input, createSpec(true, 0))),
     ],
   });
 };
