@@ -1,6 +1,6 @@
 import Type from "typebox";
-import { redactSample } from "../lib/redact-sample.ts";
 import type { DriftKind } from "../ports/venue.ts";
+import { redactSample } from "./redact-sample.ts";
 
 /** One difference between a venue's responses and the documented format. Times are Unix milliseconds. */
 export const DriftEntry = Type.Object({
