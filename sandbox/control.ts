@@ -7,7 +7,7 @@ import { installPlantRoutes, type Plants } from "./plant-routes.ts";
 import type { ExchangeContext, ExchangeService } from "./protocol/exchange.ts";
 import type { ServiceUrls } from "./serve.ts";
 import { installPairsRoute } from "./truth-pairs.ts";
-import { installTruthRoutes, marketIdOf } from "./truth-routes.ts";
+import { installTruthRoutes } from "./truth-routes.ts";
 import { type ReplayedRecording, SANDBOX_VENUES, type World } from "./world/types.ts";
 
 const presentRecording = (recording: ReplayedRecording) => ({
@@ -35,9 +35,6 @@ export function createControlService(
   return {
     venue: "control",
     name: "rest",
-    basePath: "",
-    scheme: "http",
-    listener: "control",
     install(app) {
       app.addHook("onRequest", async ({ headers }, reply) => {
         const error = findForeignHeader(headers, host);
@@ -66,7 +63,7 @@ export function createControlService(
         recording: world.recording && presentRecording(world.recording),
       }));
       installTruthRoutes(app, context);
-      installPairsRoute(app, context, marketIdOf);
+      installPairsRoute(app, context);
       if (context.plants !== undefined) installPlantRoutes(app, context.plants, context.now);
     },
   };

@@ -12,7 +12,6 @@ function createService(venue: string, name: string, listener: string, basePath =
     name,
     listener,
     basePath,
-    scheme: name === "ws" ? "ws" : "http",
     install: (app) => {
       app.get(`${basePath}/${name}`, () => ({ venue, name }));
     },

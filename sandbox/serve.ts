@@ -23,7 +23,8 @@ export async function serveExchanges(
 ): Promise<{ urls: ServiceUrls; close(): Promise<void> }> {
   const apps = new Map<string, FastifyInstance>();
   for (const service of services) {
-    let app = apps.get(service.listener);
+    const { venue, listener = venue } = service;
+    let app = apps.get(listener);
     if (app === undefined) {
       // The venues accept HEAD requests and a trailing slash on every GET path.
       app = Fastify({
@@ -31,8 +32,8 @@ export async function serveExchanges(
         exposeHeadRoutes: true,
         routerOptions: { ignoreTrailingSlash: true },
       });
-      apps.set(service.listener, app);
-      const faults = options.faults?.byVenue[service.venue];
+      apps.set(listener, app);
+      const faults = options.faults?.byVenue[venue];
       if (options.faults !== undefined && faults !== undefined) installHttpFaults(app, faults, options.faults);
       // Compression is installed after the faults, which change the text of responses.
       installCompression(app);
@@ -47,10 +48,9 @@ export async function serveExchanges(
     if (port !== 0) port += 1;
   }
   const urls: Record<string, Record<string, string>> = {};
-  for (const service of services) {
-    const venue = urls[service.venue] ?? {};
-    urls[service.venue] = venue;
-    venue[service.name] = `${service.scheme}://${options.host}:${ports.get(service.listener)}${service.basePath}`;
+  for (const { venue, name, basePath = "", listener = venue } of services) {
+    const scheme = name === "ws" ? "ws" : "http";
+    urls[venue] = { ...urls[venue], [name]: `${scheme}://${options.host}:${ports.get(listener)}${basePath}` };
   }
   return {
     urls,

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { ExchangeContext } from "./protocol/exchange.ts";
+import { presentMarket } from "./truth-routes.ts";
 import type { ListedMarket } from "./world/types.ts";
 
 const PAGE_SIZE_DEFAULT = 500;
@@ -19,11 +20,7 @@ interface PairsQuery {
 }
 
 /** Installs `GET /truth/pairs`: the relations between listed markets of different venues, in pages. */
-export function installPairsRoute(
-  app: FastifyInstance,
-  { world, now }: ExchangeContext,
-  marketIdOf: (market: ListedMarket) => string,
-): void {
+export function installPairsRoute(app: FastifyInstance, { world, now }: ExchangeContext): void {
   app.get<{ Querystring: PairsQuery }>("/truth/pairs", (request, reply) => {
     if (world.pairs === undefined) return reply.code(404).send({ error: "a recording has no true relations" });
     const { at: atText = String(now()), limit: limitText = String(PAGE_SIZE_DEFAULT) } = request.query;
@@ -37,12 +34,7 @@ export function installPairsRoute(
     if (cursor === null) return reply.code(400).send({ error: "cursor must be the next_cursor of a page" });
     if (traps !== "true" && traps !== "false") return reply.code(400).send({ error: "traps must be true or false" });
     const present = (market: ListedMarket) => ({
-      venue: market.venue,
-      market_id: marketIdOf(market),
-      index: market.index,
-      question: market.question,
-      label: market.label,
-      event: market.event.title,
+      ...presentMarket(market),
       phase: world.lifecycle(market, at).phase,
     });
     const pairs = world.pairs(at).filter(({ trap }) => traps === "false" || trap !== null);

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { DAY_MS } from "../src/lib/durations.ts";
+import { VenueError } from "./protocol/errors.ts";
 import type { ExchangeContext } from "./protocol/exchange.ts";
 import { kalshiTicker } from "./protocol/kalshi/index.ts";
 import { limitlessMarketId } from "./protocol/limitless/index.ts";
@@ -22,22 +23,21 @@ const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string
 /** Returns a market's id in the format of its venue. */
 export const marketIdOf = (market: ListedMarket): string => MARKET_IDS[market.venue](market);
 
+export const presentMarket = (market: ListedMarket) => ({
+  venue: market.venue,
+  market_id: marketIdOf(market),
+  index: market.index,
+  question: market.question,
+  label: market.label,
+  event: market.event.title,
+});
+
 interface TruthQuery {
   readonly at?: string;
   readonly market_id?: string;
   readonly from?: string;
   readonly to?: string;
   readonly interval?: string;
-}
-
-/** Thrown for an invalid request; `message` is the response. */
-class TruthError extends Error {
-  readonly status: 400 | 404;
-
-  constructor(status: 400 | 404, message: string) {
-    super(message);
-    this.status = status;
-  }
 }
 
 const isVenue = (text: string): text is SandboxVenue => (SANDBOX_VENUES as readonly string[]).includes(text);
@@ -52,21 +52,16 @@ export function installTruthRoutes(app: FastifyInstance, { world, now }: Exchang
     const text = query[name];
     const time = text === undefined ? fallback : Number(text);
     if (!Number.isSafeInteger(time) || time > now())
-      throw new TruthError(400, `${name} must be a time in Unix milliseconds that is not in the future`);
+      throw new VenueError(400, `${name} must be a time in Unix milliseconds that is not in the future`);
     return time;
   };
   const findMarket = (venue: SandboxVenue, at: number, { market_id: marketId }: TruthQuery): ListedMarket => {
     const market = world.markets(venue, at).find((candidate) => marketIdOf(candidate) === marketId);
-    if (market === undefined) throw new TruthError(404, "market_id must be the id of a listed market");
+    if (market === undefined) throw new VenueError(404, "market_id must be the id of a listed market");
     return market;
   };
   const presentState = (market: ListedMarket, at: number) => ({
-    venue: market.venue,
-    market_id: marketIdOf(market),
-    index: market.index,
-    question: market.question,
-    label: market.label,
-    event: market.event.title,
+    ...presentMarket(market),
     mechanism: market.mechanism,
     lifecycle: world.lifecycle(market, at),
     book: world.book(market, at),
@@ -77,10 +72,10 @@ export function installTruthRoutes(app: FastifyInstance, { world, now }: Exchang
     const url = `/truth/:venue${path}`;
     app.get<{ Params: { venue: string }; Querystring: TruthQuery }>(url, ({ params, query }, reply: FastifyReply) => {
       try {
-        if (!isVenue(params.venue)) throw new TruthError(404, `unknown venue ${params.venue}`);
+        if (!isVenue(params.venue)) throw new VenueError(404, `unknown venue ${params.venue}`);
         return answer(params.venue, query);
       } catch (error) {
-        if (error instanceof TruthError) return reply.code(error.status).send({ error: error.message });
+        if (error instanceof VenueError) return reply.code(error.status).send({ error: error.message });
         throw error;
       }
     });
@@ -104,7 +99,7 @@ export function installTruthRoutes(app: FastifyInstance, { world, now }: Exchang
     const from = parseTime(query, "from", to - DAY_MS);
     const intervalMs = Number(query.interval);
     if (!Number.isSafeInteger(intervalMs) || intervalMs < INTERVAL_MS_MIN || (to - from) / intervalMs > CANDLES_MAX)
-      throw new TruthError(400, `interval must be in milliseconds and give at most ${CANDLES_MAX} candles`);
+      throw new VenueError(400, `interval must be in milliseconds and give at most ${CANDLES_MAX} candles`);
     return { from, to, candles: worldCandles(world, findMarket(venue, to, query), { from, to, intervalMs }) };
   });
 }

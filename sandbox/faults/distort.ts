@@ -137,9 +137,7 @@ function replacePrices(value: unknown, kind: string): unknown {
 }
 
 /** Returns whether the field contains a price that `replacePrices` changes. */
-function hasPrice(value: unknown): boolean {
-  return JSON.stringify(replacePrices(value, "above")) !== JSON.stringify(value);
-}
+const hasPrice = (value: unknown): boolean => JSON.stringify(replacePrices(value, "above")) !== JSON.stringify(value);
 
 function toInvalidPrice(price: number, kind: string): number {
   if (kind === "percent") return Math.round(price * 10_000) / 100;

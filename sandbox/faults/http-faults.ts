@@ -61,7 +61,6 @@ function delayUpgrades(app: FastifyInstance, faults: VenueFaults): void {
   };
 }
 
-/** Number of frozen connections by venue. */
 const frozenCounts = new WeakMap<VenueFaults, number>();
 
 /** Resolves when the venue is no longer frozen or the client has disconnected. */

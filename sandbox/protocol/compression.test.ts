@@ -7,7 +7,7 @@ import { serveExchanges } from "../serve.ts";
 const ROWS = Array.from({ length: 200 }, (_, row) => ({ row, title: "Will it rain in Zürich?" }));
 let served: Awaited<ReturnType<typeof serveExchanges>>;
 before(async () => {
-  const service = { venue: "a", name: "rest", basePath: "", scheme: "http", listener: "a" } as const;
+  const service = { venue: "a", name: "rest" } as const;
   const install: Parameters<typeof serveExchanges>[0][number]["install"] = (app) => {
     app.get("/large", () => ROWS);
     app.get("/small", () => ROWS.slice(0, 2));

@@ -23,10 +23,9 @@ export interface ExchangeService {
   /** Second key of the printed URLs: "rest", "ws", "gamma", "clob" or "data". */
   readonly name: string;
   /** Path prefix of all routes, for example "/trade-api/v2". */
-  readonly basePath: string;
-  readonly scheme: "http" | "ws";
-  /** Services with the same `listener` share one port. */
-  readonly listener: string;
+  readonly basePath?: string;
+  /** Services with the same `listener` share one port. The default is the venue. */
+  readonly listener?: string;
   /** Registers routes and WebSocket upgrades on a Fastify instance without other plugins. */
   install(app: FastifyInstance): void;
 }

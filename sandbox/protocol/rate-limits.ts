@@ -1,4 +1,5 @@
 import type { FastifyRequest } from "fastify";
+import { deleteOldest } from "../../src/lib/delete-oldest.ts";
 
 /** Maximum number of clients whose requests are counted. The least recently used client is evicted. */
 const CLIENTS_MAX = 10_000;
@@ -13,8 +14,7 @@ export function createClientStates<State>(create: () => State): (client: string)
     const state = states.get(client) ?? create();
     states.delete(client);
     states.set(client, state);
-    const [leastRecentClient] = states.keys();
-    if (states.size > CLIENTS_MAX && leastRecentClient !== undefined) states.delete(leastRecentClient);
+    deleteOldest(states, CLIENTS_MAX);
     return state;
   };
 }

@@ -2,6 +2,7 @@
 import { RecordingError } from "../../src/recording/errors.ts";
 import { type Fact, LineError } from "../../src/recording/format.ts";
 import { readRecording } from "../../src/recording/read.ts";
+import { narrowMid } from "../world/candles.ts";
 import { type ListedMarket, type PricePoint, SANDBOX_VENUES, type SandboxVenue, type World } from "../world/types.ts";
 import { listRecords, type VenueFacts, type VenueRecords } from "./listing.ts";
 import { MarketRecord } from "./market-record.ts";
@@ -13,8 +14,6 @@ const FACTS_MAX = 20_000_000;
 const LEVELS_MAX = 50_000_000;
 /** Maximum number of points in one price history. */
 const HISTORY_POINTS_MAX = 50_000;
-/** Maximum spread at which the mid is used as the price. One micro is 1e-6. */
-const SPREAD_MICROS_MAX = 100_000;
 
 /**
  * Loads a recording into memory.
@@ -120,13 +119,7 @@ function createRecordedWorld(
    */
   const priceAt = (record: MarketRecord, at: number): number | null => {
     const { bids, asks } = record.levelsAt(at);
-    const bid = bids[0]?.price;
-    const ask = asks[0]?.price;
-    if (bid !== undefined && ask !== undefined) {
-      const [low, high] = [Math.round(bid * 1e6), Math.round(ask * 1e6)];
-      if (high - low <= SPREAD_MICROS_MAX) return Math.round((low + high) / 2) / 1e6;
-    }
-    return record.lastPriceAt(at) ?? record.probabilityAt(at);
+    return narrowMid(bids, asks) ?? record.lastPriceAt(at) ?? record.probabilityAt(at);
   };
 
   const activity: World["activity"] = (market, at) => {

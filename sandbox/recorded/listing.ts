@@ -1,6 +1,7 @@
+import { partitionPoint } from "../../src/lib/numbers.ts";
 import { evenBands } from "../world/price-bands.ts";
 import { isListed, type ListedEvent, type ListedMarket, type SandboxVenue } from "../world/types.ts";
-import { type EventFact, type MarketFact, type MarketRecord, partitionPoint } from "./market-record.ts";
+import type { EventFact, MarketFact, MarketRecord } from "./market-record.ts";
 
 /** Prices of markets without recorded price ranges. The venue protocols do not publish them. */
 const DEFAULT_BANDS = evenBands(0.001);
@@ -118,13 +119,9 @@ function titleOf(market: MarketFact | undefined): string {
   return market.title.endsWith(suffix) ? market.title.slice(0, -suffix.length) : market.title;
 }
 
-function openTimeOf({ firstFact, listedAt }: MarketRecord): number {
-  return Math.min(listedAt, firstFact.openAt ?? listedAt);
-}
+const openTimeOf = ({ firstFact, listedAt }: MarketRecord): number => Math.min(listedAt, firstFact.openAt ?? listedAt);
 
-function closeTimeOf({ firstFact }: MarketRecord): number {
-  return firstFact.closeAt ?? Number.POSITIVE_INFINITY;
-}
+const closeTimeOf = ({ firstFact }: MarketRecord): number => firstFact.closeAt ?? Number.POSITIVE_INFINITY;
 
 function listMarket(event: ListedEvent, position: number, record: MarketRecord, index: number): ListedMarket {
   const { firstFact, listedAt, statuses } = record;

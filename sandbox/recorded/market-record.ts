@@ -1,3 +1,4 @@
+import { partitionPoint } from "../../src/lib/numbers.ts";
 import type { Fact } from "../../src/recording/format.ts";
 import type { Level, Phase, WorldOutcome, WorldTrade } from "../world/types.ts";
 
@@ -254,16 +255,4 @@ function nanToNull(value: number | undefined): number | null {
 /** Returns the index of the last time at or before `at` in an ascending list, or -1 if there is none. */
 function lastTimeIndexAt(times: readonly number[], at: number): number {
   return partitionPoint(times, (time) => time <= at) - 1;
-}
-
-/** Returns the number of items that satisfy a predicate, by binary search. These items must precede all others. */
-export function partitionPoint<T>(items: readonly T[], predicate: (item: T) => boolean): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (predicate(items[middle] as T)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -1,11 +1,3 @@
-/** Maps times of a recording to the wall clock. */
-export interface ReplayClock {
-  /** The time in the recording that is replayed at genesis. */
-  readonly pivotAt: number;
-  /** Returns the wall-clock time in whole milliseconds; it never decreases if `recordedAt` increases. */
-  toWall(recordedAt: number): number;
-}
-
 export interface ReplayOptions {
   /** Unix milliseconds of the first start. */
   readonly genesis: number;
@@ -15,15 +7,21 @@ export interface ReplayOptions {
   readonly pastShare: number;
 }
 
-/** @param timeRange first and last time of the recording, Unix milliseconds */
+/**
+ * Creates a clock that maps times of a recording to the wall clock.
+ *
+ * @param timeRange first and last time of the recording, Unix milliseconds
+ */
 export function createReplayClock(
   timeRange: { readonly startedAt: number; readonly endedAt: number },
   { genesis, speed, pastShare }: ReplayOptions,
-): ReplayClock {
+) {
   const pivotAt = Math.round(timeRange.startedAt + (timeRange.endedAt - timeRange.startedAt) * pastShare);
   return {
+    /** The time in the recording that is replayed at genesis. */
     pivotAt,
-    toWall: (recordedAt) =>
+    /** Returns the wall-clock time in whole milliseconds; it never decreases if `recordedAt` increases. */
+    toWall: (recordedAt: number) =>
       Math.round(genesis + (recordedAt <= pivotAt ? recordedAt - pivotAt : (recordedAt - pivotAt) / speed)),
   };
 }

@@ -1,13 +1,13 @@
-/** Converts between wall-clock time and activity time, which runs faster by the factor `speed` after genesis. */
-export interface ActivityClock {
-  toActivity(wall: number): number;
-  toWall(activity: number): number;
-}
+export type ActivityClock = ReturnType<typeof createActivityClock>;
 
-/** @param genesis Unix milliseconds; wall-clock time and activity time are equal up to genesis */
-export function createActivityClock(genesis: number, speed: number): ActivityClock {
+/**
+ * Converts between wall-clock time and activity time, which runs faster by the factor `speed` after genesis.
+ *
+ * @param genesis Unix milliseconds; wall-clock time and activity time are equal up to genesis
+ */
+export function createActivityClock(genesis: number, speed: number) {
   return {
-    toActivity: (wall) => (wall <= genesis ? wall : genesis + (wall - genesis) * speed),
-    toWall: (activity) => (activity <= genesis ? activity : genesis + (activity - genesis) / speed),
+    toActivity: (wall: number) => (wall <= genesis ? wall : genesis + (wall - genesis) * speed),
+    toWall: (activity: number) => (activity <= genesis ? activity : genesis + (activity - genesis) / speed),
   };
 }

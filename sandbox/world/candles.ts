@@ -1,4 +1,4 @@
-import type { ListedMarket, World } from "./types.ts";
+import type { Level, ListedMarket, World } from "./types.ts";
 
 /** Maximum spread at which the mid is used as the price. */
 const MID_SPREAD_MAX_MICROS = 100_000;
@@ -30,13 +30,16 @@ export interface WorldCandle {
 export function priceAt(world: World, market: ListedMarket, at: number): number | null {
   if (market.mechanism === "amm") return world.probability(market, at);
   const { bids, asks, lastPrice } = world.book(market, at);
-  const bid = bids[0]?.price ?? null;
-  const ask = asks[0]?.price ?? null;
-  if (bid !== null && ask !== null) {
-    const [bidMicros, askMicros] = [Math.round(bid * MICROS), Math.round(ask * MICROS)];
-    if (askMicros - bidMicros <= MID_SPREAD_MAX_MICROS) return Math.round((bidMicros + askMicros) / 2) / MICROS;
-  }
-  return lastPrice === null ? null : Math.max(bid ?? 0, Math.min(lastPrice, ask ?? 1));
+  const mid = narrowMid(bids, asks);
+  if (mid !== null || lastPrice === null) return mid;
+  return Math.max(bids[0]?.price ?? 0, Math.min(lastPrice, asks[0]?.price ?? 1));
+}
+
+/** Returns the mid of the best prices if the spread is at most 0.10, otherwise null. */
+export function narrowMid([bid]: readonly Level[], [ask]: readonly Level[]): number | null {
+  if (bid === undefined || ask === undefined) return null;
+  const [bidMicros, askMicros] = [Math.round(bid.price * MICROS), Math.round(ask.price * MICROS)];
+  return askMicros - bidMicros <= MID_SPREAD_MAX_MICROS ? Math.round((bidMicros + askMicros) / 2) / MICROS : null;
 }
 
 /**

@@ -18,7 +18,7 @@ interface TrackedMarket {
 interface Subscriber {
   readonly listener: (event: FeedEvent) => void;
   /** Returns the markets whose books and trades the subscriber receives; null for all markets. */
-  readonly getFollowedMarkets: (() => Iterable<ListedMarket> | null) | null;
+  readonly getFollowedMarkets: () => Iterable<ListedMarket> | null;
 }
 
 interface VenueState {
@@ -144,7 +144,7 @@ export function createFeed(
   const timer = setInterval(publish, intervalMs);
 
   return {
-    subscribe(id, listener, getFollowedMarkets = null) {
+    subscribe(id, listener, getFollowedMarkets = () => null) {
       const subscriber = { listener, getFollowedMarkets };
       venues.get(id)?.subscribers.add(subscriber);
       return () => venues.get(id)?.subscribers.delete(subscriber);
@@ -175,7 +175,7 @@ function createVenueState(): VenueState {
 function collectRequestedMarkets({ subscribers, trackedByIndex, followedMarkets }: VenueState): Set<TrackedMarket> {
   const requestedMarkets = new Set<TrackedMarket>();
   for (const { getFollowedMarkets } of subscribers) {
-    const markets = getFollowedMarkets === null ? null : getFollowedMarkets();
+    const markets = getFollowedMarkets();
     if (markets === null)
       return followedMarkets.size === trackedByIndex.size ? followedMarkets : new Set(trackedByIndex.values());
     for (const market of markets) {

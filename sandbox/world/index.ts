@@ -1,5 +1,7 @@
 /** The simulated world that the four sandbox venues publish; `types.ts` documents its interface. */
+import { deleteOldest } from "../../src/lib/delete-oldest.ts";
 import { DAY_MS } from "../../src/lib/durations.ts";
+import { roundTo } from "../../src/lib/numbers.ts";
 import { createActivityClock } from "./activity-clock.ts";
 import { lifecycleAt, nextPhaseAt, pauseOf } from "./lifecycle.ts";
 import { groundTruthOf } from "./list-event.ts";
@@ -41,8 +43,7 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
       const simulation = { seed, clock, hasDisplacedQuotes, pause: pauseOf(market, seed) };
       simulator = new MarketSimulator(market, groundTruthOf(market), simulation);
       simulators.set(market, simulator);
-      const oldest = simulators.keys().next();
-      if (simulators.size > CACHED_SIMULATORS_MAX && oldest.done !== true) simulators.delete(oldest.value);
+      deleteOldest(simulators, CACHED_SIMULATORS_MAX);
     }
     return simulator;
   };
@@ -75,10 +76,10 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
     return {
       volumeContracts: totalVolume.contracts,
       volumeUsd: totalVolume.dollars,
-      volume24hContracts: roundToCents(totalVolume.contracts - volumeDayAgo.contracts),
-      volume24hUsd: roundToCents(totalVolume.dollars - volumeDayAgo.dollars),
+      volume24hContracts: roundTo(totalVolume.contracts - volumeDayAgo.contracts, 2),
+      volume24hUsd: roundTo(totalVolume.dollars - volumeDayAgo.dollars, 2),
       openInterestContracts: Math.round(totalVolume.contracts * 0.35),
-      liquidityUsd: roundToCents(restingUsd),
+      liquidityUsd: roundTo(restingUsd, 2),
       traderCount: Math.ceil(Math.sqrt(totalVolume.contracts)),
     };
   };
@@ -99,7 +100,7 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
         bid: state.bids[0]?.price ?? null,
         ask: state.asks[0]?.price ?? null,
         lastPrice: state.lastPrice,
-        volumeContracts: roundToCents(volumeAfterPoint.contracts - volumeBefore.contracts),
+        volumeContracts: roundTo(volumeAfterPoint.contracts - volumeBefore.contracts, 2),
       });
       volumeBefore = volumeAfterPoint;
     }
@@ -139,8 +140,4 @@ export function createWorld(options: WorldOptions): SimulatedWorld {
       );
     },
   };
-}
-
-function roundToCents(amount: number): number {
-  return Math.round(amount * 100) / 100;
 }

@@ -25,9 +25,7 @@ function outcomeOf(market: ListedMarket, seed: number, { process, criterion }: G
 }
 
 /** Returns when the dispute starts: after a third of the time between the proposed and the final result. */
-function disputedAt(market: ListedMarket): number {
-  return market.determineAt + (market.finalizeAt - market.determineAt) / 3;
-}
+const disputedAt = (market: ListedMarket): number => market.determineAt + (market.finalizeAt - market.determineAt) / 3;
 
 export function lifecycleAt(market: ListedMarket, at: number, seed: number, truth: GroundTruth): Lifecycle {
   const { tradingEndsAt } = truth;

@@ -69,7 +69,7 @@ export function listOnVenue(
     category: definition.category,
     tags: definition.tags,
     isRound: definition.isRound === true,
-    ...(definition.sides === undefined ? {} : { sides: definition.sides }),
+    sides: definition.sides,
     mutuallyExclusive: definition.mutuallyExclusive,
     exhaustive: definition.exhaustive,
     ladder: definition.ladder,

@@ -46,9 +46,7 @@ export function biasedProbability(venue: SandboxVenue, probability: number): num
   return sigmoid(QUOTE_PARAMETERS[venue].compression * clampedLogit(probability));
 }
 
-function clampedLogit(probability: number): number {
-  return logit(clamp(probability, PROBABILITY_MIN, 1 - PROBABILITY_MIN));
-}
+const clampedLogit = (probability: number): number => logit(clamp(probability, PROBABILITY_MIN, 1 - PROBABILITY_MIN));
 
 export type MarketMaker = ReturnType<typeof createMarketMaker>;
 

@@ -1,3 +1,4 @@
+import { clamp, roundTo } from "../../src/lib/numbers.ts";
 import { snapToBands } from "./price-bands.ts";
 import { ResolutionPlants } from "./resolution-plants.ts";
 import { type PlantedSet, SetPlants } from "./set-plants.ts";
@@ -69,7 +70,7 @@ export function createPlantedWorld(world: World): PlantedWorld {
   const plantedUntil = ({ index }: ListedMarket, at: number) =>
     (trades.get(index) ?? []).filter((trade) => trade.at <= at);
   const shiftPrice = (market: ListedMarket, price: number, at: number): number =>
-    movePrice(market, price, moveAt(market, at));
+    roundTo(clamp(price + moveAt(market, at), market.tick, 1 - market.tick), 6);
 
   const listTrades: World["trades"] = (market, from, to) => {
     const planted = (trades.get(market.index) ?? []).filter((trade) => trade.at >= from && trade.at < to);
@@ -177,10 +178,6 @@ export function createPlantedWorld(world: World): PlantedWorld {
       return trade;
     },
   };
-}
-
-function movePrice({ tick }: ListedMarket, price: number, move: number): number {
-  return Math.round(Math.min(1 - tick, Math.max(tick, price + move)) * 1e6) / 1e6;
 }
 
 /** Moves all levels of a side on the price grid. Skips levels outside the price range and repeated prices. */

@@ -8,22 +8,18 @@ function mixBits(value: number): number {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-/** Appends a key to a hash: hashKeys(a, b) equals extendHash(hashKeys(a), b). So a common prefix is hashed once. */
+/** Appends a key: hashKeys(a, b, c, d) equals extendHash(hashKeys(a, b, c), d). So a common prefix is hashed once. */
 export function extendHash(hash: number, key: number): number {
   const mixed = mixBits(hash ^ mixBits((key | 0) + 0x7f4a7c15));
   return key > 0xffffffff || key < 0 ? mixBits(mixed ^ Math.floor(key / 0x100000000)) : mixed;
 }
 
 /**
- * A 32-bit hash of one to six integer keys. Separate parameters avoid allocating an array: this function runs millions
- * of times per second.
+ * A 32-bit hash of three to six integer keys. Separate parameters avoid allocating an array: this function runs
+ * millions of times per second.
  */
-export function hashKeys(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
-  let hash = extendHash(0x9e3779b9, a);
-  if (b === undefined) return hash;
-  hash = extendHash(hash, b);
-  if (c === undefined) return hash;
-  hash = extendHash(hash, c);
+export function hashKeys(a: number, b: number, c: number, d?: number, e?: number, f?: number): number {
+  let hash = extendHash(extendHash(extendHash(0x9e3779b9, a), b), c);
   if (d === undefined) return hash;
   hash = extendHash(hash, d);
   if (e === undefined) return hash;
@@ -32,9 +28,7 @@ export function hashKeys(a: number, b?: number, c?: number, d?: number, e?: numb
 }
 
 /** Maps a hash to a uniform number in (0, 1), both ends excluded. */
-export function uniformFromHash(hash: number): number {
-  return (hash + 0.5) / 4294967296;
-}
+export const uniformFromHash = (hash: number): number => (hash + 0.5) / 4294967296;
 
 const QUANTILE_STEPS = 4_096;
 /** Standard normal quantiles at multiples of 1 / QUANTILE_STEPS; the first and the last are infinite. */
@@ -50,7 +44,7 @@ export function gaussianFromHash(hash: number): number {
 }
 
 /** A uniform number in (0, 1), both ends excluded. */
-export function uniform(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
+export function uniform(a: number, b: number, c: number, d?: number, e?: number, f?: number): number {
   return uniformFromHash(hashKeys(a, b, c, d, e, f));
 }
 
@@ -86,9 +80,7 @@ function normalQuantile(p: number): number {
   );
 }
 
-export function gaussian(a: number, b?: number, c?: number, d?: number, e?: number, f?: number): number {
-  return gaussianFromHash(hashKeys(a, b, c, d, e, f));
-}
+export const gaussian = (a: number, b: number, c: number, d?: number): number => gaussianFromHash(hashKeys(a, b, c, d));
 
 /**
  * Standard normal distribution function; absolute error below 1.5e-7.

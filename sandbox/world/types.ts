@@ -334,7 +334,7 @@ export interface Feed {
   subscribe(
     venue: SandboxVenue,
     listener: (event: FeedEvent) => void,
-    getFollowedMarkets?: (() => Iterable<ListedMarket> | null) | null,
+    getFollowedMarkets?: () => Iterable<ListedMarket> | null,
   ): () => void;
   close(): void;
 }

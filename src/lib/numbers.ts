@@ -10,7 +10,6 @@ export function sumOf(values: Iterable<number>): number {
 /** Limits a value to [low, high]. NaN stays NaN. @example clamp(1.2, 0, 1) // 1 */
 export const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
 
-/** Rounds to a number of decimal places. */
 export const roundTo = (value: number, decimals: number): number => {
   const scale = 10 ** decimals;
   return Math.round(value * scale) / scale;
@@ -52,6 +51,10 @@ export function largestInteger(low: number, high: number, holds: (value: number)
   const middle = Math.floor((low + high) / 2);
   return holds(middle) ? largestInteger(middle, high, holds) : largestInteger(low, middle, holds);
 }
+
+/** Returns the number of items for which a condition holds. These items must precede all others. */
+export const partitionPoint = <Item>(items: readonly Item[], holds: (item: Item) => boolean): number =>
+  largestInteger(-1, items.length, (index) => holds(items[index] as Item)) + 1;
 
 /** Copies a typed array to the start of `target`, and returns `target`. */
 export function copyInto<Values extends Float32Array | Float64Array | Int32Array | Uint32Array>(

@@ -13,9 +13,7 @@ const CATEGORY_NAMES: Readonly<Record<string, string>> = {
   Tech: "Science and Technology",
 };
 
-export function kalshiCategory(event: ListedEvent): string {
-  return CATEGORY_NAMES[event.category] ?? event.category;
-}
+export const kalshiCategory = (event: ListedEvent): string => CATEGORY_NAMES[event.category] ?? event.category;
 
 /** REST representation of an event, without its markets. */
 export function presentEvent(event: ListedEvent): Record<string, unknown> {

@@ -1,11 +1,9 @@
 import { hash } from "node:crypto";
+import { cacheByObject } from "../../../src/lib/cache-by-object.ts";
 import { SHORT_MONTH_NAMES } from "../../../src/lib/dates/month-names.ts";
 import type { ListedEvent, ListedMarket, WorldTrade } from "../../world/types.ts";
 
 const INITIALS_LENGTH_MAX = 6;
-
-const eventTickers = new WeakMap<ListedEvent, string>();
-const marketTickers = new WeakMap<ListedEvent, readonly string[]>();
 
 /** Series ticker, for example KXFED. */
 export function kalshiSeriesTicker(event: ListedEvent): string {
@@ -16,19 +14,14 @@ export function kalshiSeriesTicker(event: ListedEvent): string {
 }
 
 /** Event ticker: series, closing date, and the event's index for uniqueness. */
-export function kalshiEventTicker(event: ListedEvent): string {
+export const kalshiEventTicker = cacheByObject((event: ListedEvent): string => {
   if (event.recorded !== undefined) return event.recorded.eventId ?? event.markets[0]?.recorded?.marketId ?? "";
-  let ticker = eventTickers.get(event);
-  if (ticker === undefined) {
-    const date = new Date(event.closeAt);
-    const twoDigits = (value: number) => String(value).padStart(2, "0");
-    const day = `${twoDigits(date.getUTCFullYear() % 100)}${SHORT_MONTH_NAMES[date.getUTCMonth()]?.toUpperCase()}${twoDigits(date.getUTCDate())}`;
-    const time = event.isRound ? `${twoDigits(date.getUTCHours())}${twoDigits(date.getUTCMinutes())}` : "";
-    ticker = `${kalshiSeriesTicker(event)}-${day}${time}N${event.index.toString(36).toUpperCase()}`;
-    eventTickers.set(event, ticker);
-  }
-  return ticker;
-}
+  const date = new Date(event.closeAt);
+  const twoDigits = (value: number) => String(value).padStart(2, "0");
+  const day = `${twoDigits(date.getUTCFullYear() % 100)}${SHORT_MONTH_NAMES[date.getUTCMonth()]?.toUpperCase()}${twoDigits(date.getUTCDate())}`;
+  const time = event.isRound ? `${twoDigits(date.getUTCHours())}${twoDigits(date.getUTCMinutes())}` : "";
+  return `${kalshiSeriesTicker(event)}-${day}${time}N${event.index.toString(36).toUpperCase()}`;
+});
 
 /**
  * Market ticker: the event ticker plus the strike or the initials of the outcome; only the event ticker if the event
@@ -36,15 +29,10 @@ export function kalshiEventTicker(event: ListedEvent): string {
  */
 export function kalshiTicker(market: ListedMarket): string {
   if (market.recorded !== undefined) return market.recorded.marketId;
-  let tickers = marketTickers.get(market.event);
-  if (tickers === undefined) {
-    tickers = marketTickersOf(market.event);
-    marketTickers.set(market.event, tickers);
-  }
-  return tickers[market.event.markets.indexOf(market)] ?? "";
+  return marketTickersOf(market.event)[market.event.markets.indexOf(market)] ?? "";
 }
 
-function marketTickersOf(event: ListedEvent): string[] {
+const marketTickersOf = cacheByObject((event: ListedEvent): readonly string[] => {
   const eventTicker = kalshiEventTicker(event);
   if (event.markets.length === 1) return [eventTicker];
   const usedSuffixes = new Set<string>();
@@ -54,7 +42,7 @@ function marketTickersOf(event: ListedEvent): string[] {
     usedSuffixes.add(suffix);
     return `${eventTicker}-${suffix}`;
   });
-}
+});
 
 function suffixOf({ strike, label, position }: ListedMarket): string {
   if (strike !== null) {

@@ -29,16 +29,12 @@ export function kalshiExchange(context: ExchangeContext, options: KalshiOptions 
       venue: "kalshi",
       name: "rest",
       basePath: REST_PATH,
-      scheme: "http",
-      listener: "kalshi",
       install: (app) => installRest(app, { context, catalogue, keys, orderbookNeedsKey }),
     },
     {
       venue: "kalshi",
       name: "ws",
       basePath: SOCKET_PATH,
-      scheme: "ws",
-      listener: "kalshi",
       install: (app) => installSockets(app, { context, catalogue, keys }),
     },
   ];

@@ -1,3 +1,4 @@
+import { cacheByObject } from "../../../src/lib/cache-by-object.ts";
 import { toIso } from "../../../src/lib/dates/iso-time.ts";
 import { DAY_MS, HOUR_MS } from "../../../src/lib/durations.ts";
 import type { BookState, Level, Lifecycle, ListedMarket, Phase, PriceBand, World } from "../../world/types.ts";
@@ -17,14 +18,10 @@ export function formatContracts(value: number | null): string | null {
 }
 
 /** Price of the opposite outcome: 1 - price, rounded to six decimals. */
-export function toOppositePrice(price: number): number {
-  return Math.round((1 - price) * 1e6) / 1e6;
-}
+export const toOppositePrice = (price: number): number => Math.round((1 - price) * 1e6) / 1e6;
 
 /** Formats an ISO time. Returns null for Infinity, which means an unknown date in a recording. */
-export function formatIsoOrNull(at: number): string | null {
-  return Number.isFinite(at) ? toIso(at) : null;
-}
+export const formatIsoOrNull = (at: number): string | null => (Number.isFinite(at) ? toIso(at) : null);
 
 const STATUS_BY_PHASE: Readonly<Record<Phase, string>> = {
   pending: "initialized",
@@ -63,15 +60,11 @@ function resultOf({ outcome }: Lifecycle): "" | "yes" | "no" | "scalar" {
   return outcome.kind === "yes" || outcome.kind === "no" ? outcome.kind : "scalar";
 }
 
-const staticFieldsCache = new WeakMap<ListedMarket, Readonly<Record<string, unknown>>>();
-
 /** Returns the fields of a market that never change. */
-function presentStaticFields(market: ListedMarket): Readonly<Record<string, unknown>> {
-  const cached = staticFieldsCache.get(market);
-  if (cached !== undefined) return cached;
+const presentStaticFields = cacheByObject((market: ListedMarket): Readonly<Record<string, unknown>> => {
   const { bands, label, recorded } = market;
   const [primary = "", ...secondary] = market.rules.split("\n\n");
-  const fields = {
+  return {
     ticker: kalshiTicker(market),
     event_ticker: kalshiEventTicker(market.event),
     market_type: "binary",
@@ -92,9 +85,7 @@ function presentStaticFields(market: ListedMarket): Readonly<Record<string, unkn
     rules_secondary: secondary.join("\n\n"),
     ...(recorded?.priceBands === null ? {} : presentPriceGrid(bands)),
   };
-  staticFieldsCache.set(market, fields);
-  return fields;
-}
+});
 
 function presentPriceGrid(bands: readonly PriceBand[]) {
   return {

@@ -7,14 +7,8 @@ import type { Get, RestOptions } from "./rest-types.ts";
 const CANDLES_MAX = 10_000;
 const PERIODS_MINUTES = [1, 60, 1_440];
 
-/** Time range and period, in milliseconds. */
-interface CandleRange {
-  readonly from: number;
-  readonly to: number;
-  readonly intervalMs: number;
-}
-
-function parseCandleRange(query: Query, now: number): CandleRange {
+/** Returns the time range and the period of a request, in milliseconds. */
+function parseCandleRange(query: Query, now: number) {
   const from = query.readRequiredInteger("start_ts") * 1_000;
   const requestedTo = query.readRequiredInteger("end_ts") * 1_000;
   const minutes = query.readRequiredInteger("period_interval");

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import type { FeedEvent, ListedMarket } from "../../world/types.ts";
-import type { ExchangeContext } from "../exchange.ts";
 import { serveWebSockets } from "../web-sockets.ts";
-import { identifyClient, type KeyRing } from "./auth.ts";
-import type { Catalogue } from "./catalogue.ts";
+import { identifyClient } from "./auth.ts";
+import type { RestOptions } from "./rest-types.ts";
 import { Session } from "./session.ts";
 
 export const SOCKET_PATH = "/trade-api/ws/v2";
@@ -11,14 +10,11 @@ const PING_INTERVAL_MS = 10_000;
 /** Maximum unsent data per client, in bytes. A client above it is disconnected. */
 const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 
-export interface SocketOptions {
-  readonly context: ExchangeContext;
-  readonly catalogue: Catalogue;
-  readonly keys: KeyRing;
-}
-
 /** Installs Kalshi's WebSocket. The handshake must be signed even for public channels. The server sends the pings. */
-export function installSockets(app: FastifyInstance, { context, catalogue, keys }: SocketOptions): void {
+export function installSockets(
+  app: FastifyInstance,
+  { context, catalogue, keys }: Omit<RestOptions, "orderbookNeedsKey">,
+): void {
   const { world, feed, now, faults } = context;
 
   /** Returns the markets that at least one client follows, or null for all markets. */

@@ -30,9 +30,7 @@ function slugSuffixOf(index: number, isGroup: boolean): number {
   return SLUG_SUFFIX_MIN + (2 * index + (isGroup ? 1 : 0)) * SLUG_SUFFIX_STEP;
 }
 
-function hashHex(kind: string, index: number): string {
-  return hash("sha256", `limitless:${kind}:${index}`, "hex");
-}
+const hashHex = (kind: string, index: number): string => hash("sha256", `limitless:${kind}:${index}`, "hex");
 
 /** Returns whether an event is sent as a group. An event with one market is sent as that market. */
 export function isGroup(event: ListedEvent): boolean {
@@ -79,19 +77,11 @@ export function conditionIdOf(market: ListedMarket): string {
   return market.recorded?.keys.conditionId ?? `0x${hashHex("condition", market.index)}`;
 }
 
-export function negRiskMarketIdOf(event: ListedEvent): string {
-  return `0x${hashHex("neg-risk", event.index)}`;
-}
+export const negRiskMarketIdOf = (event: ListedEvent): string => `0x${hashHex("neg-risk", event.index)}`;
 
-export function negRiskRequestIdOf(market: ListedMarket): string {
-  return `0x${hashHex("neg-risk-request", market.index)}`;
-}
+export const negRiskRequestIdOf = (market: ListedMarket): string => `0x${hashHex("neg-risk-request", market.index)}`;
 
 /** Returns the hash of the transaction that settled a trade. */
-export function transactionHashOf(tradeId: string): string {
-  return `0x${hash("sha256", `limitless:tx:${tradeId}`, "hex")}`;
-}
+export const transactionHashOf = (tradeId: string): string => `0x${hash("sha256", `limitless:tx:${tradeId}`, "hex")}`;
 
-export function numericGroupIdOf(event: ListedEvent): number {
-  return 390_001 + 2 * event.index;
-}
+export const numericGroupIdOf = (event: ListedEvent): number => 390_001 + 2 * event.index;

@@ -21,9 +21,6 @@ export const limitlessExchange: ExchangeFactory = (context) => {
   const rest: ExchangeService = {
     venue: "limitless",
     name: "rest",
-    basePath: "",
-    scheme: "http",
-    listener: "limitless",
     install(app) {
       installErrorHandlers(app, ERROR_FORMAT);
       installRateLimit(app, context);
@@ -35,8 +32,6 @@ export const limitlessExchange: ExchangeFactory = (context) => {
   const ws: ExchangeService = {
     venue: "limitless",
     name: "ws",
-    basePath: "",
-    scheme: "ws",
     listener: "limitless-ws",
     install(app) {
       installErrorHandlers(app, ERROR_FORMAT);

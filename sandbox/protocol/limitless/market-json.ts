@@ -18,9 +18,7 @@ const ROUND_MS = 15 * 60_000;
 const TAKER_DELAY_MS = 500;
 
 /** Trading opens before the 15-minute round starts. The round ends when the market closes. */
-function roundStartOf(market: ListedMarket): number {
-  return market.closeAt - ROUND_MS;
-}
+const roundStartOf = (market: ListedMarket): number => market.closeAt - ROUND_MS;
 
 /** Presents an amount in raw units and as a decimal string, or as no fields if a recording does not include it. */
 function presentAmount(name: string, amount: number | null): Record<string, string> {

@@ -11,9 +11,7 @@ export const LIFECYCLE_ROOM = "lifecycle";
 
 const typeOf = ({ mechanism }: ListedMarket) => mechanism.toUpperCase();
 
-export function marketRoomOf(market: ListedMarket): string {
-  return `market:${market.index}`;
-}
+export const marketRoomOf = (market: ListedMarket): string => `market:${market.index}`;
 
 export type Publisher = ReturnType<typeof createPublisher>;
 

@@ -41,7 +41,6 @@ export interface BetSelection {
 
 const ALL_BETS: BetSelection = { answerId: null, withMoves: true };
 
-/** Returns the linked markets of `market`. */
 export function linkedMarketsOf(contract: Contract, market: ListedMarket): LinkedMarkets {
   return { contract, markets: contract.sumsToOne ? contract.event.markets : [market] };
 }

@@ -1,3 +1,4 @@
+import { fnv1a } from "../../../src/lib/text-hash.ts";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 const BASE62_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -17,26 +18,18 @@ function encodeBase62(value: number, length: number): string {
   return text;
 }
 
-/** Returns the 32-bit FNV-1a hash. */
-function hashText(text: string): number {
-  let value = 0x811c9dc5;
-  for (let charIndex = 0; charIndex < text.length; charIndex++)
-    value = Math.imul(value ^ text.charCodeAt(charIndex), 0x01000193);
-  return value >>> 0;
-}
-
 const encodeIndex = (index: number): string => encodeBase62(Math.imul(index, SCRAMBLE_MULTIPLIER) >>> 0, INDEX_DIGITS);
 
 export function manifoldContractId(event: ListedEvent): string {
   const { recorded } = event.markets[0] ?? {};
   if (recorded !== undefined) return recorded.keys.contractId ?? recorded.marketId.split(":", 1)[0] ?? "";
-  return encodeIndex(event.index) + encodeBase62(hashText(event.title), 6);
+  return encodeIndex(event.index) + encodeBase62(fnv1a(event.title), 6);
 }
 
 export function manifoldAnswerId(market: ListedMarket): string {
   const { recorded } = market;
   if (recorded !== undefined) return recorded.keys.answerId ?? recorded.marketId.split(":")[1] ?? "";
-  return encodeIndex(market.index) + encodeBase62(hashText(`answer ${market.label}`), 4);
+  return encodeIndex(market.index) + encodeBase62(fnv1a(`answer ${market.label}`), 4);
 }
 
 /** Returns the market id that the adapter uses: the contract id, or `contractId:answerId` for an answer. */

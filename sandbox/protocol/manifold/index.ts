@@ -15,8 +15,6 @@ export const manifoldExchange: ExchangeFactory = (context) => {
       venue: "manifold",
       name: "rest",
       basePath: "/v0",
-      scheme: "http",
-      listener: "manifold",
       install(app) {
         installErrorHandlers(app, {
           toBody: ({ message, details }) => ({ message, details }),
@@ -31,8 +29,6 @@ export const manifoldExchange: ExchangeFactory = (context) => {
       venue: "manifold",
       name: "ws",
       basePath: "/ws",
-      scheme: "ws",
-      listener: "manifold",
       install: (app) => installSockets(app, context, contracts),
     },
   ];

@@ -1,12 +1,7 @@
 import { VenueError } from "../errors.ts";
 
-type ParamReader<Value> = (raw: string | readonly string[]) => Value | InvalidValue;
-class InvalidValue {
-  readonly reason: string;
-  constructor(reason: string) {
-    this.reason = reason;
-  }
-}
+/** Parses the values of a parameter. Returns an error with the reason if they are invalid. */
+type ParamReader<Value> = (raw: string | readonly string[]) => Value | Error;
 /** Returns the last value of a repeated parameter. */
 const lastValueOf = (raw: string | readonly string[]): string => (typeof raw === "string" ? raw : (raw.at(-1) ?? ""));
 
@@ -16,26 +11,26 @@ export const enumParam =
   <const Value extends string>(...values: readonly Value[]): ParamReader<Value> =>
   (raw) =>
     values.find((value) => value === lastValueOf(raw)) ??
-    new InvalidValue(`Invalid option: expected one of ${values.join("|")}`);
+    new Error(`Invalid option: expected one of ${values.join("|")}`);
 
 export const numberParam =
   (min: number, max: number): ParamReader<number> =>
   (raw) => {
     const value = lastValueOf(raw).trim() === "" ? Number.NaN : Number(lastValueOf(raw));
-    if (!Number.isFinite(value)) return new InvalidValue("Invalid input: expected number, received NaN");
-    if (value < min) return new InvalidValue(`Too small: expected number to be >=${min}`);
-    return value > max ? new InvalidValue(`Too big: expected number to be <=${max}`) : value;
+    if (!Number.isFinite(value)) return new Error("Invalid input: expected number, received NaN");
+    if (value < min) return new Error(`Too small: expected number to be >=${min}`);
+    return value > max ? new Error(`Too big: expected number to be <=${max}`) : value;
   };
 
 export const booleanParam: ParamReader<boolean> = (raw) => {
   if (lastValueOf(raw) === "true" || lastValueOf(raw) === "1") return true;
   return lastValueOf(raw) === "false" || lastValueOf(raw) === "0"
     ? false
-    : new InvalidValue("Invalid input: expected boolean");
+    : new Error("Invalid input: expected boolean");
 };
 
 type ParamSpec = Readonly<Record<string, ParamReader<unknown>>>;
-export type Params<S extends ParamSpec> = { readonly [Name in keyof S]?: Exclude<ReturnType<S[Name]>, InvalidValue> };
+export type Params<S extends ParamSpec> = { readonly [Name in keyof S]?: Exclude<ReturnType<S[Name]>, Error> };
 
 /**
  * Parses query parameters with the readers in `spec`. Unknown parameters are rejected, as at the venue.
@@ -56,7 +51,7 @@ export function parseParams<const S extends ParamSpec>(query: unknown, spec: S):
     const rawValue = raw[name];
     if (rawValue === undefined) continue;
     const value = reader(rawValue);
-    if (value instanceof InvalidValue) issues.push({ field: name, error: value.reason });
+    if (value instanceof Error) issues.push({ field: name, error: value.message });
     else values[name] = value;
   }
   if (issues.length > 0) throw new VenueError(400, "Error validating request.", issues);

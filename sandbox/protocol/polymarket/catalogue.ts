@@ -1,3 +1,4 @@
+import { partitionPoint } from "../../../src/lib/numbers.ts";
 import { isListed, type ListedEvent, type ListedMarket, type World } from "../../world/types.ts";
 import type { Now } from "../exchange.ts";
 import {
@@ -91,14 +92,7 @@ export function createCatalogue(world: World, now: Now) {
 
 /** Returns the position of the first item with a higher index, in an array sorted by index. */
 export function positionAfter(items: readonly { readonly index: number }[], index: number): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((items[middle]?.index ?? Number.POSITIVE_INFINITY) <= index) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(items, (item) => item.index <= index);
 }
 
 function findByIndex<Item extends { readonly index: number }>(items: readonly Item[], index: number): Item | null {

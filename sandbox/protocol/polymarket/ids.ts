@@ -19,9 +19,7 @@ const SHORT_CONDITION_INTERVAL = 16;
 /** Position of an outcome token in the venue's arrays: 0 for YES, 1 for NO. */
 export type TokenSide = 0 | 1;
 
-export function sha256Hex(text: string): string {
-  return hash("sha256", text, "hex");
-}
+export const sha256Hex = (text: string): string => hash("sha256", text, "hex");
 
 /** Appends the masked index to `prefix`. */
 function appendIndex(prefix: string, index: number): string {
@@ -75,9 +73,7 @@ export function negRiskMarketId(event: ListedEvent): string {
   return `0x${sha256Hex(`neg-risk:${event.index}`).slice(0, 62)}00`;
 }
 
-export function otherMarketId(event: ListedEvent): string {
-  return String(OTHER_ID_BASE + event.index);
-}
+export const otherMarketId = (event: ListedEvent): string => String(OTHER_ID_BASE + event.index);
 
 function slugOf(text: string, index: number): string {
   const words = text
@@ -134,6 +130,4 @@ export function deriveNumericId(text: string): number {
 }
 
 /** Returns the wallet address of a simulated trader. */
-export function walletOf(trader: number | string): string {
-  return `0x${sha256Hex(`wallet:${trader}`).slice(0, 40)}`;
-}
+export const walletOf = (trader: number | string): string => `0x${sha256Hex(`wallet:${trader}`).slice(0, 40)}`;

@@ -14,9 +14,7 @@ import type { TokenSide } from "./ids.ts";
 const MICROS = 1_000_000;
 
 /** Returns the price of the complementary token: 1 - p, rounded to six decimals. */
-export function toOppositePrice(price: number): number {
-  return (MICROS - Math.round(price * MICROS)) / MICROS;
-}
+export const toOppositePrice = (price: number): number => (MICROS - Math.round(price * MICROS)) / MICROS;
 
 /** Formats a price or size as a decimal without exponent or trailing zeros. Returns null for null. */
 export function formatDecimal(value: number): string;
@@ -109,7 +107,6 @@ function oracleStateOfStep(step: ResolutionStep): OracleState {
     : { umaResolutionStatus: "disputed", umaResolutionStatuses, status: "disputed" };
 }
 
-/** State of one market at one time. */
 export interface MarketState {
   readonly market: ListedMarket;
   readonly lifecycle: Lifecycle;
@@ -155,9 +152,7 @@ export function isNegRisk(event: ListedEvent): boolean {
 }
 
 /** Returns whether the event has an "Other" market for outcomes that are not listed. */
-export function isAugmented(event: ListedEvent): boolean {
-  return isNegRisk(event) && !event.exhaustive;
-}
+export const isAugmented = (event: ListedEvent): boolean => isNegRisk(event) && !event.exhaustive;
 
 export function outcomeNamesOf(market: ListedMarket): readonly [string, string] {
   const { isRound, sides } = market.event;

@@ -21,8 +21,6 @@ export function createRestHost(
   return {
     venue: "polymarket",
     name,
-    basePath: "",
-    scheme: "http",
     listener: `polymarket-${name}`,
     install(app) {
       if (enforceLimits) enforceRequestLimits(app, limits, now);

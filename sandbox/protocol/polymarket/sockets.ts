@@ -17,7 +17,6 @@ export function marketSocketService(context: ExchangeContext, catalogue: Catalog
     venue: "polymarket",
     name: "ws",
     basePath: SOCKET_PATH,
-    scheme: "ws",
     listener: "polymarket-ws",
     install: (app) => installSockets(app, context, catalogue),
   };

@@ -7,9 +7,7 @@ export interface Tag {
   readonly slug: string;
 }
 
-function slugOfLabel(label: string): string {
-  return label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
-}
+const slugOfLabel = (label: string): string => label.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
 
 function tagOf(label: string): Tag {
   const slug = slugOfLabel(label);

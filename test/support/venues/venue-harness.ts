@@ -114,7 +114,7 @@ export async function openVenueHarness(name: VenueName, world: SimulatedWorld = 
   const harness: VenueHarness = {
     world,
     baseUrls: services
-      .filter(({ scheme }) => scheme === "http")
+      .filter((service) => service.name !== "ws")
       .map((service) => (urls[service.name] ?? "").replace(/\/$/, "")),
     requests: [],
     drops: new Map(),
