@@ -69,7 +69,7 @@ export function createBookReader(options: BookReaderOptions) {
     const now = clock.monotonic();
     if (current !== undefined && now - current.requestedAt < READ_EVERY_MS) return current.book;
     let requestedAt: number | null = null;
-    const book = requests.runShared(venue, `book ${marketId}`, REQUEST_MS_MAX, (signal) => {
+    const book = requests.run(venue, `book ${marketId}`, REQUEST_MS_MAX, (signal) => {
       requestedAt = clock.monotonic();
       return adapter.getBook(listing, signal);
     });

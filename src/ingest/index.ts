@@ -26,7 +26,7 @@ import {
   StoredPastPrices,
 } from "../storage/index.ts";
 import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } from "./board-maintenance.ts";
-import { type BookReader, type BookReaderOptions, createBookReader } from "./book-reader.ts";
+import { type BookReader, createBookReader } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
 import { createLastHourFigures, type LastHourFigures } from "./last-hour-figures.ts";
@@ -62,7 +62,6 @@ export interface IngestOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly eventLog: EventLog;
-  /** Number of days for which events are retained. */
   readonly eventDays: number;
   /** Overrides of the default retention. */
   readonly retention?: Partial<RetentionDays>;
@@ -243,34 +242,25 @@ export function createIngest(options: IngestOptions): Ingest {
 }
 
 /** Creates the readers that send requests to the venues for clients: order books, trades and unknown markets. */
-function createOnDemandReads({
-  venues,
-  board,
-  readers,
-  requests,
-  store,
-  unknownMarkets,
-  clock,
-  log,
-}: IngestContext & {
-  readonly readers: VenueReaders;
-  readonly requests: VenueRequestQueue;
-  readonly store: MarketStore;
-  readonly unknownMarkets: UnknownMarketStore;
-}) {
-  const trackedBookOf: BookReaderOptions["trackedBookOf"] = (venue, marketId) =>
-    readers.find(venue)?.bookOf(marketId) ?? null;
+function createOnDemandReads(
+  context: IngestContext & {
+    readonly readers: VenueReaders;
+    readonly requests: VenueRequestQueue;
+    readonly store: MarketStore;
+    readonly unknownMarkets: UnknownMarketStore;
+  },
+) {
+  const { board, readers } = context;
   return {
-    books: createBookReader({ venues, trackedBookOf, requests, clock }),
-    trades: new TradeHistory({ venues, store, requests, clock }),
+    books: createBookReader({
+      ...context,
+      trackedBookOf: (venue, marketId) => readers.find(venue)?.bookOf(marketId) ?? null,
+    }),
+    trades: new TradeHistory(context),
     lookUps: createLookUps({
-      venues,
-      unknownMarkets,
-      requests,
+      ...context,
       isListed: (venue, marketId) => board.find(venue, marketId) !== null,
       applyPage: (venue, page) => readers.applyPage(venue, page),
-      clock,
-      log,
     }),
   };
 }
@@ -285,9 +275,7 @@ function limitHistory(adapter: VenueAdapter, requests: VenueRequestQueue): Pick<
     getHistory(listing, range, signal) {
       if (currentCaller() === null) return adapter.getHistory(listing, range, signal);
       const id = `history ${range.fromMs} ${range.intervalMs} ${listing.marketId}`;
-      return requests.runShared(adapter.id, id, HISTORY_MS_MAX, (deadline) =>
-        adapter.getHistory(listing, range, deadline),
-      );
+      return requests.run(adapter.id, id, HISTORY_MS_MAX, (deadline) => adapter.getHistory(listing, range, deadline));
     },
   };
 }

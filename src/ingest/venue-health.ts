@@ -47,7 +47,6 @@ const DROP_REASONS_MAX = 100;
 /** From best to worst. */
 const STATUS_ORDER: readonly VenueStatus[] = ["ok", "starting", "degraded", "down"];
 
-/** Tracks the health of one venue. */
 export class VenueHealth {
   readonly #clock: Clock;
   readonly #profile: VenueProfile;

@@ -1,21 +1,17 @@
 /**
  * A circuit breaker. It opens after `failuresMax` consecutive failures and then refuses calls. After `openMs` it allows
- * one probe: success closes the circuit, failure opens it for twice as long, up to `openMsMax`.
+ * one probe: success closes the circuit, failure opens it again.
  */
 export class CircuitBreaker {
   readonly #failuresMax: number;
-  readonly #openMsMin: number;
-  readonly #openMsMax: number;
+  readonly #openMs: number;
   #failures = 0;
-  #openMs: number;
   #openUntil = 0;
   #isProbing = false;
 
-  constructor(options: { failuresMax: number; openMs: number; openMsMax: number }) {
-    this.#failuresMax = options.failuresMax;
-    this.#openMsMin = options.openMs;
-    this.#openMsMax = options.openMsMax;
-    this.#openMs = options.openMs;
+  constructor(failuresMax: number, openMs: number) {
+    this.#failuresMax = failuresMax;
+    this.#openMs = openMs;
   }
 
   /** Returns whether a call would be allowed now. */
@@ -32,14 +28,12 @@ export class CircuitBreaker {
 
   recordSuccess(): void {
     this.#failures = 0;
-    this.#openMs = this.#openMsMin;
     this.#isProbing = false;
   }
 
   recordFailure(now: number): void {
     this.#failures += 1;
     if (this.#failures < this.#failuresMax) return;
-    if (this.#isProbing) this.#openMs = Math.min(this.#openMs * 2, this.#openMsMax);
     this.#isProbing = false;
     this.#openUntil = now + this.#openMs;
   }

@@ -153,21 +153,12 @@ export function parseVenues(text: string): { venues: VenueSetting[]; faults: str
   return { venues, faults };
 }
 
-/**
- * Creates the adapter of a configured venue.
- * @param urls URLs that replace the live ones, by service
- */
-export type CreateVenue = (
-  ports: Omit<AdapterPorts, "id" | "playMoney">,
-  urls: Urls,
-  account: VenueAccount,
-) => VenueAdapter;
-
-export async function loadVenue(setting: Pick<VenueSetting, "id" | "adapter">): Promise<CreateVenue> {
+/** Loads the adapter of a configured venue. Its `urls` replace the live ones, by service. */
+export async function loadVenue(setting: Pick<VenueSetting, "id" | "adapter">) {
   const entry = ADAPTERS[setting.adapter];
   if (entry === undefined) throw new Error(`no adapter ${setting.adapter}`);
   const createAdapter = await entry.load();
-  return (ports, urls, account) => {
+  return (ports: Omit<AdapterPorts, "id" | "playMoney">, urls: Urls, account: VenueAccount): VenueAdapter => {
     const urlOf = (service: string): string => {
       const url = urls[service] ?? entry.liveUrls[service];
       if (url === undefined) throw new Error(`${setting.adapter} has no URL for ${service}`);

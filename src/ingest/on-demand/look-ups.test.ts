@@ -131,7 +131,7 @@ test("a look-up of an id that contains the name of another kind of request does 
   venue.responseMs = 100;
   const lookUp = find("book m");
   await clock.settle();
-  const book = runForCaller("bob", () => queue.runShared("alpha", "book m", 4_000, async () => "the book of m"));
+  const book = runForCaller("bob", () => queue.run("alpha", "book m", 4_000, async () => "the book of m"));
   await clock.advance(100);
   assert.deepEqual(await Promise.all([lookUp, book]), [false, "the book of m"]);
   assert.deepEqual(asked(), ["book m"]);
@@ -164,7 +164,7 @@ test("look-ups run one at a time and use at most a quarter of a venue's requests
   assert.equal(runningMax, LOOK_UPS_PER_VENUE_MAX);
   assert.deepEqual([LOOK_UPS_PER_VENUE_MAX, LOOK_UP_SHARE_MAX], [1, 0.25]);
   assert.ok(asked().length >= 50 && asked().length <= 35 * 2 + 4, `${asked().length} in 35 seconds`);
-  const other = runForCaller("zoe", () => queue.run("alpha", 4_000, async () => "sent"));
+  const other = runForCaller("zoe", () => queue.run("alpha", "book m", 4_000, async () => "sent"));
   assert.equal(await other, "sent");
 });
 

@@ -77,7 +77,7 @@ export function createLookUps(options: LookUpsOptions) {
         return page === null ? "unknown" : "found";
       };
       const timeoutMs = endsAt - clock.monotonic();
-      return await requests.runShared(venue, `look-up ${marketId}`, timeoutMs, send, { isLookUp: true });
+      return await requests.run(venue, `look-up ${marketId}`, timeoutMs, send, { isLookUp: true });
     } finally {
       lookUp.callers -= 1;
       if (lookUp.callers === 0) end(venue, marketId, lookUp);

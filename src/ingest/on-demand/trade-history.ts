@@ -147,16 +147,11 @@ export class TradeHistory {
       if (now - current.requestedAt < ageMsMax) return current.trades;
     }
     let requestedAt: number | null = null;
-    const trades = requests.runShared(
-      listing.venue,
-      `trades ${size} ${listing.marketId}`,
-      REQUEST_MS_MAX,
-      async (signal) => {
-        requestedAt = clock.monotonic();
-        const listed = await adapter.listTrades(listing, 0, size, signal);
-        return listed.toSorted(compareTrades);
-      },
-    );
+    const trades = requests.run(listing.venue, `trades ${size} ${listing.marketId}`, REQUEST_MS_MAX, async (signal) => {
+      requestedAt = clock.monotonic();
+      const listed = await adapter.listTrades(listing, 0, size, signal);
+      return listed.toSorted(compareTrades);
+    });
     const keep = (count: number, error?: unknown) => {
       // If no request was sent, the next caller sends one.
       if (requestedAt === null || isUnsentRequestError(error)) return;
@@ -193,6 +188,4 @@ function withoutOldestTime(trades: readonly Trade[]): readonly Trade[] {
   return trades.filter(({ executedAt }) => executedAt !== oldest?.executedAt);
 }
 
-function positionOf({ executedAt, tradeId }: Trade): TradePosition {
-  return { executedAt, tradeId };
-}
+const positionOf = ({ executedAt, tradeId }: Trade): TradePosition => ({ executedAt, tradeId });

@@ -13,10 +13,11 @@ function setUp() {
   const run = (
     name: string,
     { caller = "ann", timeoutMs = 4_000, responseMs = 100, send = () => {} }: RunOptions = {},
+    sentName = name,
   ): Promise<string> =>
     runForCaller(caller, () =>
-      queue.run("alpha", timeoutMs, async (signal) => {
-        sent.push(name);
+      queue.run("alpha", name, timeoutMs, async (signal) => {
+        sent.push(sentName);
         await clock.sleep(responseMs, signal);
         send();
       }),
@@ -24,22 +25,8 @@ function setUp() {
       () => `${name} answered`,
       (error: unknown) => `${name} ${error instanceof VenueError ? error.failure : error}`,
     );
-  /** Sends the request `id` of a caller, shared with the others of this id. */
-  const runShared = (
-    caller: string,
-    id: string,
-    { timeoutMs = 4_000, responseMs = 100, send = () => {} }: Omit<RunOptions, "caller"> = {},
-  ): Promise<string> =>
-    runForCaller(caller, () =>
-      queue.runShared("alpha", id, timeoutMs, async (signal) => {
-        sent.push(`${id} by ${caller}`);
-        await clock.sleep(responseMs, signal);
-        send();
-      }),
-    ).then(
-      () => `${id} answered`,
-      (error: unknown) => `${id} ${error instanceof VenueError ? error.failure : error}`,
-    );
+  const runShared = (caller: string, id: string, options: RunOptions = {}) =>
+    run(id, { ...options, caller }, `${id} by ${caller}`);
   return { clock, sent, run, runShared };
 }
 

@@ -42,11 +42,6 @@ interface SharedRequest {
   readonly result: PromiseWithResolvers<unknown>;
 }
 
-interface RunOptions {
-  /** True for the look-up of a market that is not on the board. */
-  readonly isLookUp?: boolean;
-}
-
 /**
  * Sends requests to the venues on behalf of clients, with limits on concurrency and a timeout. Queued callers are
  * served in turn, so that a caller with many requests delays another caller by at most one request. Look-ups of markets
@@ -65,35 +60,23 @@ export class VenueRequestQueue {
   }
 
   /**
-   * Runs `send` when fewer than 4 requests to the venue, and fewer than 3 requests of the caller to it, are running.
-   *
-   * @param timeoutMs  timeout including the time in the queue, which may be at most half of it
-   * @throws VenueError `timeout` if the venue does not respond in time; `rate_limited` if the request was queued for
-   *   half
-   *   of the timeout, or if 100 requests of the caller are queued; `circuit_open` immediately if the breaker is open
-   * @throws the errors of `send`
-   */
-  run<Result>(
-    venue: VenueId,
-    timeoutMs: number,
-    send: (signal: AbortSignal) => Promise<Result>,
-    options: RunOptions = {},
-  ): Promise<Result> {
-    return this.#run(venue, timeoutMs, send, options, null);
-  }
-
-  /**
-   * Runs `send` like `run`, but once for all concurrent callers with the same id. Each caller enters the queue. The
-   * first one served sends the request; the others wait for its result until their own timeouts.
+   * Runs `send` once for all concurrent callers with the same id. Each caller enters the queue. The first one served
+   * sends the request when fewer than 4 requests to the venue, and fewer than 3 requests of the caller to it, are
+   * running; the others wait for its result until their own timeouts.
    *
    * @param id  must start with the kind of the request, because clients choose the market ids in it
+   * @param timeoutMs  timeout including the time in the queue, which may be at most half of it
+   * @throws VenueError `timeout` if the venue does not respond in time; `rate_limited` if the request was queued for
+   *   half of the timeout, or if 100 requests of the caller are queued; `circuit_open` immediately if the breaker is
+   *   open
+   * @throws the errors of `send`
    */
-  async runShared<Result>(
+  async run<Result>(
     venue: VenueId,
     id: string,
     timeoutMs: number,
     send: (signal: AbortSignal) => Promise<Result>,
-    options: RunOptions = {},
+    { isLookUp = false }: { readonly isLookUp?: boolean } = {},
   ): Promise<Result> {
     const { shared: requests } = this.#laneOf(venue);
     const shared = requests.get(id) ?? createSharedRequest();
@@ -110,7 +93,7 @@ export class VenueRequestQueue {
     };
     try {
       if (!shared.sent.signal.aborted) {
-        const result = await this.#run(venue, timeoutMs, sendFirst, options, shared.sent.signal);
+        const result = await this.#runQueued(venue, timeoutMs, sendFirst, isLookUp, shared.sent.signal);
         shared.result.resolve(result);
         return result;
       }
@@ -131,12 +114,12 @@ export class VenueRequestQueue {
   }
 
   /** @param endWait  ends the time in the queue; the error is the signal's reason */
-  async #run<Result>(
+  async #runQueued<Result>(
     venue: VenueId,
     timeoutMs: number,
     send: (signal: AbortSignal) => Promise<Result>,
-    { isLookUp = false }: RunOptions,
-    endWait: AbortSignal | null,
+    isLookUp: boolean,
+    endWait: AbortSignal,
   ): Promise<Result> {
     const lane = this.#laneOf(venue);
     if (!lane.breaker.mayAllow(this.#clock.monotonic())) throw createOpenError(venue);
@@ -144,13 +127,18 @@ export class VenueRequestQueue {
     const endOfWait = new AbortController();
     const cancelDeadline = this.#clock.setTimeout(() => deadline.abort(), timeoutMs);
     const cancelWait = this.#clock.setTimeout(() => endOfWait.abort(), timeoutMs * WAIT_SHARE_MAX);
-    const endOfAnyWait = endWait === null ? endOfWait.signal : AbortSignal.any([endOfWait.signal, endWait]);
+    const endOfAnyWait = AbortSignal.any([endOfWait.signal, endWait]);
     try {
       const release = await this.#waitForTurn(venue, lane, isLookUp, endOfAnyWait).finally(cancelWait);
       try {
         // Other requests may have failed during the wait.
         if (!lane.breaker.allows(this.#clock.monotonic())) throw createOpenError(venue);
-        return await this.#sendRecorded(venue, lane.breaker, send, deadline.signal);
+        const result = this.#send(venue, send, deadline.signal);
+        void result.then(
+          () => lane.breaker.recordSuccess(),
+          (error: unknown) => this.#recordFailure(lane.breaker, error),
+        );
+        return await result;
       } finally {
         release();
       }
@@ -195,22 +183,6 @@ export class VenueRequestQueue {
     }
   }
 
-  async #sendRecorded<Result>(
-    venue: VenueId,
-    breaker: CircuitBreaker,
-    send: (signal: AbortSignal) => Promise<Result>,
-    deadline: AbortSignal,
-  ): Promise<Result> {
-    try {
-      const result = await this.#send(venue, send, deadline);
-      breaker.recordSuccess();
-      return result;
-    } catch (error) {
-      this.#recordOutcome(breaker, error);
-      throw error;
-    }
-  }
-
   async #send<Result>(
     venue: VenueId,
     send: (signal: AbortSignal) => Promise<Result>,
@@ -233,7 +205,7 @@ export class VenueRequestQueue {
   }
 
   /** Ignores requests that were not sent. An invalid response is not a failure, as it may concern one market only. */
-  #recordOutcome(breaker: CircuitBreaker, error: unknown): void {
+  #recordFailure(breaker: CircuitBreaker, error: unknown): void {
     const failure = error instanceof VenueError ? error.failure : null;
     if (failure === "timeout" || failure === "network" || failure === "circuit_open")
       breaker.recordFailure(this.#clock.monotonic());
@@ -257,7 +229,7 @@ function createLane(requestsPerSecond: number, now: number): Lane {
       capacity: Math.max(LOOK_UP_BURST, lookUpsPerSecond),
       now,
     }),
-    breaker: new CircuitBreaker({ failuresMax: FAILURES_MAX, openMs: PROBE_EVERY_MS, openMsMax: PROBE_EVERY_MS }),
+    breaker: new CircuitBreaker(FAILURES_MAX, PROBE_EVERY_MS),
     shared: new Map(),
   };
 }

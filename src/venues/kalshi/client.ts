@@ -51,7 +51,7 @@ export function createClient(ports: VenuePorts, restUrl: string, signer: Signer 
     limits: { perSecond, burst: perSecond, concurrency: CONCURRENCY },
     deadlineMs: DEADLINE_MS,
     maxBodyBytes: BODY_BYTES_MAX,
-    headers: signer === null ? undefined : (method, url) => signer(method, url.pathname, ports.clock.now()),
+    headers: signer === null ? undefined : (url) => signer("GET", url.pathname, ports.clock.now()),
   });
 }
 

@@ -9,7 +9,6 @@ const BLOCK_ELEMENTS = new Set(
     " ",
   ),
 );
-/** Elements whose content is not text. */
 const NON_TEXT_ELEMENTS = new Set(["script", "style", "template", "iframe", "noscript", "title"]);
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -9,10 +9,6 @@ export function isMarketId(id: string): boolean {
   return id.length <= ID_CHARS_MAX && /^[^\s/\\?#%\p{Cc}\p{Cs}]+$/u.test(id) && !RESERVED.has(id);
 }
 
-export function isAmm(listing: MarketListing): boolean {
-  return listing.venueKeys.kind === "amm";
-}
+export const isAmm = (listing: MarketListing): boolean => listing.venueKeys.kind === "amm";
 
-export function slugOf(listing: MarketListing): string {
-  return listing.venueKeys.slug ?? listing.marketId;
-}
+export const slugOf = (listing: MarketListing): string => listing.venueKeys.slug ?? listing.marketId;

@@ -87,7 +87,10 @@ export function parseRows(rows: readonly unknown[], context: ParseContext): Pars
     context.countDrop("bad_market_row"),
   )) {
     if (isGroupRow(row)) parseGroup(row, context, parsed);
-    else addMarket(row, null, context, parsed);
+    else {
+      const market = parseMarket(row, null, context);
+      if (market !== null) parsed.markets.push(market);
+    }
   }
   return parsed;
 }
@@ -110,7 +113,8 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
   const states = children.map((child, index): LeftOutReason | null => {
     if (index >= GROUP_CHILDREN_MAX) return "unreadable";
     if (context.driftDetectors.market.check(child, isMarketRow)) {
-      const market = addMarket(child, parent, context, parsed);
+      const market = parseMarket(child, parent, context);
+      if (market !== null) parsed.markets.push(market);
       return market === null ? "unreadable" : settledReasonOf(market.listing);
     }
     context.countDrop("bad_market_row");
@@ -129,17 +133,6 @@ function parseGroup(row: MarketRow, context: ParseContext, parsed: ParsedRows): 
     featured: false,
     endAt: parseTime(row.expirationTimestamp),
   });
-}
-
-function addMarket(
-  row: MarketRow,
-  parent: ParentGroup | null,
-  context: ParseContext,
-  parsed: ParsedRows,
-): MarketSnapshot | null {
-  const market = parseMarket(row, parent, context);
-  if (market !== null) parsed.markets.push(market);
-  return market;
 }
 
 /** Parses a market. Returns null and counts the row if it has no id. */
@@ -290,6 +283,4 @@ function parseText(html: string | null | undefined): string | null {
   return typeof html === "string" ? htmlToText(html) : null;
 }
 
-function pageUrl(slug: string): string {
-  return `${WEB_URL}${encodeURIComponent(slug)}`;
-}
+const pageUrl = (slug: string): string => `${WEB_URL}${encodeURIComponent(slug)}`;

@@ -1,6 +1,6 @@
 import { VenueError } from "../../domain/errors.ts";
 import { deleteOldest } from "../../lib/delete-oldest.ts";
-import { type QueryValue, VenueClient, type VenueClientOptions } from "../shared/venue-client.ts";
+import { type QueryValue, VenueClient, type VenueClientOptions, type VenueResponse } from "../shared/venue-client.ts";
 import type { VenuePorts } from "../shared/venue-ports.ts";
 import type { ManifoldDriftDetectors } from "./wire.ts";
 
@@ -27,10 +27,6 @@ export interface RowsResponse {
   readonly rows: readonly unknown[];
   readonly requestedAt: number;
   readonly receivedAt: number;
-}
-
-export interface RowResponse extends Omit<RowsResponse, "rows"> {
-  readonly row: unknown;
 }
 
 export interface BetQuery {
@@ -62,9 +58,9 @@ export type ManifoldClient = ReturnType<typeof createManifoldClient>;
 /** Creates the REST client of Manifold. It does not validate rows. */
 export function createManifoldClient(options: Omit<VenueClientOptions, "limits">) {
   const client = new VenueClient({ ...options, limits: LIMITS });
-  const findRow = async (path: string, signal: AbortSignal): Promise<RowResponse | null> => {
-    const { status, json, requestedAt, receivedAt } = await client.fetchJson(path, { signal, accept: [404] });
-    return status === 404 ? null : { row: json, requestedAt, receivedAt };
+  const find = async (path: string, signal: AbortSignal): Promise<VenueResponse | null> => {
+    const response = await client.fetchJson(path, { signal, accept: [404] });
+    return response.status === 404 ? null : response;
   };
   const fetchRows = async (path: string, query: Query, signal: AbortSignal): Promise<RowsResponse> => {
     const { json, requestedAt, receivedAt } = await client.fetchJson(path, { query, signal });
@@ -92,9 +88,9 @@ export function createManifoldClient(options: Omit<VenueClientOptions, "limits">
       signal: AbortSignal,
     ) => search("last-updated", contractType, { ...page }, signal),
     /** Returns the FullMarket of a contract, or null if the contract does not exist. */
-    findContract: (id: string, signal: AbortSignal) => findRow(`/market/${encodeURIComponent(id)}`, signal),
+    findContract: (id: string, signal: AbortSignal) => find(`/market/${encodeURIComponent(id)}`, signal),
     /** Returns the probabilities of a contract's answers, or null if the contract does not exist. */
-    findProbabilities: (id: string, signal: AbortSignal) => findRow(`/market/${encodeURIComponent(id)}/prob`, signal),
+    findProbabilities: (id: string, signal: AbortSignal) => find(`/market/${encodeURIComponent(id)}/prob`, signal),
     /** Returns bets, newest first, without redemptions. */
     listBets: (query: BetQuery, signal: AbortSignal) =>
       fetchRows("/bets", { ...query, ...WITHOUT_REDEMPTIONS }, signal),

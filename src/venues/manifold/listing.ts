@@ -116,7 +116,7 @@ async function fetchContract(
 ): Promise<(ParsedContract & { readonly requestedAt: number }) | null> {
   const response = await context.client.findContract(contractId, signal);
   if (response === null) return null;
-  const { row, receivedAt, requestedAt } = response;
+  const { json: row, receivedAt, requestedAt } = response;
   if (!isObject(row)) {
     throw new VenueError("bad_body", "market response is not a contract", { retryable: true });
   }
@@ -134,8 +134,8 @@ async function fetchPayouts(
   signal: AbortSignal,
 ): Promise<AnswerProbabilities | null> {
   const response = await client.findProbabilities(contractId, signal);
-  if (response === null || !driftDetectors.probabilities.check(response.row, isProbabilities)) return null;
-  return response.row.answerProbs ?? null;
+  if (response === null || !driftDetectors.probabilities.check(response.json, isProbabilities)) return null;
+  return response.json.answerProbs ?? null;
 }
 
 /** Caches whether the answers of listed contracts are mutually exclusive, if their type does not determine it. */

@@ -10,7 +10,7 @@ import {
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { CachedContract, ManifoldContext } from "./client.ts";
 import { marketIdOf } from "./ids.ts";
-import { type AnswerProbabilities, answerOutcome, contractOutcome, hasResolution } from "./parse-outcome.ts";
+import { type AnswerProbabilities, answerOutcome, hasResolution, parseOutcome } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";
 import { type ContractWire, hasBinaryAnswers, isAnswer, isContract } from "./wire.ts";
 
@@ -79,10 +79,10 @@ function parseBinary(row: ContractWire, context: ParseContext): ParsedContract {
     ...base,
     marketId: row.id,
     eventId: null,
-    title: truncate(row.question, TITLE_LENGTH_MAX),
+    title: row.question.slice(0, TITLE_LENGTH_MAX),
     outcomeLabel: null,
     status,
-    outcome: status === "finalized" ? contractOutcome(row, context.countDrop) : null,
+    outcome: status === "finalized" ? parseOutcome(row, context.countDrop) : null,
     resolvedAt: status === "finalized" ? parseTime(row.resolutionTime) : null,
     venueKeys: { contractId: row.id },
   };
@@ -96,7 +96,7 @@ function parseMultiple(
 ): ParsedContract {
   const { cacheEntry, base } = parseShared(row, context);
   const sumsToOne = findSumsToOne(row, context);
-  const question = truncate(row.question, TITLE_LENGTH_MAX);
+  const question = row.question.slice(0, TITLE_LENGTH_MAX);
   const markets: MarketSnapshot[] = [];
   const settledAnswerIds: string[] = [];
   const seenIds = new Set<string>();
@@ -112,7 +112,7 @@ function parseMultiple(
     seenIds.add(answer.id);
     const status = hasResolution(answer.resolution) ? "finalized" : contractStatus(row, context.receivedAt);
     if (hasResolution(answer.resolution) && !row.isResolved) settledAnswerIds.push(answer.id);
-    const label = truncate(answer.text, TITLE_LENGTH_MAX);
+    const label = answer.text.slice(0, TITLE_LENGTH_MAX);
     const listing: MarketListing = {
       ...base,
       marketId: marketIdOf(row.id, answer.id),
@@ -158,7 +158,7 @@ function findSumsToOne(row: ContractWire, { sumsToOne, cached }: ParseContext): 
 }
 
 function parseShared(row: ContractWire, context: ParseContext) {
-  const rules = row.textDescription ? truncate(row.textDescription, RULES_LENGTH_MAX) : (context.cached?.rules ?? null);
+  const rules = row.textDescription ? row.textDescription.slice(0, RULES_LENGTH_MAX) : (context.cached?.rules ?? null);
   const category = row.groupSlugs ? parseCategory(row.groupSlugs) : (context.cached?.category ?? null);
   const base = {
     venue: context.id,
@@ -210,11 +210,6 @@ function contractStatus(row: ContractWire, now: number): MarketStatus {
 }
 
 function parseCategory(topics: readonly string[]): string | null {
-  for (const topic of topics) {
-    if (Object.hasOwn(CATEGORY_BY_TOPIC, topic)) return CATEGORY_BY_TOPIC[topic] ?? null;
-  }
-  return null;
+  const topic = topics.find((each) => Object.hasOwn(CATEGORY_BY_TOPIC, each));
+  return CATEGORY_BY_TOPIC[topic ?? ""] ?? null;
 }
-
-const truncate = (text: string, lengthMax: number): string =>
-  text.length <= lengthMax ? text : text.slice(0, lengthMax);

@@ -3,7 +3,6 @@ import { fromMicros, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { type AnswerWire, type ContractWire, isAnswer } from "./wire.ts";
 
-/** Probabilities by answer id. */
 export type AnswerProbabilities = Readonly<Record<string, number>>;
 
 const FLOAT_ERROR_MAX = 1e-9;
@@ -27,11 +26,6 @@ function isShared({ resolution, shouldAnswersSumToOne }: ContractWire): boolean 
   return (resolution === "CHOOSE_MULTIPLE" || resolution === "MKT") && shouldAnswersSumToOne !== false;
 }
 
-/** Returns the outcome of a contract without answers. */
-export function contractOutcome(row: ContractWire, countDrop: DropCounter): Outcome | null {
-  return parseOutcome(row.resolution, row.resolutionProbability, countDrop);
-}
-
 /**
  * Returns the outcome from the answer's own resolution, or from the contract's if the answer has none, as in contracts
  * with mutually exclusive answers.
@@ -42,7 +36,7 @@ export function answerOutcome(
   probabilities: AnswerProbabilities | null,
   countDrop: DropCounter,
 ): Outcome | null {
-  if (hasResolution(answer.resolution)) return parseOutcome(answer.resolution, answer.resolutionProbability, countDrop);
+  if (hasResolution(answer.resolution)) return parseOutcome(answer, countDrop);
   const { resolution } = row;
   if (resolution === "CANCEL") return { kind: "void", value: null };
   if (resolution === answer.id) return { kind: "yes" };
@@ -78,9 +72,9 @@ function findPayout(
   return (probabilities[answer.id] ?? Number.NaN) / total;
 }
 
-function parseOutcome(
-  resolution: string | null | undefined,
-  resolutionProbability: number | null | undefined,
+/** Returns the outcome of a contract without answers, or of an answer with a resolution of its own. */
+export function parseOutcome(
+  { resolution, resolutionProbability }: Pick<ContractWire, "resolution" | "resolutionProbability">,
   countDrop: DropCounter,
 ): Outcome | null {
   if (resolution === "YES") return { kind: "yes" };

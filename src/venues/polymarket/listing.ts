@@ -95,6 +95,4 @@ function marketsOfEvent(event: GammaEvent, { driftDetectors, countDrop }: ParseC
   return driftDetectors.market.filter(rows, isGammaMarket, () => countDrop("bad_row"));
 }
 
-export function hasSingleMarket(event: GammaEvent): boolean {
-  return parseList(event.markets)?.length === 1;
-}
+export const hasSingleMarket = (event: GammaEvent): boolean => parseList(event.markets)?.length === 1;

@@ -64,21 +64,23 @@ function outcomeOfValue(value: number): Outcome {
   return { kind: "partial", value };
 }
 
+/** Parses a list of two numbers. */
+function parsePair(value: unknown): readonly [number | null, number | null] {
+  const list = parseList(value);
+  return list?.length === 2 ? [parseDecimal(list[0]), parseDecimal(list[1])] : [null, null];
+}
+
 /** Parses the payouts of both tokens in millionths, which sum to 1: `[1000000, 0]`. */
 function outcomeOfPayouts(value: unknown): Outcome | null {
-  const list = parseList(value);
-  const yes = parseDecimal(list?.[0]);
-  const no = parseDecimal(list?.[1]);
-  if (list?.length !== 2 || yes === null || no === null || yes < 0 || no < 0 || yes + no !== PAYOUT_UNIT) return null;
+  const [yes, no] = parsePair(value);
+  if (yes === null || no === null || yes < 0 || no < 0 || yes + no !== PAYOUT_UNIT) return null;
   return outcomeOfValue(fromMicros(Math.round(yes)));
 }
 
 /** Returns the outcome of final prices, which are exactly 0 and 1 or both 0.5, or null for other prices. */
 export function outcomeOfPrices(value: unknown): Outcome | null {
-  const list = parseList(value);
-  const yes = parseDecimal(list?.[0]);
-  const no = parseDecimal(list?.[1]);
-  if (list?.length !== 2 || yes === null || no === null) return null;
+  const [yes, no] = parsePair(value);
+  if (yes === null || no === null) return null;
   if (![0, 0.5, 1].includes(yes) || toMicros(yes) + toMicros(no) !== toMicros(1)) return null;
   return outcomeOfValue(yes);
 }

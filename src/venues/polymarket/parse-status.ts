@@ -1,4 +1,4 @@
-import type { MarketStatus, Outcome } from "../../domain/market.ts";
+import type { MarketListing, MarketStatus } from "../../domain/market.ts";
 import { oracleStateOfRow, outcomeOfPrices, type ParsedResolution } from "./parse-resolution.ts";
 import { parseTime } from "./parse-values.ts";
 import type { GammaMarket } from "./wire.ts";
@@ -11,13 +11,8 @@ export interface ResolutionSources {
   readonly streamed: ParsedResolution | null;
 }
 
-export interface MarketState {
-  readonly status: MarketStatus;
-  /** Null unless finalized. */
-  readonly outcome: Outcome | null;
-  /** Unix milliseconds; null unless finalized. */
-  readonly resolvedAt: number | null;
-}
+/** Outcome and time are null unless the market is finalized. */
+type MarketState = Pick<MarketListing, "status" | "outcome" | "resolvedAt">;
 
 /**
  * Determines the status of a market (docs/decisions/0021). In order of precedence:

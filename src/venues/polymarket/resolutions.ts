@@ -9,8 +9,6 @@ const CONDITIONS_MAX = 20;
 
 const UNAVAILABLE: ParsedResolution = { state: "unavailable", outcome: null, resolvedAt: null };
 
-const isText = (value: string | null): value is string => value !== null;
-
 /**
  * Returns resolutions by condition id. The outcome comes from the payouts; without payouts, from the final prices in
  * the listing. Conditions that the venue does not return are absent and counted as `missing`. Failed requests are
@@ -29,7 +27,10 @@ export async function fetchResolutions(
     resolutions.set(invalid, UNAVAILABLE);
   }
   requestedIds.delete(null);
-  for (const ids of chunksOf([...requestedIds.keys()].filter(isText), CONDITIONS_MAX)) {
+  for (const ids of chunksOf(
+    [...requestedIds.keys()].filter((id) => id !== null),
+    CONDITIONS_MAX,
+  )) {
     const found = await fetchBatch(context, ids, signal);
     for (const id of ids) {
       const resolution = found === null ? UNAVAILABLE : found.get(id);

@@ -29,17 +29,14 @@ export interface ReconnectingSocketOptions {
   onDown(reason: string): void;
 }
 
-export interface ReconnectingSocket {
-  send(text: string): void;
-  close(): void;
-}
+export type ReconnectingSocket = ReturnType<typeof openReconnectingSocket>;
 
 const BACKOFF_MS_MIN = 500;
 const BACKOFF_MS_MAX = 30_000;
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Opens a WebSocket that detects silence and reconnects with exponential backoff and jitter until it is closed. */
-export function openReconnectingSocket(options: ReconnectingSocketOptions): ReconnectingSocket {
+export function openReconnectingSocket(options: ReconnectingSocketOptions) {
   const { clock, random } = options;
   let socket: OutgoingSocket | null = null;
   let isClosed = false;
@@ -106,8 +103,8 @@ export function openReconnectingSocket(options: ReconnectingSocketOptions): Reco
   connect();
 
   return {
-    send: (text) => socket?.send(text),
-    close() {
+    send: (text: string): void => socket?.send(text),
+    close(): void {
       isClosed = true;
       cancelTimer();
       socket?.close();

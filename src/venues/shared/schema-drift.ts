@@ -158,9 +158,7 @@ function isTime(value: unknown): boolean {
   return parseDecimal(value) !== null || (typeof value === "string" && !Number.isNaN(Date.parse(value)));
 }
 
-function isPrice(value: number | null): boolean {
-  return value !== null && value >= 0 && value <= 1;
-}
+const isPrice = (value: number | null): boolean => value !== null && value >= 0 && value <= 1;
 
 /** Returns a function that creates one detector per kind of object. Reported field names start with the kind. */
 export function driftDetectorsFor<Schemas extends Readonly<Record<string, Type.TObject>>>(schemas: Schemas) {

@@ -29,8 +29,8 @@ export interface VenueClientOptions
   /** Maximum timeout of one attempt. The adaptive timeout is usually shorter. */
   readonly deadlineMs?: number;
   readonly maxBodyBytes?: number;
-  /** Creates additional headers for each attempt, for example a signature over method and path. */
-  readonly headers?: (method: string, url: URL) => Readonly<Record<string, string>>;
+  /** Creates additional headers for each attempt, for example a signature over the path. */
+  readonly headers?: (url: URL) => Readonly<Record<string, string>>;
 }
 
 export interface VenueResponse {
@@ -49,8 +49,6 @@ export interface VenueCall {
   readonly query?: Readonly<Record<string, QueryValue>>;
   /** Statuses besides 2xx that do not throw an error, for example 404 for an unknown market. */
   readonly accept?: readonly number[];
-  /** JSON body; the request is then a POST. */
-  readonly body?: unknown;
   /** Maximum size of the response body. The default is the client's `maxBodyBytes`. */
   readonly maxBodyBytes?: number | undefined;
 }
@@ -84,6 +82,8 @@ const RETRY_AFTER_BODY_CHARS_MAX = 10_000;
 const RETRY_AFTER_VALID_MS_MAX = 366 * DAY_MS;
 /** Interval at which a failing host is probed until it recovers. */
 const PROBE_EVERY_MS = 1_000;
+/** Number of consecutive failures after which only one request per `PROBE_EVERY_MS` is sent. */
+const FAILURES_MAX = 5;
 /** Minimum pause after the host bans this client. */
 const BAN_PAUSE_MS_MIN = 30_000;
 /**
@@ -111,11 +111,7 @@ export class VenueClient {
   readonly requestsPerSecond: number;
   readonly #options: VenueClientOptions;
   readonly #bucket: TokenBucket;
-  readonly #breaker = new CircuitBreaker({
-    failuresMax: 5,
-    openMs: PROBE_EVERY_MS,
-    openMsMax: PROBE_EVERY_MS,
-  });
+  readonly #breaker = new CircuitBreaker(FAILURES_MAX, PROBE_EVERY_MS);
   /** A slot for the one request that waits for the rate limit. The others wait for the slot. */
   readonly #turns = new FairSemaphore({ slots: 1, waitingPerKey: WAITING_PER_KIND_MAX });
   readonly #running: FairSemaphore;
@@ -189,16 +185,10 @@ export class VenueClient {
     const startedAt = clock.monotonic();
     const timeoutMs = this.#timeoutMs;
     try {
-      const method = call.body === undefined ? "GET" : "POST";
       const response = await http.send({
-        method,
+        method: "GET",
         url: url.href,
-        headers: {
-          accept: "application/json",
-          ...(call.body === undefined ? {} : { "content-type": "application/json" }),
-          ...this.#options.headers?.(method, url),
-        },
-        body: call.body === undefined ? undefined : JSON.stringify(call.body),
+        headers: { accept: "application/json", ...this.#options.headers?.(url) },
         deadlineMs: timeoutMs,
         maxBodyBytes: call.maxBodyBytes ?? this.#options.maxBodyBytes ?? BODY_BYTES_MAX,
         signal: call.signal,
