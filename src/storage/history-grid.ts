@@ -1,7 +1,8 @@
 import type { HistoryPoint } from "../domain/trade.ts";
 import { toCents } from "../domain/usd.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
-import { type Candle, FIVE_MINUTES_MS, type HistoryPeriod, type HistoryRange } from "./model.ts";
+import type { HistoryRange } from "../ports/venue.ts";
+import { type Candle, FIVE_MINUTES_MS, type HistoryPeriod } from "./model.ts";
 
 export const PERIOD_MS: Readonly<Record<HistoryPeriod, number>> = {
   "48h": 48 * HOUR_MS,
@@ -118,9 +119,7 @@ export function binHistory(
 
 type PricedSample = PriceSample & { readonly yesPrice: number };
 
-function isPriced(sample: PriceSample): sample is PricedSample {
-  return sample.yesPrice !== null;
-}
+const isPriced = (sample: PriceSample): sample is PricedSample => sample.yesPrice !== null;
 
 /** @param observed  the samples that end in the bin, oldest first; without any, the close is the previous close */
 function openHighLow(

@@ -11,7 +11,7 @@ export { type MarketWideTrend, readMarketWideTrend } from "./market-trend.ts";
 export {
   type Candle,
   type HistoryFetcher,
-  type HistoryRange,
+  type HistoryPeriod,
   type MarketTrade,
   type PastPrices,
   type PriceHistory,
@@ -24,7 +24,7 @@ export { type DailyPriceRange, readDailyPrices } from "./readers/daily-prices.ts
 export { readHourlyCloses } from "./readers/hourly-closes.ts";
 export { type LastHour, readLastHour } from "./readers/last-hour.ts";
 export { readPricesAt } from "./readers/price-at.ts";
-export { type PriceSeries, readPriceSeries, type SeriesPeriod, seriesBarMs } from "./readers/price-series.ts";
+export { type PriceSeries, readPriceSeries, seriesBarMs } from "./readers/price-series.ts";
 export { type QuoteTicks, readQuoteTicks } from "./readers/quote-ticks.ts";
 export { readRecentTrades, readTradeAmounts } from "./readers/recent-trades.ts";
 export { readSettledMarkets, type SettledMarket } from "./readers/settled-markets.ts";

@@ -2,6 +2,7 @@ import type { BoardMarket } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { HistoryPoint, Trade } from "../domain/trade.ts";
 import { MINUTE_MS } from "../lib/durations.ts";
+import type { HistoryRange } from "../ports/venue.ts";
 
 /**
  * Fencing token of a venue lease. The store rejects writes whose fence no longer matches the lease, so at most one node
@@ -58,7 +59,6 @@ export interface MarketHistory {
   readonly points: readonly Candle[];
 }
 
-/** The price history of a market. */
 export interface PriceHistory extends MarketHistory {
   /** Null if the history was read by range. */
   readonly period: HistoryPeriod | null;
@@ -66,18 +66,14 @@ export interface PriceHistory extends MarketHistory {
   readonly generatedAt: number;
 }
 
-/** Adjacent intervals in [fromMs, toMs), Unix milliseconds. Both are multiples of `intervalMs`. */
-export interface HistoryRange {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly intervalMs: number;
-}
-
 /** Reads price history from the store and fetches missing history from the venue. */
 export interface PastPrices {
   /** @throws VenueError if no history is stored and the venue request fails; AppError `store_unavailable` */
   read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<PriceHistory>;
-  /** Like `read`. Intervals of a minute are made from ticks; where there are none, they repeat five-minute prices. */
+  /**
+   * Like `read`, for the intervals of a range whose bounds are multiples of `intervalMs`. Intervals of a minute are made
+   * from ticks; where there are none, they repeat five-minute prices.
+   */
   readRange(market: BoardMarket, range: HistoryRange): Promise<PriceHistory>;
 }
 
@@ -92,13 +88,6 @@ export interface HistoryFetcher {
     markets: readonly BoardMarket[],
     options: { readonly intervalMsMin: number; readonly timeoutMs: number },
   ): Promise<void>;
-}
-
-/** A time range whose history was fetched from the venue, Unix milliseconds. */
-export interface CoveredRange {
-  readonly intervalMs: number;
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 export const FIVE_MINUTES_MS = 5 * MINUTE_MS;

@@ -5,13 +5,12 @@ import type { HistoryPoint } from "../domain/trade.ts";
 import { currentCaller } from "../lib/current-caller.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
-import type { VenueAdapter } from "../ports/venue.ts";
+import type { HistoryRange, VenueAdapter } from "../ports/venue.ts";
 import type { HistoryStore } from "./history-store.ts";
 import {
   FIVE_MINUTES_MS,
   type HistoryFetcher,
   type HistoryPeriod,
-  type HistoryRange,
   type MarketHistory,
   type PastPrices,
   type PriceHistory,

@@ -17,9 +17,7 @@ export function toStorablePrice(price: number | null): number | null {
 }
 
 /** Converts integer micros to a price. */
-export function toPrice(micros: number | null): number | null {
-  return micros === null ? null : fromMicros(micros);
-}
+export const toPrice = (micros: number | null): number | null => (micros === null ? null : fromMicros(micros));
 
 /** Returns a finite, non-negative amount, or null for any other value. */
 export function toStorableAmount(amount: number | null): number | null {
@@ -27,11 +25,7 @@ export function toStorableAmount(amount: number | null): number | null {
 }
 
 /** Whether PostgreSQL can store the id. PostgreSQL text cannot contain NUL, and one such id would fail the batch. */
-export function isStorableId(id: string): boolean {
-  return id !== "" && !id.includes("\0");
-}
+export const isStorableId = (id: string): boolean => id !== "" && !id.includes("\0");
 
 /** Removes NUL characters and replaces unpaired surrogates. */
-export function toStorableText(text: string): string {
-  return text.replaceAll("\0", "").toWellFormed();
-}
+export const toStorableText = (text: string): string => text.replaceAll("\0", "").toWellFormed();

@@ -3,7 +3,8 @@ import { chunksOf } from "../lib/chunks.ts";
 import { columnsOf } from "../lib/columns-of.ts";
 import { HOUR_MS } from "../lib/durations.ts";
 import type { Database, Transaction } from "../ports/database.ts";
-import { type CoveredRange, FIVE_MINUTES_MS } from "./model.ts";
+import type { HistoryRange } from "../ports/venue.ts";
+import { FIVE_MINUTES_MS } from "./model.ts";
 import { deriveHourlyBars, PRICE_COLUMNS } from "./roll-up.ts";
 import { toStorableAmount, toStorablePrice, toStorableTime } from "./storable.ts";
 
@@ -126,7 +127,7 @@ async function insertBars(
 }
 
 /** Returns the ranges fetched from the venue, oldest first. Ranges of the same interval never overlap or adjoin. */
-export async function readCoverage(database: Database, marketKey: number): Promise<CoveredRange[]> {
+export async function readCoverage(database: Database, marketKey: number): Promise<HistoryRange[]> {
   const rows = await database.query<{ interval_seconds: number; from_at: Date; to_at: Date }>(
     "select interval_seconds, from_at, to_at from history_coverage where market_key = $1 order by interval_seconds, from_at",
     [marketKey],

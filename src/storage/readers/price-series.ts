@@ -1,24 +1,21 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
+import { HOUR_MS, MINUTE_MS } from "../../lib/durations.ts";
 import type { Database } from "../../ports/database.ts";
-import { FIVE_MINUTES_MS } from "../model.ts";
+import { PERIOD_MS } from "../history-grid.ts";
+import { FIVE_MINUTES_MS, type HistoryPeriod } from "../model.ts";
 import { findRollUpState } from "../roll-up.ts";
-
-export type SeriesPeriod = "48h" | "7d" | "30d";
 
 /**
  * Steps of the common grid. Every store has hourly bars for 30 days and five-minute bars for two days. On a finer grid,
  * hourly prices of one market would be compared with quarter-hourly prices of another.
  */
-const GRIDS: Readonly<
-  Record<SeriesPeriod, { readonly periodMs: number; readonly stepMs: number; readonly barMs: number }>
-> = {
-  "48h": { periodMs: 48 * HOUR_MS, stepMs: 3 * FIVE_MINUTES_MS, barMs: FIVE_MINUTES_MS },
-  "7d": { periodMs: 7 * DAY_MS, stepMs: HOUR_MS, barMs: HOUR_MS },
-  "30d": { periodMs: 30 * DAY_MS, stepMs: HOUR_MS, barMs: HOUR_MS },
+const GRIDS: Readonly<Record<HistoryPeriod, { readonly stepMs: number; readonly barMs: number }>> = {
+  "48h": { stepMs: 3 * FIVE_MINUTES_MS, barMs: FIVE_MINUTES_MS },
+  "7d": { stepMs: HOUR_MS, barMs: HOUR_MS },
+  "30d": { stepMs: HOUR_MS, barMs: HOUR_MS },
 };
 
 /** Length of the shortest bars that `readPriceSeries` reads for a period, in milliseconds. */
-export const seriesBarMs = (period: SeriesPeriod): number => GRIDS[period].barMs;
+export const seriesBarMs = (period: HistoryPeriod): number => GRIDS[period].barMs;
 
 /** Stored prices of one market, oldest first: YES prices in [0, 1], and the times at which each was the last price. */
 export interface StoredPrices {
@@ -82,9 +79,10 @@ function decodeSamples(bytes: Uint8Array): StoredPrices {
 export async function readPriceSeries(
   database: Database,
   marketKeys: readonly (number | null)[],
-  { period, now }: { readonly period: SeriesPeriod; readonly now: number },
+  { period, now }: { readonly period: HistoryPeriod; readonly now: number },
 ): Promise<PriceSeries> {
-  const { periodMs, stepMs, barMs } = GRIDS[period];
+  const { stepMs, barMs } = GRIDS[period];
+  const periodMs = PERIOD_MS[period];
   const { rolledUpUntil } = await findRollUpState(database);
   const end = Math.floor(Math.min(now, rolledUpUntil ?? now) / stepMs) * stepMs;
   const start = end - periodMs;

@@ -1,6 +1,6 @@
-import type { PriceSeries, SeriesPeriod } from "../../../storage/index.ts";
+import type { HistoryPeriod, PriceSeries } from "../../../storage/index.ts";
 
-export const CORRELATION_PERIODS = ["48h", "7d", "30d"] as const satisfies readonly SeriesPeriod[];
+export const CORRELATION_PERIODS = ["48h", "7d", "30d"] as const satisfies readonly HistoryPeriod[];
 export type CorrelationPeriod = (typeof CORRELATION_PERIODS)[number];
 
 export const CORRELATED_MARKETS_MIN = 2;

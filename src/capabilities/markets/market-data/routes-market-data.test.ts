@@ -8,7 +8,8 @@ import type { OrderBook } from "../../../domain/order-book.ts";
 import type { Trade } from "../../../domain/trade.ts";
 import { encodeCursor, type Keyset, type ListingKey } from "../../../http/pagination.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
-import type { HistoryRange, TradePosition } from "../../../storage/index.ts";
+import type { HistoryRange } from "../../../ports/venue.ts";
+import type { TradePosition } from "../../../storage/index.ts";
 
 const AT = new Date(SAMPLE_AT).toISOString();
 const PATHS = ["orderbook", "trades", "history"] as const;
