@@ -4,7 +4,6 @@ import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 
 const PROJECT = new URL("../", import.meta.url);
 
-/** Defines a command-line option with a string value. */
 export const stringOption = <const Default extends string>(value: Default) =>
   ({ type: "string", default: value }) as const;
 

@@ -3,6 +3,7 @@ import { type BoardMarket, eventSlug, findIncompleteSetReason } from "../../src/
 import { categoryOf } from "../../src/domain/category.ts";
 import { type EventView, type LegView, type MarketView, type PeerView, spreadOf } from "../../src/engine/index.ts";
 import { venueOf } from "../engine/venues.ts";
+import { createEmptyView } from "../engine/views.ts";
 import type { PeerFinder } from "./peer-finder.ts";
 import type { ReplayedMarkets } from "./replayed-markets.ts";
 
@@ -22,17 +23,12 @@ export function viewMarket(known: ReplayedMarkets, peers: PeerFinder, market: Bo
   const { venue, marketId } = listing;
   const at = known.confirmedAt(market);
   return {
-    asOf,
-    venue,
-    adapter: venue,
-    marketId,
+    // The deadline is unknown in a replay. Only the factor `time_decay` reads it.
+    ...createEmptyView(venue, marketId, asOf),
     title: listing.title,
     category: categoryOf(listing.category),
-    kind: venueOf(venue).kind,
     openAt: listing.openAt,
     closeAt: listing.closeAt,
-    // Unknown in a replay. Only the factor `time_decay` reads it.
-    deadlineAt: null,
     takerFee: listing.takerFee,
     quote: { ...quote, at },
     prices: known.pricesOf(market, asOf),
@@ -41,8 +37,6 @@ export function viewMarket(known: ReplayedMarkets, peers: PeerFinder, market: Bo
     activity: { at, volume24hUsd: activity.volume24hUsd, liquidityUsd: activity.liquidityUsd },
     peers: viewPeers(known, peers, market),
     event: viewEvent(known, market),
-    consensus: null,
-    research: null,
   };
 }
 

@@ -34,11 +34,15 @@ const INTERVAL_MINUTES: ReadonlyMap<string, number> = new Map([
 const COUNT_MAX = 1_000_000;
 
 export interface BacktestOptions {
-  /** Unix milliseconds: midnight UTC. */
+  /** Time of the first signals: midnight UTC, Unix milliseconds. */
   readonly from: number;
+  /** End of the period, exclusive: midnight UTC, Unix milliseconds. */
   readonly to: number;
+  /** Interval between the signals of a market, in milliseconds; divides a day. */
   readonly everyMs: number;
+  /** Maximum number of markets with signals, the most liquid first. */
   readonly marketsMax: number;
+  /** Contracts assumed to be offered at a bid or ask without a size; if null, such a price cannot be traded. */
   readonly assumedSize: number | null;
   readonly source: { readonly kind: "recording" | "store"; readonly location: string };
   readonly html: string | null;

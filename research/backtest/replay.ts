@@ -20,23 +20,14 @@ import {
 } from "../../src/trading/index.ts";
 import { venueOf } from "../engine/venues.ts";
 import { viewMarket } from "./market-view.ts";
+import type { BacktestOptions } from "./options.ts";
 import { PeerFinder } from "./peer-finder.ts";
 import { QUOTE_AGE_MS_MAX, ReplayedMarkets } from "./replayed-markets.ts";
 
 /** Position sizing of the signals in the service's track record. */
 const SIZING: SizingOptions = { bankrollUsd: REFERENCE_BANKROLL_USD, kellyShare: 0.25, positionMax: 0.1 };
 
-export interface ReplayOptions {
-  /** Time of the first signals: midnight UTC, Unix milliseconds. */
-  readonly from: number;
-  /** End of the period, exclusive: midnight UTC, Unix milliseconds. */
-  readonly to: number;
-  /** Interval between the signals of a market, in milliseconds; must divide a day. */
-  readonly everyMs: number;
-  /** Maximum number of markets with signals, the most liquid first. */
-  readonly marketsMax: number;
-  /** Contracts assumed to be offered at a bid or ask without a size; if null, such a price cannot be traded. */
-  readonly assumedSize: number | null;
+export interface ReplayOptions extends Omit<BacktestOptions, "source" | "html" | "json"> {
   /**
    * Called at the end of each day, with midnight UTC in Unix milliseconds and the numbers of analyses and trades so
    * far.

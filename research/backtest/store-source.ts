@@ -6,11 +6,13 @@ import {
   type Outcome,
   settlementValueOf,
 } from "../../src/domain/market.ts";
+import { keysetPages } from "../../src/lib/chunks.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
 import type { Database } from "../../src/ports/database.ts";
 import type { Fact } from "../../src/recording/index.ts";
 import { parseEvent, parseSnapshot } from "../../src/storage/snapshot-codec.ts";
 import { toPrice } from "../../src/storage/storable.ts";
+import type { BacktestOptions } from "./options.ts";
 
 /** Length of the price history that is read before the period, because a market view contains it. */
 const PRICES_BEFORE_MS = 8 * DAY_MS;
@@ -90,16 +92,9 @@ const SELECT_BARS = `
 select market_key, start_at + interval '1 hour' as at, yes_close, volume_usd from bars_1h
 where start_at > to_timestamp(($1::float8 - ${HOUR_MS}) / 1000) and start_at <= to_timestamp(($2::float8 - ${HOUR_MS}) / 1000)`;
 
-export interface StorePeriod {
-  /** Unix milliseconds. */
-  readonly from: number;
-  readonly to: number;
-  /** Interval between signals, in milliseconds. Only the last tick of each market before a signal is read. */
-  readonly everyMs: number;
-}
-
 /**
  * Passes the facts of a period and of the eight days before it to `apply`, ordered by time of receipt.
+ * Only the last tick of each market before a signal is read.
  *
  * A stored listing contains information from the future: the outcome and the latest closing time. The outcome is passed
  * only from the time at which it became known, and the closing time is never passed.
@@ -109,7 +104,7 @@ export interface StorePeriod {
  */
 export async function readStoredFacts(
   database: Database,
-  { from, to, everyMs }: StorePeriod,
+  { from, to, everyMs }: Pick<BacktestOptions, "from" | "to" | "everyMs">,
   apply: (fact: Fact) => boolean,
 ): Promise<void> {
   const start = from - PRICES_BEFORE_MS;
@@ -133,15 +128,10 @@ export async function readStoredFacts(
 
 async function readMarkets(database: Database, since: number): Promise<Map<number, StoredMarket>> {
   const markets = new Map<number, StoredMarket>();
-  for (let after = 0; ; ) {
-    const rows = await database.query<{ key: number; snapshot: string }>(SELECT_MARKETS, [after, since]);
-    const last = rows.at(-1);
-    if (last === undefined) return markets;
-    after = last.key;
-    const changes = await readChanges(
-      database,
-      rows.map(({ key }) => key),
-    );
+  const selectAfter = ({ key }: { readonly key: number }) =>
+    database.query<{ key: number; snapshot: string }>(SELECT_MARKETS, [key, since]);
+  for await (const rows of keysetPages({ key: 0 }, selectAfter)) {
+    const changes = await readChanges(database, rows);
     for (const { key, snapshot } of rows) {
       const listing = parseSnapshot(snapshot)?.listing;
       if (listing === undefined) continue;
@@ -155,6 +145,7 @@ async function readMarkets(database: Database, since: number): Promise<Map<numbe
       });
     }
   }
+  return markets;
 }
 
 interface ChangeRow {
@@ -165,8 +156,11 @@ interface ChangeRow {
   readonly outcome: string | null;
 }
 
-async function readChanges(database: Database, keys: readonly number[]): Promise<Map<number, StatusChange[]>> {
-  const rows = await database.query<ChangeRow>(SELECT_CHANGES, [keys]);
+async function readChanges(
+  database: Database,
+  markets: readonly { readonly key: number }[],
+): Promise<Map<number, StatusChange[]>> {
+  const rows = await database.query<ChangeRow>(SELECT_CHANGES, [markets.map(({ key }) => key)]);
   const changes = new Map<number, StatusChange[]>();
   for (const { market_key, changed_at, from_status, to_status, outcome } of rows) {
     const change = { at: changed_at.getTime(), from: from_status, to: to_status, outcome: parseOutcome(outcome) };

@@ -8,15 +8,14 @@ import { quoteAt } from "../sandbox/world-views.ts";
 /** Maximum number of levels per side of a recorded order book. */
 const LEVELS_MAX = 10;
 
-export interface RecordedPeriod {
-  /** Unix milliseconds, both inclusive. */
-  readonly from: number;
-  readonly to: number;
-  readonly stepMs: number;
-}
-
-/** Yields the facts of a period in time order. A fact equal to the previous fact of its kind and market is skipped. */
-export function* worldFacts(world: SimulatedWorld, { from, to, stepMs }: RecordedPeriod): Generator<Fact> {
+/**
+ * Yields the facts of a period in time order. A fact equal to the previous fact of its kind and market is skipped.
+ * `from` and `to` are inclusive.
+ */
+export function* worldFacts(
+  world: SimulatedWorld,
+  { from, to, stepMs }: { readonly from: number; readonly to: number; readonly stepMs: number },
+): Generator<Fact> {
   const known = new Map<string, string>();
   const settled = new Set<ListedMarket>();
   const isNew = (key: string, fact: Fact): boolean => {

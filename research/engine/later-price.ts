@@ -1,7 +1,7 @@
 /** Compares how well the engine's probability and the current price predict later prices. */
 import { type EngineCoefficients, estimate, type MarketView } from "../../src/engine/index.ts";
 import { HOUR_MS } from "../../src/lib/durations.ts";
-import { sigmoid } from "../../src/lib/numbers.ts";
+import { partitionPoint, sigmoid } from "../../src/lib/numbers.ts";
 import { squaredError } from "../../src/quant/calibration.ts";
 import { type ConfidenceInterval, clusteredRatio, type RatioTerm } from "../../src/quant/clustered-ratio.ts";
 
@@ -101,14 +101,7 @@ export function findLaterPrice(
   hours: number,
 ): number | null {
   const due = from + hours * HOUR_MS;
-  let low = 0;
-  let high = prices.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((prices[middle]?.at ?? 0) < due) low = middle + 1;
-    else high = middle;
-  }
-  for (let index = low; index < prices.length; index++) {
+  for (let index = partitionPoint(prices, ({ at }) => at < due); index < prices.length; index++) {
     const price = prices[index];
     if (price === undefined || price.at > due + toleranceMs(hours)) return null;
     if (price.yesPrice !== null) return price.yesPrice;

@@ -1,4 +1,5 @@
 /** Reads resolved questions from the store of the service. */
+import { keysetPages } from "../../src/lib/chunks.ts";
 import type { Database } from "../../src/ports/database.ts";
 import { parseSnapshot } from "../../src/storage/snapshot-codec.ts";
 import { toPrice } from "../../src/storage/storable.ts";
@@ -29,37 +30,26 @@ from bars_1h where market_key = any($1::int4[]) and yes_close is not null order 
  * @param store  PostgreSQL URL, or data directory of the service
  * @throws Error if the directory contains no store, and `AppError` if the database server is not available
  */
-export function readResolvedRows(store: string): Promise<ResolvedRow[]> {
-  return withStore(store, queryResolvedRows);
-}
+export const readResolvedRows = (store: string): Promise<ResolvedRow[]> => withStore(store, queryResolvedRows);
 
 /** Reads the markets that resolved YES or NO, with their hourly prices before the resolution. */
 export async function queryResolvedRows(database: Database): Promise<ResolvedRow[]> {
   const rows: ResolvedRow[] = [];
-  for (let after = 0; ; ) {
-    const markets = await database.query<{ key: number; snapshot: string; resolved_at: Date | null }>(SELECT_MARKETS, [
-      after,
-    ]);
-    const last = markets.at(-1);
-    if (last === undefined) return rows;
-    after = last.key;
-    const prices = await readPrices(
-      database,
-      markets.map(({ key }) => key),
-    );
+  const selectAfter = ({ key }: { readonly key: number }) =>
+    database.query<{ key: number; snapshot: string; resolved_at: Date | null }>(SELECT_MARKETS, [key]);
+  for await (const markets of keysetPages({ key: 0 }, selectAfter)) {
+    const keys = markets.map(({ key }) => key);
+    const prices = await database.query<StoredPrice>(SELECT_PRICES, [keys]);
+    const pricesByMarket = Map.groupBy(prices, ({ market_key }) => market_key);
     for (const { key, snapshot, resolved_at } of markets) {
-      const row = toRow(snapshot, resolved_at, prices.get(key) ?? []);
+      const row = toRow(snapshot, resolved_at, pricesByMarket.get(key) ?? []);
       if (row !== null) rows.push(row);
     }
   }
+  return rows;
 }
 
 type StoredPrice = { readonly market_key: number; readonly at: Date; readonly yes_close: number };
-
-async function readPrices(database: Database, keys: readonly number[]): Promise<Map<number, StoredPrice[]>> {
-  const prices = await database.query<StoredPrice>(SELECT_PRICES, [keys]);
-  return Map.groupBy(prices, ({ market_key }) => market_key);
-}
 
 function toRow(snapshot: string, storedAt: Date | null, prices: readonly StoredPrice[]): ResolvedRow | null {
   const listing = parseSnapshot(snapshot)?.listing;

@@ -2,13 +2,15 @@
 import {
   decideEvents,
   decideMarkets,
+  findEventVetoes,
+  findMarketVetoes,
   type MatchDecision,
   type MatchingCoefficients,
   VETOED_PROBABILITY,
 } from "../../src/matching/decide.ts";
-import { compareEvents, type EventComparison } from "../../src/matching/event-features.ts";
+import { compareEvents } from "../../src/matching/event-features.ts";
 import { createEventFingerprint } from "../../src/matching/event-fingerprint.ts";
-import { compareMarkets, type MarketComparison } from "../../src/matching/features.ts";
+import { compareMarkets } from "../../src/matching/features.ts";
 import { createFingerprint } from "../../src/matching/fingerprint.ts";
 import { isSameQuestion } from "../../src/matching/model.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
@@ -39,11 +41,23 @@ function eventFingerprint(side: PairSide) {
   });
 }
 
-export const compareMarketRow = ({ a, b }: PairRow, weightOf: WordWeights): MarketComparison =>
-  compareMarkets(marketFingerprint(a), marketFingerprint(b), weightOf);
-
-export const compareEventRow = ({ a, b }: PairRow, weightOf: WordWeights): EventComparison =>
-  compareEvents(eventFingerprint(a), eventFingerprint(b), weightOf);
+/** Compares the sides of a pair of markets or events. */
+export function compareRow({ grain, a, b }: PairRow, weightOf: WordWeights) {
+  if (grain === "market") {
+    const comparison = compareMarkets(marketFingerprint(a), marketFingerprint(b), weightOf);
+    return {
+      features: comparison.features,
+      findVetoes: () => findMarketVetoes(comparison),
+      decide: (coefficients: MatchingCoefficients) => decideMarkets(comparison, coefficients),
+    };
+  }
+  const comparison = compareEvents(eventFingerprint(a), eventFingerprint(b), weightOf);
+  return {
+    features: comparison.features,
+    findVetoes: () => findEventVetoes(comparison),
+    decide: (coefficients: MatchingCoefficients) => decideEvents(comparison, coefficients),
+  };
+}
 
 export interface Prediction {
   readonly decision: MatchDecision;
@@ -54,23 +68,11 @@ export interface Prediction {
 
 /** For relations other than `identical` and `inverse`, the probability is at most `VETOED_PROBABILITY`. */
 export function predictRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Prediction {
-  const [decision, features] =
-    row.grain === "market" ? decideMarketRow(row, coefficients, weightOf) : decideEventRow(row, coefficients, weightOf);
+  const { features, decide } = compareRow(row, weightOf);
+  const decision = decide(coefficients);
   return {
     decision,
     features,
     probability: isSameQuestion(decision) ? decision.probability : Math.min(decision.probability, VETOED_PROBABILITY),
   };
-}
-
-type Decided = readonly [MatchDecision, Readonly<Record<string, number>>];
-
-function decideMarketRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Decided {
-  const comparison = compareMarketRow(row, weightOf);
-  return [decideMarkets(comparison, coefficients), comparison.features];
-}
-
-function decideEventRow(row: PairRow, coefficients: MatchingCoefficients, weightOf: WordWeights): Decided {
-  const comparison = compareEventRow(row, weightOf);
-  return [decideEvents(comparison, coefficients), comparison.features];
 }

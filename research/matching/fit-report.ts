@@ -1,14 +1,8 @@
 /** Creates docs/reports/matching.md: method, data, scores and coefficients. */
-import {
-  findEventVetoes,
-  findMarketVetoes,
-  type LogisticModel,
-  type MatchingCoefficients,
-  type Veto,
-} from "../../src/matching/decide.ts";
+import type { LogisticModel, MatchingCoefficients } from "../../src/matching/decide.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
 import { formatNumber, markdownTable } from "../report.ts";
-import { compareEventRow, compareMarketRow } from "./compare-rows.ts";
+import { compareRow } from "./compare-rows.ts";
 import { groupPairs } from "./groups.ts";
 import { scoreAtThreshold } from "./metrics.ts";
 import { describeScores, GRAINS, type ScoredRow } from "./report.ts";
@@ -103,7 +97,7 @@ function describeVetoes(rows: readonly PairRow[], weightOf: WordWeights): string
   const parts = GRAINS.map((grain) => {
     const vetoed = rows
       .filter((row) => row.grain === grain)
-      .map((row) => ({ isSame: row.same, vetoes: vetoesOf(row, weightOf) }))
+      .map((row) => ({ isSame: row.same, vetoes: compareRow(row, weightOf).findVetoes() }))
       .filter(({ vetoes }) => vetoes.length > 0);
     const names = [...new Set(vetoed.flatMap(({ vetoes }) => vetoes))].sort();
     const line = (name: string, group: typeof vetoed) => [
@@ -128,8 +122,3 @@ function describeVetoes(rows: readonly PairRow[], weightOf: WordWeights): string
   });
   return parts.join("\n\n");
 }
-
-const vetoesOf = (row: PairRow, weightOf: WordWeights): readonly Veto[] =>
-  row.grain === "market"
-    ? findMarketVetoes(compareMarketRow(row, weightOf))
-    : findEventVetoes(compareEventRow(row, weightOf));

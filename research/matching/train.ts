@@ -1,15 +1,10 @@
 /** Fits the models of the matcher to labelled pairs, and scores them by cross-validation. */
 import { logit } from "../../src/lib/numbers.ts";
-import {
-  findEventVetoes,
-  findMarketVetoes,
-  type LogisticModel,
-  type MatchingCoefficients,
-} from "../../src/matching/decide.ts";
+import type { LogisticModel, MatchingCoefficients } from "../../src/matching/decide.ts";
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
 import { normaliseText, stemsOf } from "../../src/matching/text/words.ts";
 import { fitLogistic } from "../logistic.ts";
-import { compareEventRow, compareMarketRow, predictRow } from "./compare-rows.ts";
+import { compareRow, predictRow } from "./compare-rows.ts";
 import { groupPairs } from "./groups.ts";
 import type { ScoredRow } from "./report.ts";
 import type { PairRow } from "./rows.ts";
@@ -45,25 +40,17 @@ export function countWords(titles: readonly string[]): WordCounts {
  * @throws Error if the pairs of a grain all have the same label
  */
 export function fitCoefficients(rows: readonly PairRow[], weightOf: WordWeights): MatchingCoefficients {
-  const market: Example[] = [];
-  const event: Example[] = [];
+  const examples: Record<PairRow["grain"], Example[]> = { market: [], event: [] };
   for (const row of rows) {
-    if (row.grain === "market") {
-      const comparison = compareMarketRow(row, weightOf);
-      if (findMarketVetoes(comparison).length === 0) market.push({ features: comparison.features, isSame: row.same });
-    } else {
-      const comparison = compareEventRow(row, weightOf);
-      if (findEventVetoes(comparison).length === 0) event.push({ features: comparison.features, isSame: row.same });
-    }
+    const { features, findVetoes } = compareRow(row, weightOf);
+    if (findVetoes().length === 0) examples[row.grain].push({ features, isSame: row.same });
   }
   return {
-    market: fitModel(market),
-    event: fitModel(event),
-    board: IDENTITY,
+    market: fitModel(examples.market),
+    event: fitModel(examples.event),
+    board: { slope: 1, shift: 0 },
   };
 }
-
-const IDENTITY = { slope: 1, shift: 0 } as const;
 const CALIBRATION_RIDGE = 0.1;
 
 /**

@@ -77,9 +77,7 @@ function evaluate({ seeds, markets, instants, coefficients }: Options): void {
   process.stdout.write(`${JSON.stringify({ seeds: results })}\n`);
 }
 
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)}%`;
-}
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`;
 
 function parseSeeds(list: string): number[] {
   return list.split(",").flatMap((part) => {

@@ -4,20 +4,16 @@ import { priceAt } from "../../sandbox/world/candles.ts";
 import { isListed, type ListedMarket, type SimulatedWorld } from "../../sandbox/world/types.ts";
 import type { EventView, LegView, MarketView, PeerView, PricePoint, QuotePoint } from "../../src/engine/index.ts";
 import { DAY_MS, HOUR_MS } from "../../src/lib/durations.ts";
+import { createEmptyView } from "../engine/views.ts";
 
 /** Match confidence of a true pair: roughly the matcher's precision on simulated markets. */
 const MATCH_CONFIDENCE = 0.98;
 const TRADING_VENUES = ["kalshi", "polymarket", "limitless"] as const;
 
-export interface ViewedMarket {
-  readonly market: ListedMarket;
-  readonly view: MarketView;
-}
-
 /** Returns the views of all open markets of the trading venues. Markets without a price are left out. */
-export function viewOpenMarkets(world: SimulatedWorld, asOf: number): ViewedMarket[] {
+export function viewOpenMarkets(world: SimulatedWorld, asOf: number) {
   const peers = listPeers(world, asOf);
-  return TRADING_VENUES.flatMap((venue) => world.markets(venue, asOf)).flatMap((market): ViewedMarket[] => {
+  return TRADING_VENUES.flatMap((venue) => world.markets(venue, asOf)).flatMap((market) => {
     if (!isOpen(world, market, asOf) || priceAt(world, market, asOf) === null) return [];
     return [{ market, view: viewMarket(world, market, peers.get(market) ?? [], asOf) }];
   });
@@ -29,28 +25,19 @@ const isOpen = (world: SimulatedWorld, market: ListedMarket, asOf: number): bool
 function viewMarket(world: SimulatedWorld, market: ListedMarket, peers: readonly PeerView[], asOf: number): MarketView {
   const activity = world.activity(market, asOf);
   return {
-    asOf,
-    venue: market.venue,
-    adapter: market.venue,
-    marketId: `${market.index}`,
+    ...createEmptyView(market.venue, `${market.index}`, asOf),
     title: market.question,
-    category: null,
-    kind: market.venue === "manifold" ? "play_money" : "money",
     openAt: market.openAt,
     closeAt: market.closeAt,
-    deadlineAt: null,
     takerFee: null,
     quote: quoteAt(world, market, asOf),
     prices: pricesUntil(world, market, asOf),
-    book: null,
     trades: world
       .trades(market, asOf - DAY_MS, asOf + 1)
       .map(({ at, yesPrice, size, takerSide }) => ({ at, yesPrice, size, takerSide })),
     activity: { at: asOf, volume24hUsd: activity.volume24hUsd, liquidityUsd: activity.liquidityUsd },
     peers,
     event: viewEvent(world, market, asOf),
-    consensus: null,
-    research: null,
   };
 }
 

@@ -10,7 +10,6 @@ export function foldOf(group: string): number {
   return hash % FOLD_COUNT;
 }
 
-/** Training rows and test rows. */
 export interface TrainTestSplit<Row> {
   readonly train: readonly Row[];
   readonly test: readonly Row[];

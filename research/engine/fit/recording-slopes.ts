@@ -108,24 +108,13 @@ export function relativeErrorChange(
   };
 }
 
-export interface LeadershipFit {
-  readonly leadership: EngineCoefficients["leadership"];
-  readonly pooled: SlopeEstimate;
-  readonly pairs: readonly {
-    readonly venue: string;
-    readonly peer: string;
-    readonly slope: SlopeEstimate;
-    readonly share: number;
-  }[];
-}
-
 /**
  * Estimates, for each pair of venues, the share of the gap to a peer that a price closes within a day.
  *
  * The default share is the lower bound of the slope over all pairs, clustered by contest. The share of a pair is
  * w * slope of the pair + (1 - w) * default share, with w = 0.1^2 / (0.1^2 + standard error^2).
  */
-export function fitLeadership(cases: readonly LaterPriceCase[], coefficients: EngineCoefficients): LeadershipFit {
+export function fitLeadership(cases: readonly LaterPriceCase[], coefficients: EngineCoefficients) {
   const whole = { ...coefficients, leadership: { default: { money: 1, play_money: 1, forecast: 1 } } };
   const contests = cases.map((later) => ({ ...later, group: later.event }));
   const points = factorPoints(contests, 24, "cross_venue", whole);
@@ -139,19 +128,16 @@ export function fitLeadership(cases: readonly LaterPriceCase[], coefficients: En
     return [{ venue, peer, slope, share: round(Math.max(0, Math.min(SHARE_MAX, mean))) }];
   });
   const others = round(share * OTHER_KINDS_RATIO);
-  return {
-    pooled: fitSlope(points),
-    pairs,
-    leadership: {
-      ...Object.fromEntries(
-        [...Map.groupBy(pairs, ({ venue }) => venue)].map(([venue, ofVenue]) => [
-          venue,
-          Object.fromEntries(ofVenue.map(({ peer, share: own }) => [peer, own])),
-        ]),
-      ),
-      default: { money: round(share), play_money: others, forecast: others },
-    },
+  const leadership: EngineCoefficients["leadership"] = {
+    ...Object.fromEntries(
+      [...Map.groupBy(pairs, ({ venue }) => venue)].map(([venue, ofVenue]) => [
+        venue,
+        Object.fromEntries(ofVenue.map(({ peer, share: own }) => [peer, own])),
+      ]),
+    ),
+    default: { money: round(share), play_money: others, forecast: others },
   };
+  return { pooled: fitSlope(points), pairs, leadership };
 }
 
 /** Returns the venue and the peer's venue, separated by a space; only the venue unless there is exactly one peer. */

@@ -54,13 +54,6 @@ export interface ScoreGain {
   readonly brier: number;
 }
 
-export interface FittedWeights {
-  /** Weights of the candidates with enough groups. */
-  readonly weights: Readonly<Partial<Record<FactorName, number>>>;
-  readonly covariance: EngineCoefficients["covariance"];
-  readonly trials: readonly FactorTest[];
-}
-
 /**
  * Ridge logistic regression (`fitRidge`) of the outcomes on the factors' exposures, with the log-odds of the prior as
  * offset and without intercept.
@@ -70,7 +63,7 @@ export interface FittedWeights {
  * time, it lowers the log loss. The factors that pass are then fitted together. The worst factor is removed until each
  * remaining factor passes the same test against the others.
  */
-export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorName[]): FittedWeights {
+export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorName[]) {
   const folds = { byGroup: splitByGroup(rows), byTime: splitByTime(rows) };
   const trials = candidates.flatMap((name) => {
     const applied = rows.filter(({ exposures }) => (exposures[name] ?? 0) !== 0);
@@ -88,6 +81,7 @@ export function fitWeights(rows: readonly FitRow[], candidates: readonly FactorN
   }
   const weights = fitTo(rows, kept);
   return {
+    /** Weights of the candidates with enough groups. */
     weights: Object.fromEntries(trials.map(({ name }) => [name, weights[kept.indexOf(name)] ?? 0])),
     covariance: covarianceOf(rows, kept, weights),
     trials: trials.map((trial) => ({ ...trial, isKept: kept.includes(trial.name) })),
