@@ -22,15 +22,7 @@ const DAMAGED_MS_MAX = 60_000;
 /** Size of the worker thread's young generation, which contains the parameters and rows of one statement. */
 const WORKER_SEMI_SPACE_MIB = 4;
 
-/** Keeps an engine of the embedded store running in a worker thread. */
-export interface PgliteClient {
-  /**
-   * Returns an open engine. Replaces an engine that has ended or can no longer create files. The caller must ensure
-   * that no statement or transaction is running. Throws `store_unavailable` during the pause between two restarts.
-   */
-  requireEngine(): Promise<PgliteEngine>;
-  close(): Promise<void>;
-}
+export type PgliteClient = Awaited<ReturnType<typeof startPgliteClient>>;
 
 /** Access to the operating system, replaced in tests. */
 export interface PgliteEnvironment {
@@ -52,13 +44,16 @@ const realEnvironment: PgliteEnvironment = {
   monotonic: () => performance.now(),
 };
 
-/** Starts the engine of the store in `folder`, or in memory if `folder` is null. */
+/**
+ * Starts the engine of the store in `folder`, or in memory if `folder` is null, and keeps an engine running in a worker
+ * thread.
+ */
 export async function startPgliteClient(options: {
   readonly folder: string | null;
   readonly isReadOnly?: boolean;
   readonly log: Log;
   readonly environment?: Partial<PgliteEnvironment>;
-}): Promise<PgliteClient> {
+}) {
   const { folder, isReadOnly, log } = options;
   const { spawn, monotonic, ...environment } = { ...realEnvironment, ...options.environment };
   const hasSpareDescriptors = () => environment.canOpenFiles(SPARE_DESCRIPTORS_MIN);
@@ -91,7 +86,11 @@ export async function startPgliteClient(options: {
 
   await engine.ready;
   return {
-    async requireEngine() {
+    /**
+     * Returns an open engine. Replaces an engine that has ended or can no longer create files. The caller must ensure
+     * that no statement or transaction is running. Throws `store_unavailable` during the pause between two restarts.
+     */
+    async requireEngine(): Promise<PgliteEngine> {
       if (isClosed) throw storeUnavailable("The store is closed.");
       const canRestart = folder !== null && monotonic() - startedAt >= restartPauseMs;
       if (engine.hasEnded) {
@@ -102,7 +101,7 @@ export async function startPgliteClient(options: {
       await engine.ready;
       return engine;
     },
-    async close() {
+    async close(): Promise<void> {
       if (isClosed) return;
       isClosed = true;
       await engine.close();

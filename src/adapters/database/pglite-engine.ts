@@ -13,20 +13,7 @@ const CLOSE_MS_MAX = 5_000;
 type Rows = Record<string, unknown>[];
 
 /** One worker thread with the engine of the embedded store. A thread that has ended is not restarted. */
-export interface PgliteEngine {
-  /** Resolves when the store is open. Rejects with `store_unavailable` if the thread ends before. */
-  readonly ready: Promise<void>;
-  /** True as soon as the engine can run no further statement. Its thread may still hold the store's files. */
-  readonly hasEnded: boolean;
-  /** True if the engine can no longer create some files. Reads still succeed. */
-  readonly hasDamagedFiles: boolean;
-  /** Runs a statement. Statements that have no reply when the engine ends fail with `store_unavailable`. */
-  run(text: string, parameters: readonly unknown[]): Promise<Rows>;
-  /** Ends the thread without a checkpoint, as a kill would. Resolves when its files are closed. */
-  terminate(): Promise<void>;
-  /** Makes a checkpoint and ends the thread. Terminates it if this takes too long. */
-  close(): Promise<void>;
-}
+export type PgliteEngine = ReturnType<typeof connectEngine>;
 
 function toError(failure: PgliteFailure): Error {
   const { message, code, detail, constraint } = failure;
@@ -34,7 +21,7 @@ function toError(failure: PgliteFailure): Error {
 }
 
 /** Connects to a worker thread that has just been started. */
-export function connectEngine(worker: Worker, log: Log): PgliteEngine {
+export function connectEngine(worker: Worker, log: Log) {
   const pendingStatements = new Map<number, PromiseWithResolvers<Rows>>();
   const ready = Promise.withResolvers<void>();
   const exited = Promise.withResolvers<void>();
@@ -96,14 +83,18 @@ export function connectEngine(worker: Worker, log: Log): PgliteEngine {
   ready.promise.catch(() => {}).finally(() => clearTimeout(startTimeout));
 
   return {
+    /** Resolves when the store is open. Rejects with `store_unavailable` if the thread ends before. */
     ready: ready.promise,
-    get hasEnded() {
+    /** True as soon as the engine can run no further statement. Its thread may still hold the store's files. */
+    get hasEnded(): boolean {
       return hasEnded;
     },
-    get hasDamagedFiles() {
+    /** True if the engine can no longer create some files. Reads still succeed. */
+    get hasDamagedFiles(): boolean {
       return hasDamagedFiles;
     },
-    async run(text, parameters) {
+    /** Runs a statement. Statements that have no reply when the engine ends fail with `store_unavailable`. */
+    async run(text: string, parameters: readonly unknown[]): Promise<Rows> {
       if (hasEnded) throw storeUnavailable("The store stopped before this statement.");
       const id = nextId++;
       const statement = Promise.withResolvers<Rows>();
@@ -117,11 +108,13 @@ export function connectEngine(worker: Worker, log: Log): PgliteEngine {
         pendingStatements.delete(id);
       }
     },
-    terminate() {
+    /** Ends the thread without a checkpoint, as a kill would. Resolves when its files are closed. */
+    terminate(): Promise<void> {
       isExpectedEnd = true;
       return terminate();
     },
-    async close() {
+    /** Makes a checkpoint and ends the thread. Terminates it if this takes too long. */
+    async close(): Promise<void> {
       isExpectedEnd = true;
       if (!hasEnded) send({ kind: "close" });
       const timeout = terminateAfter(CLOSE_MS_MAX, "Closing the store");

@@ -5,24 +5,12 @@ import { storeUnavailable } from "./errors.ts";
 /** Maximum number of waiting calls of one caller, so that the queue has room for other callers. */
 const WAITING_PER_CALLER_MAX = 256;
 
-/**
- * Slots for statements and transactions. Waiting callers are served in round-robin order, in which each call of the
- * service itself counts as a separate caller.
- */
-export interface StatementQueue {
-  /**
-   * Resolves with a function that releases the slot and must be called once.
-   *
-   * @param waitMsMax  maximum wait in milliseconds
-   * @throws AppError `store_unavailable` if too many calls wait, in total or of one caller, or if the wait is too long
-   */
-  acquire(waitMsMax: number): Promise<Release>;
-}
+export type StatementQueue = ReturnType<typeof createStatementQueue>;
 
 /**
- * Creates a queue.
+ * Creates slots for statements and transactions. Waiting callers are served in round-robin order, in which each call of
+ * the service itself counts as a separate caller.
  *
- * @param limits.running  number of slots
  * @param limits.runningPerCaller  maximum number of slots of one caller; all by default
  * @param limits.waiting  maximum number of waiting calls
  */
@@ -30,7 +18,7 @@ export function createStatementQueue(limits: {
   readonly running: number;
   readonly runningPerCaller?: number;
   readonly waiting: number;
-}): StatementQueue {
+}) {
   const { running, runningPerCaller, waiting } = limits;
   const slots = new FairSemaphore({
     slots: running,
@@ -57,7 +45,13 @@ export function createStatementQueue(limits: {
   };
 
   return {
-    async acquire(waitMsMax) {
+    /**
+     * Resolves with a function that releases the slot and must be called once.
+     *
+     * @param waitMsMax  maximum wait in milliseconds
+     * @throws AppError `store_unavailable` if too many calls wait, in total or of one caller, or if the wait is too long
+     */
+    async acquire(waitMsMax: number): Promise<Release> {
       serviceCalls += 1;
       const key = currentCaller() ?? `service ${serviceCalls}`;
       return slots.tryAcquire(key) ?? waitForSlot(key, waitMsMax);

@@ -77,7 +77,6 @@ export const dialTcp: Dial = (addresses, port) =>
       ),
   });
 
-/** Options of a request that are read by the agent. */
 export interface GuardedRequestOptions {
   /** Aborts the DNS lookup, the connection and the TLS handshake. The agent does not get the option `signal`. */
   readonly connectSignal: AbortSignal;

@@ -62,7 +62,7 @@ export interface WebhookHttpOptions {
  */
 export function createWebhookHttp(clock: Clock, options: WebhookHttpOptions): WebhookOut {
   const { resolveHost = createDnsResolver(), dial = dialTcp } = options;
-  const rates = new WebhookRates({ clock, perSecond: options.hostRate });
+  const rates = new WebhookRates(clock, options.hostRate);
   const guardPorts: GuardPorts = {
     ...options,
     resolveHost,

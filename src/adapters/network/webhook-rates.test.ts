@@ -73,7 +73,7 @@ test("customers with the same host take turns within its rate limit, and another
 
 test("at most 256 requests wait for the rate limit of a host, four of one customer, and an aborted wait frees its place", async () => {
   const clock = new FakeClock();
-  const rates = new WebhookRates({ clock, perSecond: 1 });
+  const rates = new WebhookRates(clock, 1);
   const first = takeHostOften(rates, ["ann"]);
   await clock.settle();
   assert.deepEqual(first.counted, ["ann"]);
@@ -99,7 +99,7 @@ test("at most 256 requests wait for the rate limit of a host, four of one custom
 
 test("a customer that sends less than its share gets every second token, even if another one sends much more", async () => {
   const clock = new FakeClock();
-  const rates = new WebhookRates({ clock, perSecond: 10 });
+  const rates = new WebhookRates(clock, 10);
   takeHostOften(rates, Array<string>(10).fill("ann"));
   await clock.settle();
   for (let index = 0; index < 20; index++) {
@@ -113,7 +113,7 @@ test("a customer that sends less than its share gets every second token, even if
 
 test("a request that waits for a slot for slow receivers does not delay other requests to the same host", async () => {
   const clock = new FakeClock();
-  const rates = new WebhookRates({ clock, perSecond: 1 });
+  const rates = new WebhookRates(clock, 1);
   const { signal } = new AbortController();
   assert.equal(rates.tryTakeHost("hooks.example", "slow"), true);
   void rates.waitForHost("hooks.example", "ann", signal, () => new Promise(() => {}), "slow");
@@ -124,7 +124,7 @@ test("a request that waits for a slot for slow receivers does not delay other re
 
 test("slow and failing receivers each get at most a quarter of their host's rate, and healthy receivers get the rest", async () => {
   const clock = new FakeClock();
-  const rates = new WebhookRates({ clock, perSecond: 20 });
+  const rates = new WebhookRates(clock, 20);
   const { signal } = new AbortController();
   const counts = { slow: 0, failing: 0, healthy: 0 };
   const requestOften = async (health: keyof typeof counts, customer: string) => {
@@ -167,7 +167,7 @@ test("a request on an open connection counts towards the address's rate, and a r
 });
 
 test("a request that is refused because one address is over its rate takes no token of its other addresses", () => {
-  const rates = new WebhookRates({ clock: new FakeClock(), perSecond: 1 });
+  const rates = new WebhookRates(new FakeClock(), 1);
   for (let index = 0; index < 4; index++) rates.takeAddresses([PUBLIC]);
   for (let index = 0; index < 10; index++)
     assert.throws(() => rates.takeAddresses(["93.184.215.15", PUBLIC]), OverRateError);
@@ -176,14 +176,14 @@ test("a request that is refused because one address is over its rate takes no to
 });
 
 test("a request to a host with two addresses of one /64 takes one token", () => {
-  const rates = new WebhookRates({ clock: new FakeClock(), perSecond: 1 });
+  const rates = new WebhookRates(new FakeClock(), 1);
   const addresses = ["2606:2800:21f:cb07::1", "2606:2800:21f:cb07::2"];
   for (let index = 0; index < 4; index++) rates.takeAddresses(addresses);
   assert.throws(() => rates.takeAddresses(addresses), OverRateError);
 });
 
 test("addresses of an IPv6 /64 share a rate", () => {
-  const rates = new WebhookRates({ clock: new FakeClock(), perSecond: 1 });
+  const rates = new WebhookRates(new FakeClock(), 1);
   for (let index = 0; index < 4; index++) rates.takeAddresses([`2606:2800:21f:cb07::${index}`]);
   assert.throws(() => rates.takeAddresses(["2606:2800:21f:cb07::9"]), OverRateError);
   rates.takeAddresses(["2606:2800:21f:cb08::9"]);
@@ -191,7 +191,7 @@ test("addresses of an IPv6 /64 share a rate", () => {
 
 test("stores only the hosts of the last second, and refuses new hosts above the maximum", async () => {
   const clock = new FakeClock();
-  const rates = new WebhookRates({ clock, perSecond: 1, bucketsMax: 1_000 });
+  const rates = new WebhookRates(clock, 1, 1_000);
   const { signal } = new AbortController();
   const take = (host: string) => takeHost(rates, host, "cus-1", signal);
   for (let index = 0; index < 10_000; index++) {

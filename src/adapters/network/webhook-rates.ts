@@ -30,7 +30,6 @@ export class OverRateError extends Error {
 const turnsKeyOf = (hostname: string, health: ReceiverHealth): string => `${health} ${hostname}`;
 
 interface Rate {
-  /** Key of the bucket. */
   readonly key: string;
   readonly perSecond: number;
 }
@@ -48,16 +47,8 @@ export class WebhookRates {
    */
   readonly #turns = new Map<string, FairSemaphore>();
 
-  /** @param options.perSecond  maximum requests per second to one host name, which is also the maximum burst */
-  constructor({
-    clock,
-    perSecond,
-    bucketsMax = RATE_BUCKETS_MAX,
-  }: {
-    readonly clock: Pick<Clock, "monotonic" | "sleep">;
-    readonly perSecond: number;
-    readonly bucketsMax?: number;
-  }) {
+  /** @param perSecond  maximum requests per second to one host name, which is also the maximum burst */
+  constructor(clock: Pick<Clock, "monotonic" | "sleep">, perSecond: number, bucketsMax = RATE_BUCKETS_MAX) {
     this.#clock = clock;
     this.#perSecond = perSecond;
     this.#bucketsMax = bucketsMax;
@@ -81,9 +72,6 @@ export class WebhookRates {
   /**
    * Waits for a slot and a token of a host name. Customers are served in round-robin order.
    *
-   * @param acquireSlot  waits for the slot
-   * @param health       health of the receiver
-   * @returns the slot
    * @throws OverRateError if too many requests wait; the signal's reason if it aborts; the errors of `acquireSlot`
    */
   async waitForHost(

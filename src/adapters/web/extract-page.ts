@@ -1,5 +1,6 @@
 import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
+import type { WebPage } from "../../ports/web-page.ts";
 import type { WorkerModule } from "../../ports/worker-pool.ts";
 import { parseDate } from "./parse-date.ts";
 import { reduceHtml } from "./reduce-html.ts";
@@ -9,12 +10,7 @@ export interface ExtractTask {
   readonly html: string;
 }
 
-export interface ExtractedPage {
-  readonly title: string;
-  readonly text: string;
-  /** Unix milliseconds; null if the page has no date. */
-  readonly publishedAt: number | null;
-}
+export type ExtractedPage = Omit<WebPage, "url">;
 
 const ELEMENTS_MAX = 20_000;
 const TITLE_CHARACTERS = 300;

@@ -16,8 +16,7 @@ export async function getJson(
 ): Promise<unknown> {
   const response = await http.send({ ...request, deadlineMs: TIME_MS_MAX, maxBodyBytes: RESPONSE_BYTES_MAX, signal });
   if (response.status !== 200) throw new Error(`The search engine answered with status ${response.status}.`);
-  const value: unknown = JSON.parse(response.body);
-  return value;
+  return JSON.parse(response.body);
 }
 
 /** Returns the array at a path of object keys; empty if there is no array. */
