@@ -97,9 +97,7 @@ export interface MarketObserver {
 export type QuoteRejectionReason = "out_of_order" | "crossed_book" | "unknown_market";
 
 /** Slug of an event in API paths. */
-export function eventSlug(venue: VenueId, eventId: string): string {
-  return `${venue}:${eventId.toLowerCase()}`;
-}
+export const eventSlug = (venue: VenueId, eventId: string): string => `${venue}:${eventId.toLowerCase()}`;
 
 /** Slug of a market's event; null if the market has none. */
 export function eventSlugOf({ venue, eventId }: Pick<MarketListing, "venue" | "eventId">): string | null {

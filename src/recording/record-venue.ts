@@ -175,9 +175,7 @@ class FactRecorder {
   }
 }
 
-function digest(value: unknown): string {
-  return createHash("sha1").update(JSON.stringify(value)).digest("base64");
-}
+const digest = (value: unknown): string => createHash("sha1").update(JSON.stringify(value)).digest("base64");
 
 /** Without `eventAt`: a repeated price is not a change. */
 const COMPARED_QUOTE_FIELDS = ["bid", "ask", "bidSize", "askSize", "lastPrice", "indicativePrice"] as const;

@@ -11,21 +11,6 @@ const BUFFERED_BYTES_READY = 1024 * 1024;
 /** Number of buffered bytes above which facts are discarded and counted, because stream messages cannot wait. */
 const BUFFERED_BYTES_MAX = 32 * 1024 * 1024;
 
-export interface RecordingWriter {
-  readonly facts: number;
-  /** Number of facts discarded because the disk was too slow. */
-  readonly discarded: number;
-  /** Size of the written lines in bytes, before compression. */
-  readonly bytes: number;
-  /** True if further facts are ignored because the file reached its maximum size or cannot be written. */
-  readonly isFull: boolean;
-  append(fact: Fact): void;
-  /** Resolves when the buffer is small enough for more facts. */
-  ready(): Promise<void>;
-  /** Flushes and closes the file. @throws RecordingError if writing failed */
-  close(): Promise<void>;
-}
-
 export interface RecordingWriterOptions {
   /** Path of the new file, which must not exist. If it ends in `.gz`, the file is compressed. */
   readonly file: string;
@@ -38,7 +23,7 @@ export interface RecordingWriterOptions {
  * Creates a recording file.
  * @throws RecordingError if the file exists or cannot be created
  */
-export async function openRecordingWriter(options: RecordingWriterOptions): Promise<RecordingWriter> {
+export async function openRecordingWriter(options: RecordingWriterOptions) {
   const { file } = options;
   const disk = createWriteStream(file, { flags: "wx", mode: 0o600 });
   await new Promise<void>((resolve, reject) => {
@@ -52,7 +37,7 @@ function startWriter(
   { file, header, bytesMax }: RecordingWriterOptions,
   disk: Writable,
   gzip: (Writable & NodeJS.ReadableStream) | null,
-): RecordingWriter {
+) {
   const input = gzip ?? disk;
   gzip?.pipe(disk);
   let facts = 0;
@@ -61,11 +46,9 @@ function startWriter(
   let newestAt = header.startedAt;
   let isFull = false;
   let failure: Error | null = null;
-  let waiters: (() => void)[] = [];
+  const waiters: (() => void)[] = [];
   const resolveWaiters = () => {
-    const currentWaiters = waiters;
-    waiters = [];
-    for (const resolve of currentWaiters) resolve();
+    for (const resolve of waiters.splice(0)) resolve();
   };
   const diskFinished = finished(disk).catch((error: unknown) => {
     failure = error instanceof Error ? error : new Error(String(error));
@@ -84,19 +67,22 @@ function startWriter(
   writeLine(writeHeader(header));
 
   return {
-    get facts() {
+    get facts(): number {
       return facts;
     },
-    get discarded() {
+    /** Number of facts discarded because the disk was too slow. */
+    get discarded(): number {
       return discarded;
     },
-    get bytes() {
+    /** Size of the written lines in bytes, before compression. */
+    get bytes(): number {
       return bytes;
     },
-    get isFull() {
+    /** True if further facts are ignored because the file reached its maximum size or cannot be written. */
+    get isFull(): boolean {
       return isFull;
     },
-    append(fact) {
+    append(fact: Fact): void {
       if (isFull) return;
       if (bufferedBytes() > BUFFERED_BYTES_MAX) {
         discarded += 1;
@@ -113,11 +99,13 @@ function startWriter(
       writeLine(line);
       facts += 1;
     },
-    async ready() {
+    /** Resolves when the buffer is small enough for more facts. */
+    async ready(): Promise<void> {
       if (isFull || bufferedBytes() <= BUFFERED_BYTES_READY) return;
       await new Promise<void>((resolve) => waiters.push(resolve));
     },
-    async close() {
+    /** Flushes and closes the file. @throws RecordingError if writing failed */
+    async close(): Promise<void> {
       isFull = true;
       input.end();
       await diskFinished;

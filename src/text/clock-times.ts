@@ -16,9 +16,7 @@ const ZONE_WORD =
   "(ET|EST|EDT|Eastern(?: Standard| Daylight)?(?: Time)?|C[SD]?T|M[SD]?T|P[SD]?T|(?:Central|Mountain|Pacific)(?: Standard| Daylight)? Time|UTC|GMT|BST|CES?T|JST)\\b";
 
 /** Returns the zone of an abbreviation or name such as "ET", in any case, or null if it is not known. */
-export function timeZoneOf(word: string): TimeZone | null {
-  return ZONES.find(([pattern]) => pattern.test(word))?.[1] ?? null;
-}
+export const timeZoneOf = (word: string): TimeZone | null => ZONES.find(([pattern]) => pattern.test(word))?.[1] ?? null;
 
 /** Returns the default time zone of a text: New York if the text names its time anywhere, else UTC. */
 export function defaultZoneOf(text: string): TimeZone {

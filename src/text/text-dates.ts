@@ -34,7 +34,6 @@ export interface TextDate extends TextSpan {
   readonly isName: boolean;
   readonly unit: DateUnit;
   readonly isYearInferred: boolean;
-  /** First day of the period. */
   readonly firstDay: CivilDate;
   /** Last day of the period; `firstDay` for a day. */
   readonly lastDay: CivilDate;

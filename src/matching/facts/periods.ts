@@ -19,7 +19,6 @@ export interface Period {
   readonly kind: "deadline" | "edition";
 }
 
-/** The dates and times of a text. */
 export interface DatedText {
   readonly periods: readonly Period[];
   /** The dates from which the periods are derived, except editions of the Oscars. */

@@ -136,7 +136,6 @@ const EVENT_DIMENSIONS: ReadonlySet<ScopeDimension> = new Set([
  * markets.
  *
  * @param stems  stems of the text without dates and quantities
- * @param times  times of day in the text
  */
 export function findScopes(
   text: string,

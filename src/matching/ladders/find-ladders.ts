@@ -1,5 +1,6 @@
 /** Finds ladders: markets whose questions differ only in a threshold or deadline. */
 import type { MarketListing } from "../../domain/market.ts";
+import { cacheByObject } from "../../lib/cache-by-object.ts";
 import { hashText } from "../../lib/text-hash.ts";
 import { type ParsedQuestion, parseMarketQuestion, type QuestionSlot, skeletonOf } from "./parse-question.ts";
 
@@ -85,38 +86,21 @@ const groupsOf = <Item>(items: readonly Item[], keyOf: (item: Item) => string): 
   ...Map.groupBy(items, keyOf).values(),
 ];
 
-/** Parsed questions. A listing is immutable, and a market keeps its listing while only its quotes change. */
-const parsedQuestions = new WeakMap<MarketListing, { readonly question: ParsedQuestion | null }>();
-/** Hashes of rules without their numbers and dates. */
-const rulesTexts = new WeakMap<MarketListing, string>();
+// The results are cached: a listing is immutable, and a market keeps its listing while only its quotes change.
 
 /** Returns the parsed question of a market, with its venue; null if title or rules are too long. */
-function questionOf(listing: MarketListing): ParsedQuestion | null {
-  const parsed = parsedQuestions.get(listing);
-  if (parsed !== undefined) return parsed.question;
-  const question = parseListing(listing);
-  parsedQuestions.set(listing, { question });
-  return question;
-}
-
-function parseListing(listing: MarketListing): ParsedQuestion | null {
+const questionOf = cacheByObject((listing: MarketListing): ParsedQuestion | null => {
   const { venue, title, outcomeLabel, rules } = listing;
   if ((rules?.length ?? 0) > RULES_LENGTH_MAX) return null;
   const isNamed = outcomeLabel === null || title.toLowerCase().includes(outcomeLabel.toLowerCase());
   const text = isNamed ? title : `${title} — ${outcomeLabel}`;
   const question = parseMarketQuestion(text, { closeAt: closeOf(listing), rules });
   return question === null ? null : { ...question, skeleton: `${venue}\n${question.skeleton}` };
-}
+});
 
 /** Returns a hash that is equal for rules that differ in numbers and dates only; empty without rules. */
-function rulesTextOf(listing: MarketListing): string {
-  const { rules } = listing;
-  if (rules === null) return "";
-  const known = rulesTexts.get(listing);
-  if (known !== undefined) return known;
-  const hash = hashText(skeletonOf(rules, closeOf(listing)));
-  rulesTexts.set(listing, hash);
-  return hash;
-}
+const rulesTextOf = cacheByObject((listing: MarketListing): string =>
+  listing.rules === null ? "" : hashText(skeletonOf(listing.rules, closeOf(listing))),
+);
 
 const closeOf = ({ closeAt, expectedResolutionAt }: MarketListing): number | null => closeAt ?? expectedResolutionAt;

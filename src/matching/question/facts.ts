@@ -21,7 +21,6 @@ export interface TextFacts {
   /** Times of day, as `describeTime` writes them. */
   readonly times: ReadonlySet<string>;
   readonly quantities: readonly Quantity[];
-  /** Whether the text is negated ("not"). */
   readonly isNegated: boolean;
   /** Whether the text has "after" or "since". */
   readonly isAfter: boolean;

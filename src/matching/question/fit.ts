@@ -268,9 +268,7 @@ function namesIn(text: string, stems: readonly string[]): ReadonlySet<string> {
 }
 
 /** Whether two stems are forms of one word: "nominate" and "nomination". */
-function isSameWord(a: string, b: string): boolean {
-  return a === b || baseOf(a) === baseOf(b);
-}
+const isSameWord = (a: string, b: string): boolean => a === b || baseOf(a) === baseOf(b);
 
 function baseOf(stem: string): string {
   let base = stem;

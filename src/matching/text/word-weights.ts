@@ -1,4 +1,4 @@
-import { isFiller } from "./words.ts";
+import { FILLER_WORDS } from "./lexicon.ts";
 
 /** Returns the weight of a stem in a comparison, in [0, 1]: 1 for a rare stem, 0 for a stem in every title. */
 export type WordWeights = (stem: string) => number;
@@ -13,7 +13,7 @@ const FILLER_SHARE = 0.2;
  */
 export function createWordWeights(counts: Readonly<Record<string, number>>, titleCount: number): WordWeights {
   const scale = Math.log(titleCount);
-  const share = (stem: string) => (isFiller(stem) ? FILLER_SHARE : 1);
+  const share = (stem: string) => (FILLER_WORDS.has(stem) ? FILLER_SHARE : 1);
   const listed = new Map(
     Object.entries(counts).map(([stem, count]) => [
       stem,

@@ -1,5 +1,5 @@
 /** Normalises titles, so that the same words of different venues compare equal. */
-import { FILLER_WORDS, PHRASES, STOP_WORDS, SYNONYMS } from "./lexicon.ts";
+import { PHRASES, STOP_WORDS, SYNONYMS } from "./lexicon.ts";
 
 /** Maximum length of a title in comparisons, in characters. */
 export const TEXT_LENGTH_MAX = 400;
@@ -76,10 +76,6 @@ export function stemsOf(normalised: string): string[] {
     stems.push(ordinalOf(word) ?? ROMAN_NUMERALS.get(word) ?? stemOf(word));
   }
   return stems;
-}
-
-export function isFiller(stem: string): boolean {
-  return FILLER_WORDS.has(stem);
 }
 
 /** Similarity of two stems in [0, 1]: 1 if equal, 0.8 for names that differ in their ending or by one letter. */
