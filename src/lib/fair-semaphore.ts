@@ -4,7 +4,6 @@ export class QueueFullError extends Error {
 }
 
 export interface FairSemaphoreLimits {
-  /** Number of slots. */
   readonly slots: number;
   /** Maximum number of slots that one key may hold; all by default. */
   readonly perKey?: number;

@@ -1,10 +1,7 @@
+import type { Timer } from "./async-event.ts";
+
 const RESULT_TTL_MS = 60_000;
 const RESULTS_MAX = 1_000;
-
-/** Timer used to expire results. */
-interface Timer {
-  setTimeout(run: () => void, milliseconds: number): () => void;
-}
 
 /** Runs work once per id within a minute. Results are kept only in memory, because they may contain secrets. */
 export function createIdempotencyCache<Result>(clock: Timer) {

@@ -1,7 +1,6 @@
 const LOOPBACK_ADDRESS_PATTERN = /^(?:::1|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i;
 const PORT_PATTERN = /:\d{1,5}$/;
 
-/** Returns whether an IP address is a loopback address. */
 export const isLoopbackAddress = (address: string): boolean => LOOPBACK_ADDRESS_PATTERN.test(address);
 
 /** Returns whether a host is `localhost` or a loopback address, with or without brackets. Names are not resolved. */

@@ -17,9 +17,7 @@ const DECIMALS = 12;
  * @returns  the same value if nothing changes, otherwise a copy of the parts that change
  * @example roundNumbers({ price: 0.47000000000000003 }); // { price: 0.47 }
  */
-export function roundNumbers<Value>(value: Value): Value {
-  return roundField("", value) as Value;
-}
+export const roundNumbers = <Value>(value: Value): Value => roundField("", value) as Value;
 
 /** Encodes a value as JSON with rounded numbers. Used for bodies that the HTTP server does not serialise. */
 export const encodeJson = (value: unknown): string => JSON.stringify(roundNumbers(value));

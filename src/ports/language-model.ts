@@ -2,7 +2,6 @@
 export interface LanguageModelCall {
   readonly system: string;
   readonly prompt: string;
-  /** Maximum number of output tokens. */
   readonly outputTokensMax: number;
   readonly signal: AbortSignal;
 }
@@ -40,7 +39,6 @@ export class LanguageModelError extends Error {
   }
 }
 
-/** A language model of any provider. */
 export interface LanguageModel {
   /** Model name that is stored with a run. */
   readonly name: string;

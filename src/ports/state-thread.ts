@@ -14,7 +14,6 @@ export interface StateThread<Request, Response> {
   close(): Promise<void>;
 }
 
-/** The exports of a module for state threads. */
 export interface StateThreadModule<Request, Response> {
   /** Called once when the thread starts. If a request throws, the thread ends. */
   createHandler(): (request: Request) => Response;

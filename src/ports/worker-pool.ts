@@ -12,7 +12,6 @@ export interface WorkerPool<Task, Result> {
   close(): Promise<void>;
 }
 
-/** The exports of a module for worker threads. */
 export interface WorkerModule<Task, Result> {
   runTask(task: Task): { readonly result: Result; readonly transfer: readonly ArrayBuffer[] };
 }

@@ -38,14 +38,10 @@ export function weekdayOf(date: CivilDate): Weekday {
 }
 
 /** Returns the last day of a month. `month` is 1 to 12. */
-export function lastDayOfMonth(year: number, month: number): CivilDate {
-  return Date.UTC(year, month, 0) / DAY_MS;
-}
+export const lastDayOfMonth = (year: number, month: number): CivilDate => Date.UTC(year, month, 0) / DAY_MS;
 
 /** Returns the first `weekday` on or after `date`. */
-export function onOrAfter(date: CivilDate, weekday: Weekday): CivilDate {
-  return date + ((weekday - weekdayOf(date) + 7) % 7);
-}
+export const onOrAfter = (date: CivilDate, weekday: Weekday): CivilDate => date + ((weekday - weekdayOf(date) + 7) % 7);
 
 /** Returns the last `weekday` on or before `date`. */
 export function onOrBefore(date: CivilDate, weekday: Weekday): CivilDate {
@@ -53,16 +49,13 @@ export function onOrBefore(date: CivilDate, weekday: Weekday): CivilDate {
 }
 
 /** Returns the `weekday` nearest to `date`, at most 3 days away. */
-export function nearest(date: CivilDate, weekday: Weekday): CivilDate {
-  return onOrBefore(date + 3, weekday);
-}
+export const nearest = (date: CivilDate, weekday: Weekday): CivilDate => onOrBefore(date + 3, weekday);
 
 /** Returns the n-th `weekday` of a month; `n` is 1 to 4. */
 export function nthOfMonth(year: number, month: number, weekday: Weekday, n: number): CivilDate {
   return onOrAfter(civilDate(year, month, 1), weekday) + 7 * (n - 1);
 }
 
-/** Returns the last `weekday` of a month. */
 export function lastOfMonth(year: number, month: number, weekday: Weekday): CivilDate {
   return onOrBefore(lastDayOfMonth(year, month), weekday);
 }
