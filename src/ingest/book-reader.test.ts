@@ -23,10 +23,9 @@ function setUp() {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const venue = new ScriptedVenue("alpha", clock);
-  const other = new ScriptedVenue("beta", clock);
   const tracked = new Map<string, OrderBook>();
   const reader = createBookReader({
-    venues: new Map([venue, other].map((adapter) => [adapter.id, { adapter }])),
+    venues: new Map([[venue.id, { adapter: venue }]]),
     trackedBookOf: (id, marketId) => tracked.get(`${id}/${marketId}`) ?? null,
     requests: new VenueRequestQueue(clock),
     clock,
@@ -42,7 +41,7 @@ function setUp() {
       }),
     );
   const requests = () => venue.callsOf("getBook").length;
-  return { clock, venue, other, tracked, reader, market, read, requests };
+  return { clock, venue, tracked, reader, market, read, requests };
 }
 
 test("concurrent and repeated reads within 2 seconds share one request; the next read sends another", async () => {
@@ -100,47 +99,6 @@ test("a read times out after 4 seconds, even if the adapter ignores the abort si
   assert.equal(clock.monotonic() - started, 4_000);
   assert.ok(signals.length > 0 && signals.every((signal) => signal?.aborted === true));
   assert.equal(clock.pending, 0);
-});
-
-test("at most 3 reads of a caller run at the same time, 100 wait in order, and others are rejected", async () => {
-  const { clock, venue, other, reader, market, read, requests } = setUp();
-  venue.responseMs = 10;
-  const outcomes: string[] = [];
-  const reads = Array.from({ length: 110 }, (_, index) =>
-    reader.read(market(`m${index}`)).then(
-      () => outcomes.push("read"),
-      (error: VenueError) => outcomes.push(error.failure),
-    ),
-  );
-  await clock.settle();
-  assert.equal(requests(), 3);
-  assert.deepEqual(outcomes, Array(7).fill("rate_limited"));
-  other.books.set("n", book(0.3));
-  assert.notEqual(await read(market("n", { listing: { venue: "beta" } })), null);
-  await clock.advance(10);
-  assert.equal(requests(), 6);
-  await clock.advance(340);
-  await Promise.all(reads);
-  assert.deepEqual(
-    venue.callsOf("getBook").map(({ marketIds }) => marketIds[0]),
-    Array.from({ length: 103 }, (_, index) => `m${index}`),
-  );
-  assert.equal(outcomes.filter((outcome) => outcome === "read").length, 103);
-});
-
-test("the deadline includes the wait for other reads, and reads that time out free their place", async () => {
-  const { clock, venue, reader, market, read } = setUp();
-  venue.responseMs = 60_000;
-  const failures: string[] = [];
-  for (let index = 0; index < 8; index++)
-    reader.read(market(`m${index}`)).catch((error: VenueError) => failures.push(error.failure));
-  await clock.advance(4_000);
-  await clock.settle();
-  assert.deepEqual(failures.sort(), [...Array(5).fill("rate_limited"), ...Array(3).fill("timeout")]);
-  venue.responseMs = 0;
-  // After three timeouts, one request a second tests whether the venue answers.
-  await clock.advance(1_000);
-  assert.equal(await read(market("next")), null);
 });
 
 test("a read that exceeds the limit of its caller is rejected for that caller only", async () => {
