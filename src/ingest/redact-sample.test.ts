@@ -30,7 +30,8 @@ test("displays only the length of keys, tokens, wallet addresses, e-mail address
 });
 
 test("hides the value of a field whose name suggests a person, an id or a secret", () => {
-  for (const name of ["creatorName", "userId", "user_id", "apiKey", "proxyWallet", "handle", "ids", "id", "email"]) {
+  const ids = ["userId", "user_id", "apiKey", "proxyWallet", "handle", "ids", "id", "email"];
+  for (const name of ["name", "displayName", "creatorName", ...ids]) {
     assert.equal(redactSample(`bet.${name}`, "alice"), "string: 5 characters", name);
     assert.equal(redactSample(`bet.${name}`, 12_345), "number: hidden", name);
   }

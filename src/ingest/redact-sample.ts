@@ -1,6 +1,6 @@
 /** Names of fields that may contain personal data or credentials; their values are hidden. */
 const PRIVATE_NAME_PATTERN =
-  /user|fieldName|mail|address|wallet|creator|profile|owner|account|key|token|secret|auth|pass|sign|session|cookie|bio|avatar|phone|proxy|handle|pseudonym|trader|author|person|member|contact|referr|hash|uid|uuid/i;
+  /user|name|mail|address|wallet|creator|profile|owner|account|key|token|secret|auth|pass|sign|session|cookie|bio|avatar|phone|proxy|handle|pseudonym|trader|author|person|member|contact|referr|hash|uid|uuid/i;
 /** Names of id fields: `id`, `marketId`, `market_id`, `ids`. */
 const ID_NAME_PATTERN = /(^|_)ids?$|[a-z]I[dD]s?$/;
 /** An enum value: no digits or spaces, and too short for a key, an address or a sentence. */
