@@ -1,4 +1,7 @@
-/** Reads facts from the store of the service. Only tables from which the time of receipt can be derived are read. */
+/**
+ * Reads facts from the service's store. Ticks, hourly bars and status changes have a time at which the service knew them.
+ * Listings and events are stored only in their last version, so their fields that can reveal the future are omitted.
+ */
 import {
   EMPTY_QUOTE,
   type MarketListing,
@@ -94,7 +97,7 @@ where start_at > to_timestamp(($1::float8 - ${HOUR_MS}) / 1000) and start_at <= 
 
 /**
  * Passes the facts of a period and of the eight days before it to `apply`, ordered by time of receipt.
- * Only the last tick of each market before a signal is read.
+ * Of a market's ticks in each window of `everyMs`, or of an hour if that is shorter, only the last is read.
  *
  * A stored listing contains information from the future: the outcome and the latest closing time. The outcome is passed
  * only from the time at which it became known, and the closing time is never passed.

@@ -16,7 +16,7 @@ export interface ExchangeContext {
   readonly faults?: SandboxFaults;
 }
 
-/** A REST or WebSocket interface of a simulated venue; Polymarket has several. */
+/** A REST or WebSocket interface of a simulated venue. Each has one of each; Polymarket has three REST interfaces. */
 export interface ExchangeService {
   /** Venue name, or "control". First key of the printed URLs. */
   readonly venue: string;

@@ -9,7 +9,7 @@ import {
   type VenueId,
   yesPrice,
 } from "../domain/market.ts";
-import { marketIdOf } from "../domain/market-name.ts";
+import { formatMarketRef } from "../domain/market-name.ts";
 import { isCrossed } from "../domain/order-book.ts";
 import type { Trade } from "../domain/trade.ts";
 import { EventIndex, type EventQuery } from "./event-index.ts";
@@ -64,7 +64,7 @@ export class MarketBoard {
   }
 
   find(venue: VenueId, marketId: string): BoardMarket | null {
-    const row = this.#rowById.get(marketIdOf({ venue, marketId }));
+    const row = this.#rowById.get(formatMarketRef({ venue, marketId }));
     return row === undefined ? null : (this.#markets[row] ?? null);
   }
 
@@ -232,7 +232,7 @@ export class MarketBoard {
 
   remove(market: BoardMarket): void {
     const { row } = market;
-    if (!this.#rowById.delete(marketIdOf(market.listing))) return;
+    if (!this.#rowById.delete(formatMarketRef(market.listing))) return;
     const event = this.#eventIndex.removeRow(row);
     if (event?.isEmpty === true) this.#eventIndex.delete(event.slug);
     this.#markets[row] = null;
@@ -302,7 +302,7 @@ export class MarketBoard {
 
   /** Position of a market in a sort order, for keyset pagination. */
   position({ row, listing }: BoardMarket, sort: SortKey): OrderedPosition {
-    return { value: this.#marketIndex.value(row, sort), id: marketIdOf(listing) };
+    return { value: this.#marketIndex.value(row, sort), id: formatMarketRef(listing) };
   }
 
   #put(
@@ -331,7 +331,7 @@ export class MarketBoard {
   /** Updates the indexes by id, event, text and category after a listing has changed. */
   #updateLookups({ row, listing }: BoardMarket, previous: BoardMarket | null): void {
     if (previous === null) {
-      const id = marketIdOf(listing);
+      const id = formatMarketRef(listing);
       this.#rowById.set(id, row);
       this.#idsByRow[row] = id;
     }

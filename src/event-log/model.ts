@@ -1,5 +1,5 @@
 import type { VenueId } from "../domain/market.ts";
-import type { MarketId } from "../domain/market-name.ts";
+import type { MarketRef } from "../domain/market-name.ts";
 
 /** Event types in webhook and stream messages. */
 export const EVENT_TYPES = ["price_shift", "whale_alert", "analysis_complete", "market_resolved"] as const;
@@ -31,7 +31,7 @@ export interface LoggedEvent extends Omit<NewEvent, "key"> {
 /** Selects events. An undefined field matches all events; an empty list matches none. */
 export interface EventFilter {
   readonly types?: readonly EventType[];
-  readonly markets?: readonly MarketId[];
+  readonly markets?: readonly MarketRef[];
 }
 
 /** Result of a read: events sorted by id. */

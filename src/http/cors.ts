@@ -54,7 +54,10 @@ function addVary(reply: FastifyReply, field: string): void {
 export function createCors(origins: readonly string[], routes: RouteTable) {
   const configuredOrigins = new Set(origins);
 
-  /** Returns the permitted origin; null if the route permits none to this request. */
+  /**
+   * Returns the value of `Access-Control-Allow-Origin`, or null if `origin` is not permitted. Adds `Vary: Origin` if the
+   * result depends on the origin.
+   */
   const permit = (reply: FastifyReply, origin: string | undefined, permitsAll: boolean): string | null => {
     if (permitsAll) return "*";
     if (configuredOrigins.size === 0) return null;

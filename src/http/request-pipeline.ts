@@ -18,7 +18,10 @@ import { isWellEncoded } from "./validation/query-string.ts";
 /** A step of request processing. Throws to reject the request. Resolves to `true` if it has sent the response. */
 type Guard = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** Extension points of the pipeline. The order of checks is fixed: 401, minute limit, 403, 422, quota, 404, handler. */
+/**
+ * Extension points of the pipeline. The order of checks is fixed: unknown route (404), authentication (401), limit per
+ * minute (429), plan and account (403), parameters and body (422), quota (429), payment (402). Then the handler runs.
+ */
 export interface Guards {
   /** Runs before authentication, for example a limit per IP address. */
   readonly beforeAuthentication?: Guard;
@@ -158,7 +161,10 @@ function findRequestFormError(request: FastifyRequest, routes: RouteTable): AppE
   return null;
 }
 
-/** Counts a request rejected before authentication. Returns `error`, or the rate limit error of its IP address. */
+/**
+ * Counts a request that was rejected before or during authentication. Returns `error`, or the rate limit error if the IP
+ * address has exceeded its limit.
+ */
 export async function resolveUnauthenticatedError(
   request: FastifyRequest,
   error: unknown,

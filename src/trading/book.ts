@@ -1,4 +1,4 @@
-import { type MarketId, marketIdOf } from "../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../domain/market-name.ts";
 import type { Side } from "../domain/price.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import type { DailyMark, DayTotals, Settlement, Trade, TradeTotals } from "./model.ts";
@@ -104,7 +104,7 @@ export function replayTradeHistory(
   if (new Set(trades.map(({ tradeId }) => tradeId)).size < trades.length)
     throw new RangeError("two trades have the same id");
   const days = createDays(entered, endAt);
-  const results = entered.map((trade) => replayTrade(trade, markets.get(marketIdOf(trade)), days));
+  const results = entered.map((trade) => replayTrade(trade, markets.get(formatMarketRef(trade)), days));
   return { results, days: days.map(toDayTotals) };
 }
 
@@ -206,9 +206,9 @@ function groupByMarket(
     if (value !== null) assertRange(value, 0, 1, "the value of a settlement");
   }
   const markets = new Map<string, { marks: DailyMark[]; settlements: Settlement[] }>();
-  const eventsOf = (market: MarketId) => {
-    const events = markets.get(marketIdOf(market)) ?? { marks: [], settlements: [] };
-    markets.set(marketIdOf(market), events);
+  const eventsOf = (market: MarketRef) => {
+    const events = markets.get(formatMarketRef(market)) ?? { marks: [], settlements: [] };
+    markets.set(formatMarketRef(market), events);
     return events;
   };
   for (const mark of marks) if (mark.at <= endAt) eventsOf(mark).marks.push(mark);

@@ -1,4 +1,4 @@
-import { type MarketId, marketIdOf } from "../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../domain/market-name.ts";
 import type { Side } from "../domain/price.ts";
 import { DAY_MS } from "../lib/durations.ts";
 import { assertNotNegative, assertPositive, assertProbability } from "../quant/assert.ts";
@@ -65,8 +65,8 @@ type MutableLot = { -readonly [Key in keyof Lot]: Lot[Key] } & { exits: LotExit[
 export function matchLots(trades: readonly Trade[], settlements: readonly Settlement[]): Lot[] {
   const lots: MutableLot[] = [];
   const markets = new Map<string, MarketLots>();
-  const marketOf = (named: MarketId) => {
-    const id = marketIdOf(named);
+  const marketOf = (named: MarketRef) => {
+    const id = formatMarketRef(named);
     const market = markets.get(id) ?? new MarketLots(lots);
     markets.set(id, market);
     return market;
@@ -165,7 +165,7 @@ const costUsd = ({ price, feeUsd, contracts }: Lot, some: number): number => som
 export const realisedPnlUsd = ({ exits }: Pick<Lot, "exits">): number =>
   exits.reduce((sum, { pnlUsd }) => sum + pnlUsd, 0);
 
-export interface Position extends MarketId {
+export interface Position extends MarketRef {
   readonly side: Side;
   /** Above 0. */
   readonly contracts: number;
@@ -183,7 +183,7 @@ export function openPositions(lots: readonly Lot[]): Position[] {
   for (const lot of lots) {
     if (lot.openContracts === 0) continue;
     const { venue, marketId, side, at: openedAt } = lot;
-    const key = marketIdOf(lot);
+    const key = formatMarketRef(lot);
     const position = positions.get(key) ?? { venue, marketId, side, contracts: 0, entryPrice: 0, costUsd: 0, openedAt };
     const contracts = position.contracts + lot.openContracts;
     positions.set(key, {
@@ -267,7 +267,7 @@ const EVENT_ORDER: Readonly<Record<MarketEvent["kind"], number>> = { mark: 0, en
 function groupEvents(lots: readonly Lot[], marks: readonly DailyMark[]): Map<string, MarketEvent[]> {
   const groups = new Map<string, MarketEvent[]>();
   for (const lot of lots) {
-    const key = marketIdOf(lot);
+    const key = formatMarketRef(lot);
     const events = groups.get(key) ?? [];
     groups.set(key, events);
     events.push({ kind: "entry", at: lot.at, lot });
@@ -275,7 +275,7 @@ function groupEvents(lots: readonly Lot[], marks: readonly DailyMark[]): Map<str
   }
   for (const mark of marks) {
     assertProbability(mark.yesPrice, "yesPrice");
-    groups.get(marketIdOf(mark))?.push({ kind: "mark", at: mark.at, yesPrice: mark.yesPrice });
+    groups.get(formatMarketRef(mark))?.push({ kind: "mark", at: mark.at, yesPrice: mark.yesPrice });
   }
   for (const events of groups.values()) events.sort((a, b) => a.at - b.at || EVENT_ORDER[a.kind] - EVENT_ORDER[b.kind]);
   return groups;

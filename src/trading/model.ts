@@ -1,9 +1,9 @@
 import type { TakerFee } from "../domain/market.ts";
-import type { MarketId } from "../domain/market-name.ts";
+import type { MarketRef } from "../domain/market-name.ts";
 import type { BookLevel } from "../domain/order-book.ts";
 import type { Side } from "../domain/price.ts";
 
-export interface Trade extends MarketId {
+export interface Trade extends MarketRef {
   readonly tradeId: string;
   readonly side: Side;
   /** Number of contracts, above 0. Each pays 1 USD if its side wins. */
@@ -19,7 +19,7 @@ export interface Trade extends MarketId {
 }
 
 /** Price at which the open trades of a market are valued at the end of a UTC day. */
-export interface DailyMark extends MarketId {
+export interface DailyMark extends MarketRef {
   /** End of the day, Unix milliseconds: midnight UTC. */
   readonly at: number;
   /** In [0, 1]. */
@@ -27,7 +27,7 @@ export interface DailyMark extends MarketId {
 }
 
 /** How a market was settled. A later settlement of the same market corrects an earlier one. */
-export interface Settlement extends MarketId {
+export interface Settlement extends MarketRef {
   /** When it was recorded, Unix milliseconds. Profit and loss is booked on the UTC day of this time. */
   readonly at: number;
   /** Payout of one YES contract, in [0, 1]; null if the venue refunds what was paid, fees included. */

@@ -28,7 +28,7 @@ test("known values: win rate, return, total profit and largest decline", () => {
   });
 });
 
-test("without resolved trades the rates are null, and a book without days has a profit of 0", () => {
+test("without resolved trades the rates are null, and without days the profit and the drawdown are 0", () => {
   const totals = createTotals({ resolvedTrades: 0, wonTrades: 0, resolvedCostUsd: 0, resolvedPnlUsd: 0 });
   const days = createDays(...Array.from({ length: 40 }, (_, index) => index));
   const { winRate, roiPct, averageEdge, sharpeRatio } = summarisePerformance(totals, days);

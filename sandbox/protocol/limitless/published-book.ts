@@ -7,7 +7,7 @@ export function isSampled(market: ListedMarket, count: number): boolean {
   return (Math.imul(market.index + 1, 0x9e3779b1) >>> 0) % count === 0;
 }
 
-/** Number of order-book markets per market that has no orders until its first trade. */
+/** One in this many markets has no orders until its first trade. */
 const MARKETS_PER_UNQUOTED_MARKET = 2;
 
 /** Returns whether the market has no orders: it is one of the sampled markets and has no trade. */

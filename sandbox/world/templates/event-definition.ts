@@ -17,7 +17,7 @@ export interface EventDefinition {
   readonly seriesTitle: string;
   readonly category: string;
   readonly tags: readonly string[];
-  /** True for a 15-minute round of a price; otherwise absent. */
+  /** True for an event on whether a price is at least as high after 15 minutes (a round); otherwise absent. */
   readonly isRound?: true;
   readonly sides?: ListedEvent["sides"];
   readonly mutuallyExclusive: boolean;
@@ -46,7 +46,7 @@ export interface MarketDefinition {
  * Kinds of traps, by the difference between the trap and the event that it looks like.
  * - `date`, `threshold`, `candidate`, `stage`, `measure`, `station`: this property is different
  * - `bucket`: cumulative thresholds on one side, exclusive ranges on the other
- * - `window`: the same day with a different last hour, or the hour after it
+ * - `window`: deadlines at the end of the day instead of at a time of day, or a price one hour later
  * - `announcement`: an announcement of the event also counts
  * - `race`: the event must also be earlier than a rival event
  * - `polarity`: the opposite question
@@ -67,7 +67,7 @@ export interface TrapDefinition {
   readonly closeAt?: number;
 }
 
-/** Input of a template. Random choices of a template depend only on the seed and the event number. */
+/** Input of a template. Its random numbers depend only on `seed`, `underlying` and `choice`. */
 export interface TemplateInput {
   readonly seed: number;
   /** Number of the real-world event. */
@@ -231,7 +231,7 @@ export const separateTrap = (kind: TrapKind, event: EventDefinition): TrapDefini
   sharesProcess: false,
 });
 
-/** Creates an event, and a trap with its own process from the same spec with another argument. */
+/** Creates an event from `createSpec(false)` with one trap from `createSpec(true)`, which has its own process. */
 export function createWithTrap<Spec extends Pick<EventFields, "traps">>(
   kind: TrapKind,
   createSpec: (isTrap: boolean) => Spec,

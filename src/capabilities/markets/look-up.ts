@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../board/index.ts";
 import { AppError } from "../../domain/errors.ts";
-import type { MarketId } from "../../domain/market-name.ts";
+import type { MarketRef } from "../../domain/market-name.ts";
 import { chunksOf } from "../../lib/chunks.ts";
 import type { MarketDependencies } from "./ports.ts";
 
@@ -13,7 +13,7 @@ const LOOK_UPS_MAX = 2;
  * @param describeUnknown  message of the error for a market that does not exist
  * @throws AppError `market_not_found`; VenueError
  */
-export async function lookUpMarkets<Name extends MarketId>(
+export async function lookUpMarkets<Name extends MarketRef>(
   { board, getMarket }: Pick<MarketDependencies, "board" | "getMarket">,
   names: readonly Name[],
   describeUnknown: (name: Name) => string,

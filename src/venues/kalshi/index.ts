@@ -13,7 +13,7 @@ import { FEE_ROUNDING } from "./parse-event.ts";
 import { createSigner } from "./sign.ts";
 import { openStream } from "./stream.ts";
 import { createTradeReader } from "./trades.ts";
-import { detectKalshiDrift } from "./wire.ts";
+import { createKalshiDriftDetectors } from "./wire.ts";
 
 export interface KalshiVenueOptions extends VenuePorts {
   /** Base URL of the REST API, including /trade-api/v2. */
@@ -46,7 +46,7 @@ export function createKalshiVenue(options: KalshiVenueOptions): VenueAdapter {
   const context: KalshiContext = {
     ...options,
     client,
-    driftDetectors: detectKalshiDrift(options.drift),
+    driftDetectors: createKalshiDriftDetectors(options.drift),
     feeRounding: options.member === "direct" ? FEE_ROUNDING.direct : FEE_ROUNDING.other,
   };
   const listing = { ...context, events: new EventCache(context) };

@@ -4,7 +4,7 @@ import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
 import { openStream } from "./stream.ts";
-import { detectKalshiDrift } from "./wire.ts";
+import { createKalshiDriftDetectors } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
 
@@ -27,7 +27,7 @@ function setUp(marketsMax = 100) {
   const harness = streamHarness();
   const { ports, clock, sockets, handlers } = harness;
   const stream = openStream({
-    ports: { ...ports, driftDetectors: detectKalshiDrift(() => {}) },
+    ports: { ...ports, driftDetectors: createKalshiDriftDetectors(() => {}) },
     wsUrl: "wss://venue.test/trade-api/ws/v2",
     signer: (method, path, timestampMs) => ({ signed: `${method} ${path} ${timestampMs}` }),
     handlers,

@@ -234,7 +234,7 @@ export const isMarketResponse = compileCheck(Type.Object({ market: Type.Unknown(
 export const isSeriesResponse = compileCheck(Type.Object({ series: Type.Unknown() }));
 export const isCandlesResponse = compileCheck(Type.Object({ candlesticks: Rows }));
 
-export const detectKalshiDrift = driftDetectorsFor({
+export const createKalshiDriftDetectors = driftDetectorsFor({
   market: MarketWire,
   event: EventWire,
   series: SeriesWire,
@@ -247,4 +247,4 @@ export const detectKalshiDrift = driftDetectorsFor({
   stream_trade: TradeMessageWire,
   stream_lifecycle: LifecycleMessageWire,
 });
-export type KalshiDriftDetectors = ReturnType<typeof detectKalshiDrift>;
+export type KalshiDriftDetectors = ReturnType<typeof createKalshiDriftDetectors>;

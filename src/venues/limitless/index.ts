@@ -13,7 +13,7 @@ import { isAmm } from "./ids.ts";
 import { findMarket, getMarkets, listOpenMarkets } from "./listing.ts";
 import { openStream } from "./stream.ts";
 import { listTrades } from "./trades.ts";
-import { detectLimitlessDrift } from "./wire.ts";
+import { createLimitlessDriftDetectors } from "./wire.ts";
 
 export type LimitlessOptions = VenuePorts & {
   readonly restUrl: string;
@@ -36,7 +36,7 @@ const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
 export function createLimitlessVenue(options: LimitlessOptions): VenueAdapter {
   const { id, playMoney, restUrl } = options;
   const client = createLimitlessClient({ ...options, baseUrl: restUrl });
-  const context = { ...options, client, driftDetectors: detectLimitlessDrift(options.drift) };
+  const context = { ...options, client, driftDetectors: createLimitlessDriftDetectors(options.drift) };
   return {
     id,
     playMoney,

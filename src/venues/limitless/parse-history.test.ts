@@ -4,7 +4,7 @@ import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { parseHistory } from "./parse-history.ts";
-import { detectLimitlessDrift } from "./wire.ts";
+import { createLimitlessDriftDetectors } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const END = 1795233600000;
@@ -12,7 +12,10 @@ const END = 1795233600000;
 /** The prices of a fixture by hours before `END`. */
 function parseFixture(name: string, titles = ["Driver B"]) {
   const { drops, countDrop } = countDrops();
-  const points = parseHistory(fixture(name), titles, { countDrop, driftDetectors: detectLimitlessDrift(() => {}) });
+  const points = parseHistory(fixture(name), titles, {
+    countDrop,
+    driftDetectors: createLimitlessDriftDetectors(() => {}),
+  });
   return { prices: points.map(({ at, price }) => [(END - at) / HOUR_MS, price]), drops };
 }
 

@@ -5,7 +5,7 @@ import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { type MarketSnapshot, yesPrice } from "../../domain/market.ts";
 import { parseRows } from "./parse-market.ts";
-import { detectLimitlessDrift } from "./wire.ts";
+import { createLimitlessDriftDetectors } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21, 4);
@@ -16,7 +16,7 @@ function parse(rows: readonly unknown[]) {
     id: "limitless",
     receivedAt: RECEIVED_AT,
     countDrop,
-    driftDetectors: detectLimitlessDrift(() => {}),
+    driftDetectors: createLimitlessDriftDetectors(() => {}),
   });
   return { ...parsed, drops };
 }

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseFeed, parseTrades } from "./parse-trades.ts";
-import { detectLimitlessDrift } from "./wire.ts";
+import { createLimitlessDriftDetectors } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const NO_TOKEN = "64119876543210987654321098765432109876543210987654321098765432109876543210";
 
-const driftDetectors = detectLimitlessDrift(() => {});
+const driftDetectors = createLimitlessDriftDetectors(() => {});
 
 function parsePage(name: string) {
   const { drops, countDrop } = countDrops();
@@ -38,7 +38,7 @@ test("assigns different ids to equal rows, and the same ids when the page is rea
   );
 });
 
-test("of a trader, only a hash of the account is read", () => {
+test("the only data about a trader in a parsed trade is a hash of the account", () => {
   const { trades } = parsePage("trades/both-tokens");
   assert.doesNotMatch(JSON.stringify(trades), /someone|0xacc/i);
   const [first, second, third, fourth] = trades.map(({ taker }) => taker);

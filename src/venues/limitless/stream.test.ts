@@ -7,7 +7,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import type { SocketIoHandlers, SocketIoOut } from "../../ports/socket-io-out.ts";
 import { FRAME_BOOK_AGE_MS_MAX, FRAME_BOOK_LEVELS_MAX, openStream } from "./stream.ts";
-import { detectLimitlessDrift } from "./wire.ts";
+import { createLimitlessDriftDetectors } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const SLUG = "rain-nyc-dec-1-1795000000000";
@@ -40,7 +40,7 @@ function setUp(marketsMax = 10) {
       return { emit, close: () => (isClosed = true) };
     },
   };
-  const driftDetectors = detectLimitlessDrift(() => {});
+  const driftDetectors = createLimitlessDriftDetectors(() => {});
   const stream = openStream(
     { socketIo, wsUrl: "ws://127.0.0.1:1", marketsMax, clock, log, driftDetectors, countDrop },
     harness.handlers,

@@ -160,7 +160,7 @@ const LifecycleFrame = Type.Object(
 );
 export const isLifecycleFrame = compileCheck(LifecycleFrame);
 
-export const detectLimitlessDrift = driftDetectorsFor({
+export const createLimitlessDriftDetectors = driftDetectorsFor({
   market: MarketRow,
   page: ActivePage,
   book: Book,
@@ -171,4 +171,4 @@ export const detectLimitlessDrift = driftDetectorsFor({
   stream_price: PriceFrame,
   stream_lifecycle: LifecycleFrame,
 });
-export type LimitlessDriftDetectors = ReturnType<typeof detectLimitlessDrift>;
+export type LimitlessDriftDetectors = ReturnType<typeof createLimitlessDriftDetectors>;

@@ -9,7 +9,7 @@ import { getHistory } from "./history.ts";
 import { findMarket, getMarkets, listChangedMarkets, listOpenMarkets } from "./listing.ts";
 import { openStream } from "./stream.ts";
 import { listMissedBets, listTrades } from "./trades.ts";
-import { detectManifoldDrift } from "./wire.ts";
+import { createManifoldDriftDetectors } from "./wire.ts";
 
 export type ManifoldVenueOptions = VenuePorts & {
   /** Base URL including `/v0`. */
@@ -32,7 +32,7 @@ const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
 
 export function createManifoldVenue(options: ManifoldVenueOptions): VenueAdapter {
   const { id, playMoney, clock, restUrl, wsUrl } = options;
-  const driftDetectors = detectManifoldDrift(options.drift);
+  const driftDetectors = createManifoldDriftDetectors(options.drift);
   const client = createManifoldClient({ ...options, baseUrl: restUrl });
   const context: ManifoldContext = { ...options, client, cache: new ContractCache(), driftDetectors };
   return {

@@ -5,7 +5,7 @@ import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { binPrices, parsePricePoints, priceChanges } from "./parse-history.ts";
-import { detectManifoldDrift } from "./wire.ts";
+import { createManifoldDriftDetectors } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
@@ -13,7 +13,7 @@ const NOW = 1_795_230_000_000;
 test("sorts bet points oldest first and counts a price outside (0, 1)", () => {
   const { drops, countDrop } = countDrops();
   const rows = fixture("history/bet-points") as unknown[];
-  const points = parsePricePoints(rows, null, { countDrop, driftDetectors: detectManifoldDrift(() => {}) });
+  const points = parsePricePoints(rows, null, { countDrop, driftDetectors: createManifoldDriftDetectors(() => {}) });
   assert.deepEqual(
     points.map(({ at, before, price }) => [NOW - at, before, price]),
     [

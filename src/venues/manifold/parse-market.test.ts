@@ -6,7 +6,7 @@ import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { yesPrice } from "../../domain/market.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { type ParseContext, parseContract } from "./parse-market.ts";
-import { detectManifoldDrift } from "./wire.ts";
+import { createManifoldDriftDetectors } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
@@ -19,7 +19,7 @@ function setUp(options: Partial<ParseContext> = {}) {
     sumsToOne: null,
     cached: null,
     countDrop,
-    driftDetectors: detectManifoldDrift(() => {}),
+    driftDetectors: createManifoldDriftDetectors(() => {}),
     ...options,
   };
   return { drops, parse: (row: unknown) => parseContract(row, context) };

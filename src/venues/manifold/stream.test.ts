@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import { parseMarketId } from "./ids.ts";
+import { parseMarketRef } from "./ids.ts";
 import { openStream } from "./stream.ts";
-import { detectManifoldDrift } from "./wire.ts";
+import { createManifoldDriftDetectors } from "./wire.ts";
 
 const fixture = fixtureReader(import.meta.url);
 const NOW = 1_795_230_000_000;
@@ -17,7 +17,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
   const backfilledFrom: number[] = [];
   let isBackfillFailing = false;
   const stream = openStream({
-    ports: { ...ports, driftDetectors: detectManifoldDrift(() => {}) },
+    ports: { ...ports, driftDetectors: createManifoldDriftDetectors(() => {}) },
     wsUrl: "wss://venue.example/ws",
     marketsMax: options.marketsMax ?? 100,
     handlers,
@@ -43,7 +43,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
 }
 
 function listingOf(marketId: string): MarketListing {
-  const contractId = parseMarketId(marketId)?.contractId ?? marketId;
+  const contractId = parseMarketRef(marketId)?.contractId ?? marketId;
   return { marketId, venueKeys: { contractId } } as unknown as MarketListing;
 }
 

@@ -192,7 +192,7 @@ export const isSocketMessage = compileCheck(
   ]),
 );
 
-export const detectManifoldDrift = driftDetectorsFor({
+export const createManifoldDriftDetectors = driftDetectorsFor({
   contract: ContractWire,
   answer: AnswerWire,
   bet: BetWire,
@@ -201,7 +201,7 @@ export const detectManifoldDrift = driftDetectorsFor({
   new_contract: NewContractWire,
   stream: AnySocketMessage,
 });
-export type ManifoldDriftDetectors = ReturnType<typeof detectManifoldDrift>;
+export type ManifoldDriftDetectors = ReturnType<typeof createManifoldDriftDetectors>;
 
 /** Types whose answers are yes-or-no questions: choices, or buckets and thresholds of a number or date. */
 const ANSWER_TYPES: ReadonlySet<string> = new Set(["MULTIPLE_CHOICE", "NUMBER", "MULTI_NUMERIC", "DATE"]);

@@ -15,7 +15,7 @@ import { PageSize } from "./page-size.ts";
 import { openStream, STREAM_MARKETS_MAX } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
 import { createTradeReader } from "./trades.ts";
-import { detectPolymarketDrift } from "./wire.ts";
+import { createPolymarketDriftDetectors } from "./wire.ts";
 
 const PROFILE: Omit<VenueProfile, "requestsPerSecond"> = {
   sweepPauseMs: 30_000,
@@ -33,7 +33,7 @@ export function createPolymarketVenue(options: VenuePorts & PolymarketUrls): Ven
   const context: PolymarketContext = {
     ...options,
     ...createClients(options),
-    driftDetectors: detectPolymarketDrift(options.drift),
+    driftDetectors: createPolymarketDriftDetectors(options.drift),
     settlements: new StreamSettlements(options.clock),
   };
   const pageSize = new PageSize();

@@ -4,10 +4,10 @@ import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { HOUR_MS } from "../../lib/durations.ts";
 import { parseHistory } from "./parse-history.ts";
-import { detectPolymarketDrift, isHistoryReply } from "./wire.ts";
+import { createPolymarketDriftDetectors, isHistoryReply } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
-const driftDetectors = detectPolymarketDrift(() => {});
+const driftDetectors = createPolymarketDriftDetectors(() => {});
 
 test("converts each point (Unix seconds) to an interval that ends at its time, and drops invalid rows and the settlement price 1", () => {
   const reply = readFixture("history/prices");

@@ -8,7 +8,7 @@ import { type MarketSnapshot, yesPrice } from "../../domain/market.ts";
 import { parseEvent, parseMarket } from "./parse-market.ts";
 import type { ParsedResolution } from "./parse-resolution.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
-import { detectPolymarketDrift, type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
+import { createPolymarketDriftDetectors, type GammaEvent, isEventsPage, isGammaEvent, isGammaMarket } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
 const RECEIVED_AT = Date.UTC(2026, 10, 21);
@@ -22,7 +22,7 @@ function parse(row: unknown, event: GammaEvent | null = null, resolution: Parsed
       id: "polymarket",
       receivedAt: RECEIVED_AT,
       countDrop,
-      driftDetectors: detectPolymarketDrift(() => {}),
+      driftDetectors: createPolymarketDriftDetectors(() => {}),
       settlements: new StreamSettlements(new FakeClock()),
     }),
     drops,

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { parseStreamFill, parseTrades } from "./parse-trades.ts";
-import { detectPolymarketDrift, isTradesPageV2 } from "./wire.ts";
+import { createPolymarketDriftDetectors, isTradesPageV2 } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
-const driftDetectors = detectPolymarketDrift(() => {});
+const driftDetectors = createPolymarketDriftDetectors(() => {});
 
 /** The tokens of the market in the fixtures. */
 const TOKENS = (() => {

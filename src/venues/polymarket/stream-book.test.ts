@@ -4,7 +4,7 @@ import { sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { openStream } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
-import { detectPolymarketDrift } from "./wire.ts";
+import { createPolymarketDriftDetectors } from "./wire.ts";
 
 const BOOK_AT = 1_795_229_999_000;
 const MARKET = sampleMarket("900123", { listing: { venueKeys: { tokenYes: "71", tokenNo: "52" } } }).listing;
@@ -27,7 +27,11 @@ function setUp() {
   const harness = streamHarness(BOOK_AT + 1_000);
   const { ports, clock, sockets, handlers } = harness;
   const stream = openStream({
-    ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}), settlements: new StreamSettlements(clock) },
+    ports: {
+      ...ports,
+      driftDetectors: createPolymarketDriftDetectors(() => {}),
+      settlements: new StreamSettlements(clock),
+    },
     wsUrl: "ws://venue.test/ws/market",
     handlers,
   });

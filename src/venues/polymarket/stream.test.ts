@@ -5,7 +5,7 @@ import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import { openStream } from "./stream.ts";
 import { StreamSettlements } from "./stream-settlements.ts";
-import { detectPolymarketDrift } from "./wire.ts";
+import { createPolymarketDriftDetectors } from "./wire.ts";
 
 const readFixture = fixtureReader(import.meta.url);
 const [yesBook, noBook] = readFixture("stream/book-both-tokens") as { asset_id: string }[];
@@ -22,7 +22,11 @@ function setUp() {
   const harness = streamHarness(Date.UTC(2026, 10, 21, 3));
   const { ports, clock, sockets, handlers } = harness;
   const stream = openStream({
-    ports: { ...ports, driftDetectors: detectPolymarketDrift(() => {}), settlements: new StreamSettlements(clock) },
+    ports: {
+      ...ports,
+      driftDetectors: createPolymarketDriftDetectors(() => {}),
+      settlements: new StreamSettlements(clock),
+    },
     wsUrl: "ws://venue.test/ws/market",
     handlers,
   });

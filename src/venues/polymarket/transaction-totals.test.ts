@@ -4,10 +4,10 @@ import { MemoryMarketStore } from "../../../test/support/memory-stores.ts";
 import { countDrops } from "../../../test/support/venues/count-drops.ts";
 import type { Trade } from "../../domain/trade.ts";
 import { parseStreamFill, parseTrades, TransactionTotals } from "./parse-trades.ts";
-import { detectPolymarketDrift } from "./wire.ts";
+import { createPolymarketDriftDetectors } from "./wire.ts";
 
 const TOKENS = { tokenYes: "71", tokenNo: "52" };
-const ports = { countDrop: countDrops().countDrop, driftDetectors: detectPolymarketDrift(() => {}) };
+const ports = { countDrop: countDrops().countDrop, driftDetectors: createPolymarketDriftDetectors(() => {}) };
 
 /** A sale of 2,345.5 NO over three levels, as the stream reports it, and a second trade. */
 const FILLS = [

@@ -293,7 +293,7 @@ export const isResolvedMessage = compileCheck(
 export const isNewMarketMessage = compileCheck(Type.Object({ event_type: Type.Literal("new_market"), id: Id }));
 export const isAnyMessage = compileCheck(AnyMessage);
 
-export const detectPolymarketDrift = driftDetectorsFor({
+export const createPolymarketDriftDetectors = driftDetectorsFor({
   market: GammaMarket,
   event: GammaEvent,
   page: AnyPage,
@@ -305,4 +305,4 @@ export const detectPolymarketDrift = driftDetectorsFor({
   stream: AnyMessage,
   stream_price_change: PriceChange,
 });
-export type PolymarketDriftDetectors = ReturnType<typeof detectPolymarketDrift>;
+export type PolymarketDriftDetectors = ReturnType<typeof createPolymarketDriftDetectors>;

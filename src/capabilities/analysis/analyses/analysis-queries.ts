@@ -1,6 +1,6 @@
 import type { Category } from "../../../domain/category.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { deleteRows } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { sumOf } from "../../../lib/numbers.ts";
@@ -123,7 +123,7 @@ export async function selectAnalysesOfCustomer(
   return rows.map(toStored);
 }
 
-export type LatestEstimateRow = LatestEstimate & MarketId;
+export type LatestEstimateRow = LatestEstimate & MarketRef;
 
 interface EstimateRow extends Omit<LatestEstimateRow, "interval" | "gaps"> {
   readonly low: number;
@@ -145,7 +145,7 @@ const toEstimate = ({ low, high, peerGap, siblingGap, ...row }: EstimateRow): La
 
 export async function selectLatestEstimates(
   database: Database,
-  after: MarketId,
+  after: MarketRef,
   limit: number,
 ): Promise<LatestEstimateRow[]> {
   const rows = await database.query<EstimateRow>(

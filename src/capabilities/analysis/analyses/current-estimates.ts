@@ -1,5 +1,5 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import {
   ENGINE_COEFFICIENTS,
   executableEdges,
@@ -162,7 +162,7 @@ export const toLatestEstimate = ({
   marketId,
   analysedAt,
   result: { analysis },
-}: StoredAnalysis): LatestEstimate & MarketId => ({
+}: StoredAnalysis): LatestEstimate & MarketRef => ({
   venue,
   marketId,
   change: sumOf(analysis.changes.map(({ change }) => change)),

@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import type { Analysis, EstimateChanges, PriceGaps, ResearchView } from "../../../engine/index.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
 import type { ResearchOptions, ResearchOutcome, ResearchQuestion } from "../research/index.ts";
@@ -15,7 +15,7 @@ export type RunStatus = "running" | "complete" | "error";
 export const RUN_STATUSES: readonly RunStatus[] = ["running", "complete", "error"];
 
 /** One analysis of one market, from the request to its end. Times are Unix milliseconds. */
-export interface AnalysisRun extends MarketId {
+export interface AnalysisRun extends MarketRef {
   readonly analysisId: string;
   readonly status: RunStatus;
   /** Why the run ended without a result; null unless the status is `error`. */
@@ -60,7 +60,7 @@ export interface EndedRun {
   readonly costUsd: number;
 }
 
-export interface StoredAnalysis extends MarketId {
+export interface StoredAnalysis extends MarketRef {
   readonly analysisId: string;
   readonly type: AnalysisType;
   /** Unix milliseconds. */

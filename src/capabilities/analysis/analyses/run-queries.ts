@@ -1,5 +1,5 @@
 import type { VenueId } from "../../../domain/market.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { AnalysisRun, AnalysisType, StartedRun } from "./model.ts";
@@ -114,7 +114,10 @@ export async function selectRun(database: Database, analysisId: string): Promise
 }
 
 /** Selects the running run of a market; not the one that follows it. */
-export async function selectRunningRun(database: Database, { venue, marketId }: MarketId): Promise<AnalysisRun | null> {
+export async function selectRunningRun(
+  database: Database,
+  { venue, marketId }: MarketRef,
+): Promise<AnalysisRun | null> {
   const [run] = await database.query<AnalysisRun>(
     `select ${RUN_COLUMNS} from analysis_runs
      where venue = $1 and market_id = $2 and status = 'running' and follows is null`,

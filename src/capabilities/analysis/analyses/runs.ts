@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, rateLimited } from "../../../domain/errors.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { randomBase32 } from "../../../lib/random-text.ts";
 import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
 import type { Transaction } from "../../../ports/database.ts";
@@ -167,7 +167,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
      * @param market  the market that the caller names; null if it names none
      * @throws AppError `analysis_not_found`
      */
-    async getStatus(analysisId: string, market: MarketId | null): Promise<RunStatusReport> {
+    async getStatus(analysisId: string, market: MarketRef | null): Promise<RunStatusReport> {
       const run = ID_PATTERN.test(analysisId)
         ? await shareRun(analysisId, () => selectRun(database, analysisId))
         : null;
@@ -179,7 +179,7 @@ export function createRuns({ database, clock, random, queue, requestedType, limi
       return { run, estimatedSeconds: Math.max(1, Math.ceil((await estimateSeconds(run.type)) - elapsedSeconds)) };
     },
 
-    findRunning: (market: MarketId): Promise<AnalysisRun | null> => selectRunningRun(database, market),
+    findRunning: (market: MarketRef): Promise<AnalysisRun | null> => selectRunningRun(database, market),
 
     /** Estimated duration of a run that is requested now, in seconds. */
     estimateSeconds: async (type: AnalysisType = requestedType): Promise<number> =>

@@ -1,5 +1,5 @@
 import type { Category } from "../../../domain/category.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { ReliabilityBin } from "../../../quant/calibration.ts";
 
@@ -40,7 +40,7 @@ export const HORIZONS: readonly { readonly name: Horizon; readonly fromMs: numbe
 ];
 
 /** The latest settlement of a market. */
-export interface SettledMarket extends MarketId {
+export interface SettledMarket extends MarketRef {
   /** Payout of one YES contract, in [0, 1]. */
   readonly value: number;
   /** Unix milliseconds. */

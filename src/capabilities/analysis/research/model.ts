@@ -46,7 +46,7 @@ export type Framing = "base_rate" | "inside_view" | "opposite";
 export interface SourceReading {
   /** The independent source that was read in this step. */
   readonly sourceId: string;
-  /** Probability that the prompt stated before the source, recomputed from earlier claims. */
+  /** The trial's probability before it read this source, computed from its earlier answers and stated in the prompt. */
   readonly shown: number;
   readonly belief: BeliefState;
   /** Number of claims that were dropped because they cite no valid document. */

@@ -1,7 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { VenueError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { MarketDependencies } from "../ports.ts";
 import type { RefreshFailure } from "./model.ts";
@@ -86,7 +86,7 @@ export class LiveScan {
     const queues = new Map<VenueId, BoardMarket[]>();
     for (const { a, b } of findCandidates(selection).slice(0, CANDIDATES_MAX)) {
       for (const market of [a, b]) {
-        const id = marketIdOf(market.listing);
+        const id = formatMarketRef(market.listing);
         if (books.has(id)) continue;
         books.set(id, { failure: "deadline" });
         queues.set(market.listing.venue, [...(queues.get(market.listing.venue) ?? []), market]);
@@ -121,7 +121,7 @@ export class LiveScan {
         if (signal.aborted) return;
         // A rate-limited venue may still answer the next request, so this does not count as a failure.
         if (reading !== BUSY) failuresInARow = "failure" in reading ? failuresInARow + 1 : 0;
-        books.set(marketIdOf(market.listing), reading);
+        books.set(formatMarketRef(market.listing), reading);
       }
     };
     await Promise.all(Array.from({ length: READS_PER_VENUE_MAX }, readNext));

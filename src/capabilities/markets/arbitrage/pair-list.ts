@@ -1,6 +1,6 @@
 import type { BoardMarket, MarketBoard, MarketObserver } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
+import { formatMarketRef, parseMarketRef } from "../../../domain/market-name.ts";
 import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
 import type { MatchedPairs, PairChanges, PairObserver } from "../matching/index.ts";
 import { comparePrices, type PairSpread, topOfBookOf } from "./compare.ts";
@@ -63,7 +63,7 @@ export class ComparedPairList implements MarketObserver, PairObserver {
     const { row, listing } = market;
     let leg = this.#legOfRow[row];
     if (leg === undefined) {
-      leg = this.#legs.get(marketIdOf(listing)) ?? null;
+      leg = this.#legs.get(formatMarketRef(listing)) ?? null;
       this.#legOfRow[row] = leg;
     }
     if (leg === null) return;
@@ -87,7 +87,7 @@ export class ComparedPairList implements MarketObserver, PairObserver {
   }
 
   #add(pair: MarketPair): void {
-    const [idA, idB] = [parseMarketId(pair.a), parseMarketId(pair.b)];
+    const [idA, idB] = [parseMarketRef(pair.a), parseMarketRef(pair.b)];
     if (!isSameQuestion(pair) || !(pair.confidence >= MATCH_CONFIDENCE_MIN) || idA.venue === idB.venue) return;
     if (!this.#venues.has(idA.venue) || !this.#venues.has(idB.venue)) return;
     this.#remove(pair);
@@ -114,7 +114,7 @@ export class ComparedPairList implements MarketObserver, PairObserver {
   #legOf(id: string): Leg {
     const existingLeg = this.#legs.get(id);
     if (existingLeg !== undefined) return existingLeg;
-    const { venue, marketId } = parseMarketId(id);
+    const { venue, marketId } = parseMarketRef(id);
     const leg: Leg = { id, market: this.#board.find(venue, marketId), entries: new Set() };
     this.#legs.set(id, leg);
     if (leg.market !== null) this.#legOfRow[leg.market.row] = leg;

@@ -1,6 +1,6 @@
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
+import { formatMarketRef, parseMarketRef } from "../../../domain/market-name.ts";
 import { fromMicros, type Side, toMicros } from "../../../domain/price.ts";
 import type { VenueStatusReport } from "../../../ingest/index.ts";
 import { scoreArbitrage } from "../../../quant/arbitrage.ts";
@@ -103,7 +103,7 @@ export function createArbitrageService({ board, clock, pairs, venues, readBook, 
       // The prices on the board may have changed since the scan began, so scanned pairs are filtered by their order
       // books.
       const wasScanned = ({ a, b }: ComparedPair) =>
-        books.has(marketIdOf(a.listing)) && books.has(marketIdOf(b.listing));
+        books.has(formatMarketRef(a.listing)) && books.has(formatMarketRef(b.listing));
       const opportunities = [...pairList.compared()]
         .filter((pair) => isOnVenue(pair, filter) && (wasScanned(pair) || pair.spread.spread >= filter.minSpread))
         .filter((pair) => areUp(pair, states))
@@ -139,7 +139,7 @@ function findScoreMax({ pair, a, b, spread: { netSpread, sides } }: ComparedPair
 
 /** Returns the quotes of the scanned book, or of the board if the book was not read; null if the market has no book. */
 function liveQuotesOf(market: BoardMarket, books: ScannedBooks): MarketQuotes | null {
-  const reading = books.get(marketIdOf(market.listing)) ?? { failure: "candidate_limit" };
+  const reading = books.get(formatMarketRef(market.listing)) ?? { failure: "candidate_limit" };
   if ("failure" in reading) return quotesOf(market, reading.failure);
   return reading.book === null ? null : quotesOfBook(market, reading.book);
 }
@@ -176,7 +176,7 @@ function readVenues(
 function countBooks(states: Readonly<Record<VenueId, VenueState>>, books: ScannedBooks) {
   const counts = new Map<VenueId, { refreshed: number; failed: number }>();
   for (const [id, reading] of books) {
-    const { venue } = parseMarketId(id);
+    const { venue } = parseMarketRef(id);
     const count = counts.get(venue) ?? { refreshed: 0, failed: 0 };
     count["failure" in reading ? "failed" : "refreshed"] += 1;
     counts.set(venue, count);

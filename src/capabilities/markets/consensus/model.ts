@@ -1,5 +1,5 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { type Side, toMicros } from "../../../domain/price.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { HOUR_MS } from "../../../lib/durations.ts";
@@ -21,7 +21,7 @@ export const REPORT_RETENTION_MS = 731 * 24 * HOUR_MS;
 export const SIZE_USD_MIN = 0.01;
 export const SIZE_USD_MAX = 1_000_000;
 
-export interface TradeReport extends MarketId {
+export interface TradeReport extends MarketRef {
   readonly side: Side;
   /** Price of the bought side, in [0, 1]. */
   readonly price: number;

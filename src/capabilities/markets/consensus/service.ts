@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { BoardMarket } from "../../../board/index.ts";
 import { AppError, idempotencyKeyReused } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import type { ConsensusView } from "../../../engine/index.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -94,7 +94,7 @@ const VIEW_PERIOD: ConsensusPeriod = "7d";
  */
 export async function readConsensus(
   database: Pick<Database, "query">,
-  market: MarketId,
+  market: MarketRef,
   asOf: number,
 ): Promise<ConsensusView | null> {
   const periodMs = CONSENSUS_PERIOD_MS[VIEW_PERIOD];

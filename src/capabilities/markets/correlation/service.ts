@@ -1,7 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { InvalidRequestError, type ValidationItem } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { type MarketId, marketIdOf, parseMarketName } from "../../../domain/market-name.ts";
+import { formatMarketRef, type MarketRef, parseMarketName } from "../../../domain/market-name.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
 import type { PairCorrelation } from "../../../quant/correlation.ts";
@@ -43,7 +43,7 @@ interface CorrelationDependencies extends Pick<MarketDependencies, "board" | "cl
 /** Selection of the returned pairs (`CorrelationTask`). */
 export type PairChoice = Pick<CorrelationTask, "period" | "minCorrelation" | "limit">;
 
-interface MarketName extends MarketId {
+interface MarketName extends MarketRef {
   /** Name of the market in the request. */
   readonly name: string;
 }
@@ -173,10 +173,10 @@ async function* encodeInTurns(report: CorrelationReport, clock: Clock): AsyncGen
 
 /** Returns the published matches: pairs of markets with the same or opposite questions. */
 function findMatches(markets: readonly BoardMarket[], pairsOf: MarketDependencies["pairsOf"]): MatchedPair[] {
-  const indexes = new Map(markets.map(({ listing }, index) => [marketIdOf(listing), index]));
+  const indexes = new Map(markets.map(({ listing }, index) => [formatMarketRef(listing), index]));
   return markets.flatMap(({ listing }, own) =>
     pairsOf(listing.venue, listing.marketId).flatMap((pair): MatchedPair[] => {
-      const other = indexes.get(pair.a === marketIdOf(listing) ? pair.b : pair.a);
+      const other = indexes.get(pair.a === formatMarketRef(listing) ? pair.b : pair.a);
       if (other === undefined || other <= own || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return [];
       if (pair.relation === "identical") return [{ a: own, b: other, correlation: pair.confidence }];
       return pair.relation === "inverse" ? [{ a: own, b: other, correlation: -pair.confidence }] : [];
@@ -200,7 +200,7 @@ function parseNames(
     };
     const market = parseMarketName(name, venues, platform);
     if (market === null) return fail("the venue is missing; send platform, or ids of the form platform/market_id");
-    const id = marketIdOf(market);
+    const id = formatMarketRef(market);
     if (indexes.has(id)) return fail(`this is the same market as at position ${indexes.get(id)}`);
     indexes.set(id, index);
     return [{ name, ...market }];

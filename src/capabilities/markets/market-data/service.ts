@@ -1,7 +1,7 @@
 import type { BoardMarket, CategorySummary, EventQuery, MarketQuery } from "../../../board/index.ts";
 import { AppError, invalidValue } from "../../../domain/errors.ts";
 import type { MarketListing, MarketStatus, VenueId } from "../../../domain/market.ts";
-import { marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef } from "../../../domain/market-name.ts";
 import type { OrderBook } from "../../../domain/order-book.ts";
 import type { TradePage } from "../../../ingest/index.ts";
 import { createSingleFlightCache } from "../../../lib/single-flight-cache.ts";
@@ -141,12 +141,12 @@ export function createMarketsService(ports: MarketsDependencies) {
     },
 
     getHistory(market: BoardMarket, period: Period, maxPoints: number): Promise<PriceHistory> {
-      const id = `${period}/${maxPoints}/${marketIdOf(market.listing)}`;
+      const id = `${period}/${maxPoints}/${formatMarketRef(market.listing)}`;
       return readHistory(id, () => ports.pastPrices.read(market, period, maxPoints));
     },
 
     getHistoryRange(market: BoardMarket, range: HistoryRange): Promise<PriceHistory> {
-      const id = `${range.fromMs}-${range.toMs}/${range.intervalMs}/${marketIdOf(market.listing)}`;
+      const id = `${range.fromMs}-${range.toMs}/${range.intervalMs}/${formatMarketRef(market.listing)}`;
       return readHistory(id, () => ports.pastPrices.readRange(market, range));
     },
 

@@ -6,7 +6,7 @@ import {
   type MarketObserver,
 } from "../../../board/index.ts";
 import type { EventListing, MarketListing } from "../../../domain/market.ts";
-import { marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef } from "../../../domain/market-name.ts";
 import type { MatchableMarket } from "../../../matching/index.ts";
 
 /** Maximum number of markets, and of removals, per batch. */
@@ -73,7 +73,7 @@ export class BoardChanges implements MarketObserver {
     this.#listings[row] = undefined;
     this.#events[row] = undefined;
     if (!isMatchable(listing)) return;
-    this.#removedIds.add(marketIdOf(listing));
+    this.#removedIds.add(formatMarketRef(listing));
     this.#onWork();
   }
 
@@ -116,7 +116,7 @@ export class BoardChanges implements MarketObserver {
     const previousEvent = this.#events[row];
     this.#listings[row] = listing;
     this.#events[row] = event;
-    const id = marketIdOf(listing);
+    const id = formatMarketRef(listing);
     const wasMatchable = previous !== undefined && isMatchable(previous);
     if (!isMatchable(listing)) {
       if (wasMatchable) batch.removed.push(id);

@@ -1,6 +1,6 @@
 import { AppError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
+import { formatMarketRef, parseMarketRef } from "../../../domain/market-name.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
 import type { MatchDecision } from "./model.ts";
@@ -33,14 +33,14 @@ export function createMatchDecisions(options: {
   /** @throws RangeError unless the ids are `venue/market_id` of two different venues */
   const parsePair = (first: string, second: string) => {
     const [a = "", b = ""] = [checkId(first), checkId(second)].sort();
-    const [venueA, venueB] = [parseMarketId(a).venue, parseMarketId(b).venue];
+    const [venueA, venueB] = [parseMarketRef(a).venue, parseMarketRef(b).venue];
     if (venueA === venueB) throw new RangeError(`Both markets are of ${venueA}; a match needs two venues.`);
     return { a, b };
   };
 
   /** @throws RangeError unless the id is `venue/market_id` of a configured venue */
   const checkId = (id: string): string => {
-    const { venue, marketId } = parseMarketId(id);
+    const { venue, marketId } = parseMarketRef(id);
     if (!id.includes("/") || !MARKET_ID_PATTERN.test(marketId))
       throw new RangeError(`${id}: a market has the form venue/market_id.`);
     if (!venues.includes(venue)) throw new RangeError(`${id}: the venue is not one of ${venues.join(", ")}.`);
@@ -95,7 +95,7 @@ export function createMatchDecisions(options: {
 
     /** Returns the ids that are not in the store: unlisted or misspelled markets. */
     async listUnknown(ids: readonly string[]): Promise<string[]> {
-      const stored = new Set((await selectStoredMarkets(database, ids.map(parseMarketId))).map(marketIdOf));
+      const stored = new Set((await selectStoredMarkets(database, ids.map(parseMarketRef))).map(formatMarketRef));
       return ids.filter((id) => !stored.has(id));
     },
   };

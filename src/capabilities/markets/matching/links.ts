@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { BoardMarket, MarketBoard } from "../../../board/index.ts";
-import { parseMarketId } from "../../../domain/market-name.ts";
+import { parseMarketRef } from "../../../domain/market-name.ts";
 import { isSameQuestion, type MarketPair } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN, type AlsoOn, partnerOf } from "./model.ts";
 
@@ -24,7 +24,7 @@ export class AlsoOnLinks {
 
   /** Recomputes the links of a market after its pairs or the URL of a partner have changed. */
   update(id: string): void {
-    const { venue, marketId } = parseMarketId(id);
+    const { venue, marketId } = parseMarketRef(id);
     const market = this.#board.find(venue, marketId);
     if (market === null) return;
     const alsoOn = this.#compute(id);
@@ -47,7 +47,7 @@ export class AlsoOnLinks {
     const urls: Record<string, string> = {};
     for (const pair of this.#pairsOf(id).toSorted((a, b) => b.confidence - a.confidence)) {
       if (!isSameQuestion(pair) || pair.confidence < ALSO_ON_CONFIDENCE_MIN) continue;
-      const { venue, marketId } = parseMarketId(partnerOf(pair, id));
+      const { venue, marketId } = parseMarketRef(partnerOf(pair, id));
       const url = this.#board.find(venue, marketId)?.listing.url ?? null;
       if (url !== null) urls[venue] ??= url;
     }

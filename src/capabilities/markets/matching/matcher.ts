@@ -1,5 +1,5 @@
 import type { MarketBoard } from "../../../board/index.ts";
-import { parseMarketId } from "../../../domain/market-name.ts";
+import { parseMarketRef } from "../../../domain/market-name.ts";
 import { AsyncEvent } from "../../../lib/async-event.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { EventPair, MarketPair, MatchOverride, MatchUpdate } from "../../../matching/index.ts";
@@ -164,7 +164,7 @@ export class Matcher {
     for (const id of this.#wantedRules) {
       if (rules.length >= RULES_PER_REQUEST) break;
       this.#wantedRules.delete(id);
-      const { venue, marketId } = parseMarketId(id);
+      const { venue, marketId } = parseMarketRef(id);
       const market = this.#options.board.find(venue, marketId);
       if (market?.listing.status !== "active") continue;
       this.#sentRules.add(id);

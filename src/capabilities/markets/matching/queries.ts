@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { columnsOf } from "../../../lib/columns-of.ts";
 import { toMillisSql } from "../../../lib/timestamp-sql.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -51,8 +51,8 @@ export async function deleteDecision(database: Database, a: string, b: string): 
   return rows.length > 0;
 }
 
-export function selectStoredMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
-  return database.query<MarketId>(
+export function selectStoredMarkets(database: Database, markets: readonly MarketRef[]): Promise<MarketRef[]> {
+  return database.query<MarketRef>(
     `select venue, market_id as "marketId" from markets
      where (venue, market_id) in (select * from unnest($1::text[], $2::text[]))`,
     columnsOf(markets, "venue", "marketId"),

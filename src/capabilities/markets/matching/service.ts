@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
+import { formatMarketRef, parseMarketRef } from "../../../domain/market-name.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { isSameQuestion, type MarketPair, type MatchUpdate } from "../../../matching/index.ts";
 import type { AreaPorts, Pipeline } from "../../area-ports.ts";
@@ -104,12 +104,12 @@ export function createMatching(ports: MatchingDependencies) {
 
   /** The markets of other venues that ask the same question, most likely first. */
   const equalMarketsOf = ({ listing }: BoardMarket): MatchedMarket[] => {
-    const id = marketIdOf(listing);
+    const id = formatMarketRef(listing);
     const equalPairs = pairs.of(id).filter(isSameQuestion);
     return equalPairs
       .sort((a, b) => b.confidence - a.confidence)
       .flatMap(({ relation, confidence, ...ends }) => {
-        const partner = parseMarketId(partnerOf(ends, id));
+        const partner = parseMarketRef(partnerOf(ends, id));
         const market = board.find(partner.venue, partner.marketId);
         if (market === null) return [];
         return [
@@ -122,7 +122,7 @@ export function createMatching(ports: MatchingDependencies) {
     decisions,
     /** All pairs, of every relation and confidence. */
     pairs: (): IterableIterator<MarketPair> => pairs.values(),
-    pairsOf: (venue: VenueId, marketId: string) => pairs.of(marketIdOf({ venue, marketId })),
+    pairsOf: (venue: VenueId, marketId: string) => pairs.of(formatMarketRef({ venue, marketId })),
     eventPairsOf: (slug: string) => eventPairs.of(slug),
     /** URLs of the same market at other venues; the same object until they change. Null if there are none. */
     alsoOnOf: (market: BoardMarket) => links.find(market),

@@ -1,7 +1,7 @@
 import type { BoardMarket, MarketBoard, QuestionMatch } from "../../../board/index.ts";
 import { AppError } from "../../../domain/errors.ts";
 import type { VenueId } from "../../../domain/market.ts";
-import { marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef } from "../../../domain/market-name.ts";
 import { fitQuestion, parseQuestion } from "../../../matching/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
 import type { MarketDependencies } from "../ports.ts";
@@ -84,7 +84,7 @@ function textsOf({ listing }: BoardMarket, board: QuestionSearchDependencies["bo
 
 function isSameQuestion(a: BoardMarket, b: BoardMarket, pairsOf: QuestionSearchDependencies["pairsOf"]): boolean {
   if (a.row === b.row) return true;
-  const other = marketIdOf(b.listing);
+  const other = formatMarketRef(b.listing);
   return pairsOf(a.listing.venue, a.listing.marketId).some(
     (pair) =>
       pair.relation === "identical" &&

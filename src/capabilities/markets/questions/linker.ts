@@ -1,5 +1,5 @@
 import { type BoardMarket, eventSlugOf } from "../../../board/index.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { keysetPages } from "../../../lib/chunks.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { Matching } from "../matching/index.ts";
@@ -41,7 +41,7 @@ export function createQuestionLinker({ database, board, clock, log, matching }: 
   };
   /** Stores the links of all observed markets that are on the board. */
   const run = async (): Promise<void> => {
-    const selectAfter = (after: MarketId) => selectObservedMarkets(database, after, MARKETS_PER_PAGE);
+    const selectAfter = (after: MarketRef) => selectObservedMarkets(database, after, MARKETS_PER_PAGE);
     for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
       const links = markets.flatMap(({ venue, marketId }) => {
         const market = board.find(venue, marketId);

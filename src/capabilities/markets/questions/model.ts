@@ -1,6 +1,6 @@
 import { eventSlugOf } from "../../../board/index.ts";
 import type { MarketListing } from "../../../domain/market.ts";
-import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../../../domain/market-name.ts";
 
 /** A link between two nodes (markets or events) of the same question. */
 export interface QuestionLink {
@@ -9,7 +9,7 @@ export interface QuestionLink {
   readonly linkedNode: string;
 }
 
-export const marketNode = (market: MarketId): string => `market:${marketIdOf(market)}`;
+export const marketNode = (market: MarketRef): string => `market:${formatMarketRef(market)}`;
 
 /** @param slug  as `eventSlug` returns it */
 export const eventNode = (slug: string): string => `event:${slug}`;
@@ -34,12 +34,12 @@ export class QuestionIndex {
   }
 
   /** Returns the id of a market's question: equal for two markets if and only if they belong to the same question. */
-  questionOf(market: MarketId): string {
+  questionOf(market: MarketRef): string {
     return this.#rootOf(marketNode(market));
   }
 
   /** Returns the number of distinct questions of the markets. */
-  count(markets: readonly MarketId[]): number {
+  count(markets: readonly MarketRef[]): number {
     return new Set(markets.map((market) => this.questionOf(market))).size;
   }
 

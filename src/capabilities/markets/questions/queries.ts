@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { keysetPages } from "../../../lib/chunks.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { eventNodeOf, marketNode, QuestionIndex, type QuestionLink } from "./model.ts";
@@ -33,7 +33,7 @@ export async function insertLinks(
 }
 
 /** Stores the link between a market and its event in the store. Call it in the transaction that settles the market. */
-export async function insertEventLink(transaction: Transaction, { venue, marketId }: MarketId): Promise<void> {
+export async function insertEventLink(transaction: Transaction, { venue, marketId }: MarketRef): Promise<void> {
   const [row] = await transaction.query<{ eventId: string | null }>(
     `select event_id as "eventId" from markets where venue = $1 and market_id = $2`,
     [venue, marketId],
@@ -47,8 +47,8 @@ const selectPage = (table: string) => `(select venue, market_id as "marketId" fr
   where (venue, market_id) > ($1::text, $2::text) group by venue, market_id order by venue, market_id limit $3::int8)`;
 
 /** Selects one page of the markets that were analysed or traded by customers. The page begins after `after`. */
-export function selectObservedMarkets(database: Database, after: MarketId, limit: number): Promise<MarketId[]> {
-  return database.query<MarketId>(
+export function selectObservedMarkets(database: Database, after: MarketRef, limit: number): Promise<MarketRef[]> {
+  return database.query<MarketRef>(
     `${["latest_analyses", "trade_report_counts"].map(selectPage).join(" union ")}
      order by venue, "marketId" limit $3::int8`,
     [after.venue, after.marketId, limit],

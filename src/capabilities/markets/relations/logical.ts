@@ -1,5 +1,5 @@
 import { type BoardMarket, eventSlugOf, findIncompleteSetReason, type MarketBoard } from "../../../board/index.ts";
-import { marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef } from "../../../domain/market-name.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
 import type { LogicalConstraint } from "../../../trading/index.ts";
 import { ALSO_ON_CONFIDENCE_MIN } from "../matching/index.ts";
@@ -73,9 +73,9 @@ function findPairDependence(
   pairsOf: LogicDependencies["pairsOf"],
 ): LogicalRelation | null {
   const { venue, marketId } = question.listing;
-  const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(marketIdOf(hypothesis.listing)));
+  const pair = pairsOf(venue, marketId).find(({ a, b }) => [a, b].includes(formatMarketRef(hypothesis.listing)));
   if (pair === undefined || pair.confidence < ALSO_ON_CONFIDENCE_MIN) return null;
-  const isForward = pair.a === marketIdOf(question.listing);
+  const isForward = pair.a === formatMarketRef(question.listing);
   switch (pair.relation) {
     case "identical":
       return "same";
@@ -129,7 +129,7 @@ function findTwinDependence(
 ): LogicalRelation | null {
   const slug = eventSlugOf(question.listing);
   if (slug === null || board.findEvent(slug)?.listing.mutuallyExclusive !== true) return null;
-  const own = marketIdOf(question.listing);
+  const own = formatMarketRef(question.listing);
   const twins = new Set(
     pairsOf(venue, marketId)
       .filter(({ relation, confidence }) => relation === "identical" && confidence >= ALSO_ON_CONFIDENCE_MIN)
@@ -137,6 +137,6 @@ function findTwinDependence(
   );
   const isOutcome = board
     .marketsOfEvent(slug)
-    .some((market) => marketIdOf(market.listing) !== own && twins.has(marketIdOf(market.listing)));
+    .some((market) => formatMarketRef(market.listing) !== own && twins.has(formatMarketRef(market.listing)));
   return isOutcome ? "exclusive" : null;
 }

@@ -1,5 +1,5 @@
 import { type BoardMarket, eventSlugOf } from "../../../board/index.ts";
-import { marketIdOf, parseMarketId } from "../../../domain/market-name.ts";
+import { formatMarketRef, parseMarketRef } from "../../../domain/market-name.ts";
 import { isCrossed } from "../../../domain/order-book.ts";
 import type { MarketDependencies } from "../ports.ts";
 import { findLogicalRelation, type LogicalRelation } from "./logical.ts";
@@ -29,9 +29,9 @@ export function createRelatedMarkets(ports: RelatedMarketsDependencies) {
   const { board, venues, clock } = ports;
 
   const partnersOf = ({ listing: { venue, marketId } }: BoardMarket): BoardMarket[] => {
-    const own = marketIdOf({ venue, marketId });
+    const own = formatMarketRef({ venue, marketId });
     return ports.pairsOf(venue, marketId).flatMap(({ a, b }) => {
-      const partner = parseMarketId(a === own ? b : a);
+      const partner = parseMarketRef(a === own ? b : a);
       return venues.includes(partner.venue) ? (board.find(partner.venue, partner.marketId) ?? []) : [];
     });
   };

@@ -1,5 +1,5 @@
 import type { VenueId } from "../../../domain/market.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { toCents } from "../../../domain/usd.ts";
 
 /** Minimum price change in 24 hours for the trends `rising` and `falling`. */
@@ -33,7 +33,7 @@ export interface ScreenThresholds {
 
 export interface ScreenRequest extends ScreenThresholds {
   /** The markets to screen; null screens the whole board. */
-  readonly markets: readonly MarketId[] | null;
+  readonly markets: readonly MarketRef[] | null;
   readonly venues: readonly VenueId[];
   readonly category: string | null;
   readonly text: string | null;

@@ -1,12 +1,12 @@
 import type { BoardMarket } from "../../../board/index.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import type { Side } from "../../../domain/price.ts";
 import type { PortfolioSize, Signal, SizingOptions } from "../../../trading/index.ts";
 import type { SignalRequest } from "../signals/index.ts";
 
 export const POSITIONS_MAX = 25;
 
-export interface RequestedPosition extends MarketId {
+export interface RequestedPosition extends MarketRef {
   readonly side: Side;
   /** Cost in USD, above 0. */
   readonly sizeUsd: number;

@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
-import { marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef } from "../../../domain/market-name.ts";
 import { complement } from "../../../domain/price.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import type { WorkerPool } from "../../../ports/worker-pool.ts";
@@ -38,7 +38,7 @@ export function createPortfolioSignalsService(ports: PortfolioSignalDependencies
     lookUpMarkets(
       ports,
       positions,
-      (position) => `The portfolio has a position in an unknown market: ${marketIdOf(position)}`,
+      (position) => `The portfolio has a position in an unknown market: ${formatMarketRef(position)}`,
     );
 
   return {
@@ -99,7 +99,7 @@ const isSameMarket = ({ listing }: BoardMarket, { venue, marketId }: Pick<Reques
   listing.venue === venue && listing.marketId === marketId;
 
 const uniqueMarkets = (markets: readonly BoardMarket[]): BoardMarket[] =>
-  [...Map.groupBy(markets, ({ listing }) => marketIdOf(listing)).values()].flatMap(([first]) => first ?? []);
+  [...Map.groupBy(markets, ({ listing }) => formatMarketRef(listing)).values()].flatMap(([first]) => first ?? []);
 
 const stakeIn = (market: BoardMarket, positions: readonly RequestedPosition[]): number =>
   positions.reduce((sum, position) => sum + (isSameMarket(market, position) ? position.sizeUsd : 0), 0);

@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import type { Side } from "../../../domain/price.ts";
 
 /** shadow: the customer's paper trades. live: the customer's reported trades. */
@@ -13,7 +13,7 @@ export const CLOSED_TRADES_MAX = 100;
 /** Maximum number of stored daily prices that are read for one portfolio. Reading one takes up to 50 µs. */
 export const MARKET_DAYS_MAX = 5_000;
 
-export interface PaperOrder extends MarketId {
+export interface PaperOrder extends MarketRef {
   readonly side: Side;
   /** USD to spend, without the fee. The contracts are rounded down, so a trade can cost less. */
   readonly sizeUsd: number;

@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { deleteRows } from "../../../lib/delete-in-batches.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
@@ -71,7 +71,7 @@ export function selectPaperTrades(
 /** Selects all settlements of markets, including corrections, oldest first. */
 export function selectSettlements(
   database: Pick<Database, "query">,
-  markets: readonly MarketId[],
+  markets: readonly MarketRef[],
 ): Promise<Settlement[]> {
   return database.query<Settlement>(
     `select venue, market_id as "marketId", value, ${toMillisSql("recorded_at")} as at
@@ -84,8 +84,8 @@ export function selectSettlements(
 
 export function selectTitles(
   database: Pick<Database, "query">,
-  markets: readonly MarketId[],
-): Promise<(MarketId & { readonly title: string })[]> {
+  markets: readonly MarketRef[],
+): Promise<(MarketRef & { readonly title: string })[]> {
   return database.query(
     `select venue, market_id as "marketId", title
      from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join markets using (venue, market_id)`,

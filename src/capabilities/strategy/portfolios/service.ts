@@ -1,6 +1,6 @@
 import type { BoardMarket } from "../../../board/index.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
-import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../../../domain/market-name.ts";
 import { toCents } from "../../../domain/usd.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
@@ -35,7 +35,7 @@ export type PortfolioService = ReturnType<typeof createPortfolioService>;
 
 /** Computes the positions and the profit of a customer from the customer's trades. */
 export function createPortfolioService({ database, board, clock }: PortfolioDependencies) {
-  const findMarket = ({ venue, marketId }: MarketId): BoardMarket | null => board.find(venue, marketId);
+  const findMarket = ({ venue, marketId }: MarketRef): BoardMarket | null => board.find(venue, marketId);
 
   /** Returns the newest trades of a customer, plus one more trade if older trades exist. */
   const readTrades = async (customerId: string, mode: PortfolioMode): Promise<readonly Trade[]> => {
@@ -59,11 +59,11 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
    * Returns the stored settlements of the markets. For a market without a stored settlement, returns its result on the
    * board, if known.
    */
-  const readSettlements = async (markets: readonly MarketId[], now: number): Promise<Settlement[]> => {
+  const readSettlements = async (markets: readonly MarketRef[], now: number): Promise<Settlement[]> => {
     const stored = await selectSettlements(database, markets);
-    const storedMarkets = new Set(stored.map(marketIdOf));
+    const storedMarkets = new Set(stored.map(formatMarketRef));
     const onBoard = markets.flatMap((market): Settlement[] => {
-      if (storedMarkets.has(marketIdOf(market))) return [];
+      if (storedMarkets.has(formatMarketRef(market))) return [];
       const found = findMarket(market);
       const { status, outcome, resolvedAt } = found?.listing ?? { status: "active", outcome: null, resolvedAt: null };
       if (found === null || status !== "finalized" || outcome === null) return [];
@@ -80,7 +80,7 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
     const newestFirst = await readTrades(customerId, mode);
     const limit = mode === "shadow" ? PAPER_TRADES_MAX : REPORTS_READ_MAX;
     const trades = newestFirst.slice(0, limit).reverse();
-    const markets = [...new Map(trades.map((trade) => [marketIdOf(trade), trade])).values()];
+    const markets = [...new Map(trades.map((trade) => [formatMarketRef(trade), trade])).values()];
     const lots = matchLots(trades, await readSettlements(markets, now));
     return { lots, isTruncated: newestFirst.length > limit };
   };
@@ -100,13 +100,13 @@ export function createPortfolioService({ database, board, clock }: PortfolioDepe
     return { days, performance: summarisePerformance(totals, days, days.slice(0, -1)) };
   };
 
-  const readTitles = async (markets: readonly MarketId[]): Promise<(market: MarketId) => string | null> => {
+  const readTitles = async (markets: readonly MarketRef[]): Promise<(market: MarketRef) => string | null> => {
     const missing = new Map(
-      markets.filter((market) => findMarket(market) === null).map((market) => [marketIdOf(market), market]),
+      markets.filter((market) => findMarket(market) === null).map((market) => [formatMarketRef(market), market]),
     );
     const rows = missing.size === 0 ? [] : await selectTitles(database, [...missing.values()]);
-    const titles = new Map(rows.map((row) => [marketIdOf(row), row.title]));
-    return (market) => findMarket(market)?.listing.title ?? titles.get(marketIdOf(market)) ?? null;
+    const titles = new Map(rows.map((row) => [formatMarketRef(row), row.title]));
+    return (market) => findMarket(market)?.listing.title ?? titles.get(formatMarketRef(market)) ?? null;
   };
 
   return {
@@ -160,7 +160,7 @@ const newestClosed = (lots: readonly Lot[]): ClosedLot[] =>
 function planMarks(lots: readonly Lot[], now: number): DailyPriceRange[] {
   const ranges = new Map<string, { venue: string; marketId: string; from: number; to: number }>();
   for (const { venue, marketId, at, resolvedAt } of lots) {
-    const key = marketIdOf({ venue, marketId });
+    const key = formatMarketRef({ venue, marketId });
     const range = ranges.get(key) ?? { venue, marketId, from: at, to: 0 };
     ranges.set(key, {
       ...range,

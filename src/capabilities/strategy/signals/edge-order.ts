@@ -1,5 +1,5 @@
 import type { VenueId } from "../../../domain/market.ts";
-import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../../../domain/market-name.ts";
 import { BackgroundJobs } from "../../../lib/periodic-job.ts";
 import type { MarketDependencies } from "../../markets/ports.ts";
 
@@ -23,11 +23,11 @@ interface EdgeOrderDependencies extends Pick<MarketDependencies, "board" | "cloc
 export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }: EdgeOrderDependencies) {
   const jobs = new BackgroundJobs(clock, log);
   /** Markets with an estimate, by their id. */
-  const estimated = new Map<string, MarketId>();
+  const estimated = new Map<string, MarketRef>();
   const changed = new Set<string>();
 
   const addEstimate = (venue: VenueId, marketId: string) => {
-    const id = marketIdOf({ venue, marketId });
+    const id = formatMarketRef({ venue, marketId });
     estimated.set(id, { venue, marketId });
     changed.add(id);
   };
@@ -48,7 +48,7 @@ export function createEdgeOrder({ board, estimates, probabilityOf, clock, log }:
 
   board.observe({
     onSet({ listing: { venue, marketId } }) {
-      const id = marketIdOf({ venue, marketId });
+      const id = formatMarketRef({ venue, marketId });
       if (estimated.has(id)) changed.add(id);
       // A market can have been analysed before it was on the board.
       else if (estimates.find(venue, marketId) !== null) addEstimate(venue, marketId);

@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { keysetPages } from "../../../lib/chunks.ts";
 import { deleteInBatches } from "../../../lib/delete-in-batches.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
@@ -46,7 +46,7 @@ export function createDayCloser({ database, board, clock, isStopping }: CloseDay
     // Node clocks differ, so on the current day an open trade can have a time in the future.
     const openAt = at < startOfNextDay(date) ? Number.MAX_SAFE_INTEGER : at;
     let changes = 0;
-    const selectAfter = (after: MarketId) => selectOpenMarkets(database, openAt, after, MARKETS_PER_PAGE);
+    const selectAfter = (after: MarketRef) => selectOpenMarkets(database, openAt, after, MARKETS_PER_PAGE);
     for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
       if (isStopping()) break;
       const prices = await readPricesAt(database, markets, at);

@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import type { DailyMark, DayTotals } from "../../../trading/index.ts";
@@ -25,8 +25,13 @@ export async function selectProgress(database: Database): Promise<ShadowBookProg
 }
 
 /** Selects one page of the markets that have open trades at a time. The page begins after the market `after`. */
-export function selectOpenMarkets(database: Database, at: number, after: MarketId, limit: number): Promise<MarketId[]> {
-  return database.query<MarketId>(
+export function selectOpenMarkets(
+  database: Database,
+  at: number,
+  after: MarketRef,
+  limit: number,
+): Promise<MarketRef[]> {
+  return database.query<MarketRef>(
     `select distinct venue, market_id as "marketId" from shadow_trades
      where (venue, market_id) > ($1::text, $2::text)
        and entered_at < ${toTimestampSql("$3")} and (settled_at is null or settled_at >= ${toTimestampSql("$3")})
@@ -42,7 +47,7 @@ export function selectOpenMarkets(database: Database, at: number, after: MarketI
 export async function replaceMarks(
   transaction: Transaction,
   date: string,
-  marks: readonly (MarketId & { readonly yesPrice: number | null })[],
+  marks: readonly (MarketRef & { readonly yesPrice: number | null })[],
 ): Promise<number> {
   const priced = marks.filter(({ yesPrice }) => yesPrice !== null);
   const unpriced = marks.filter(({ yesPrice }) => yesPrice === null);
@@ -74,7 +79,7 @@ export async function sealDay(transaction: Transaction, date: string): Promise<v
 }
 
 /** Data from which the value of a market's trades at the start and end of a day is computed. */
-export interface DayMarket extends MarketId {
+export interface DayMarket extends MarketRef {
   /** The last mark before the day; null if there is none. */
   readonly previousMarkDay: string | null;
   readonly previousYesPrice: number | null;
@@ -137,7 +142,7 @@ const CHANGED_PAGE = `
 export function selectDayMarkets(
   database: Database,
   { date, fromMs, toMs }: DayPeriod,
-  { after, limit }: { readonly after: MarketId; readonly limit: number },
+  { after, limit }: { readonly after: MarketRef; readonly limit: number },
 ): Promise<DayMarket[]> {
   return database.query<DayMarket>(selectDayMarketsOf(CHANGED_PAGE), [
     ...[date, fromMs, toMs],
@@ -149,7 +154,7 @@ export function selectDayMarkets(
 export function selectGivenDayMarkets(
   transaction: Transaction,
   { date, fromMs, toMs }: DayPeriod,
-  markets: readonly MarketId[],
+  markets: readonly MarketRef[],
 ): Promise<DayMarket[]> {
   const given = "select venue, market_id from unnest($4::text[], $5::text[]) as given (venue, market_id)";
   return transaction.query<DayMarket>(selectDayMarketsOf(given), [...[date, fromMs, toMs], ...marketColumns(markets)]);
@@ -157,7 +162,7 @@ export function selectGivenDayMarkets(
 
 export function selectTradesBefore(
   database: Database,
-  markets: readonly MarketId[],
+  markets: readonly MarketRef[],
   beforeMs: number,
 ): Promise<StoredTrade[]> {
   return database.query<StoredTrade>(
@@ -213,7 +218,7 @@ export async function deleteMarks(database: Database, beforeDate: string, limit:
 }
 
 /** Position of a trade in the order of `selectTradePage`. */
-export interface TradePosition extends MarketId {
+export interface TradePosition extends MarketRef {
   readonly tradeId: string;
 }
 
@@ -227,7 +232,7 @@ export function selectTradePage(transaction: Transaction, after: TradePosition, 
   );
 }
 
-export async function selectMarks(transaction: Transaction, markets: readonly MarketId[]): Promise<DailyMark[]> {
+export async function selectMarks(transaction: Transaction, markets: readonly MarketRef[]): Promise<DailyMark[]> {
   return transaction.query<DailyMark>(
     `select venue, market_id as "marketId", yes_price as "yesPrice",
        (extract(epoch from day + 1) * 1000)::float8 as at

@@ -1,4 +1,4 @@
-import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../../../domain/market-name.ts";
 import { keysetPages } from "../../../lib/chunks.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
@@ -39,7 +39,7 @@ export function listOpenDays(lastClosedDay: string | null, firstTradeAt: number,
 /** Computes the totals of a day from its trades, marks and settlements. The totals of a sealed day are final. */
 export async function computeDay(database: Database, period: DayPeriod): Promise<DayTotals> {
   let totals = EMPTY_PERIOD_TOTALS;
-  const selectAfter = (after: MarketId) => selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
+  const selectAfter = (after: MarketRef) => selectDayMarkets(database, period, { after, limit: MARKETS_PER_PAGE });
   for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
     const trades = await selectTradesBefore(database, markets, period.toMs);
     totals = addTrades(totals, trades, markets, period);
@@ -57,11 +57,11 @@ export function addTrades(
   dayMarkets: readonly DayMarket[],
   { date, fromMs, toMs }: DayPeriod,
 ): PeriodTotals {
-  const markets = new Map(dayMarkets.map((market) => [marketIdOf(market), market]));
+  const markets = new Map(dayMarkets.map((market) => [formatMarketRef(market), market]));
   const changes = [totals.pnlUsd];
   let { enteredTrades, resolvedTrades, wonTrades } = totals;
   for (const trade of trades) {
-    const market = markets.get(marketIdOf(trade));
+    const market = markets.get(formatMarketRef(trade));
     if (market === undefined) throw new Error("a trade is in none of the selected markets");
     const profit = profitOf(trade, valueAtEnd(trade, market, date));
     const isEntered = trade.at >= fromMs;

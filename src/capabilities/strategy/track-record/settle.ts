@@ -1,5 +1,5 @@
 import { type Outcome, settlementValueOf } from "../../../domain/market.ts";
-import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../../../domain/market-name.ts";
 import type { EventLog } from "../../../event-log/index.ts";
 import { keysetPages } from "../../../lib/chunks.ts";
 import type { Transaction } from "../../../ports/database.ts";
@@ -40,7 +40,7 @@ interface SettleDependencies extends Pick<MarketDependencies, "database" | "cloc
 /** Records settlements of markets that were analysed or traded, and the results of their trades in the shadow book. */
 export function createSettler({ database, eventLog, clock, log, isStopping }: SettleDependencies) {
   /** Settles the given markets that are finalized. Returns the number of new and corrected settlements. */
-  const settle = async (markets: readonly MarketId[]): Promise<number> => {
+  const settle = async (markets: readonly MarketRef[]): Promise<number> => {
     let count = 0;
     if (markets.length === 0) return count;
     for (const market of await readSettledMarkets(database, markets)) {
@@ -65,7 +65,7 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
   const reconcile = async (isComplete = false): Promise<number> => {
     let count = 0;
     for (const table of FOLLOWED_TABLES) {
-      const selectAfter = (after: MarketId) => selectMarketsOf(database, table, after, MARKETS_PER_PAGE);
+      const selectAfter = (after: MarketRef) => selectMarketsOf(database, table, after, MARKETS_PER_PAGE);
       for await (const markets of keysetPages({ venue: "", marketId: "" }, selectAfter)) {
         count += await settle(isComplete ? markets : await selectUnsettledMarkets(database, markets));
         if (isStopping()) return count;
@@ -84,9 +84,9 @@ export function createSettler({ database, eventLog, clock, log, isStopping }: Se
         limit: EVENTS_PER_PAGE,
         filter: { types: ["market_resolved"] },
       });
-      const markets = new Map<string, MarketId>();
+      const markets = new Map<string, MarketRef>();
       for (const { venue, marketId } of events)
-        if (venue !== null && marketId !== null) markets.set(marketIdOf({ venue, marketId }), { venue, marketId });
+        if (venue !== null && marketId !== null) markets.set(formatMarketRef({ venue, marketId }), { venue, marketId });
       count += hasGap
         ? await reconcile(true)
         : markets.size === 0
@@ -112,7 +112,7 @@ function hasValidValue(outcome: Outcome): boolean {
  * Records the settlement of a market and the results of its trades, unless the settlement is already recorded. Returns
  * whether the settlement is new or a correction.
  */
-async function settleMarket(transaction: Transaction, id: MarketId, now: number): Promise<boolean> {
+async function settleMarket(transaction: Transaction, id: MarketRef, now: number): Promise<boolean> {
   const sealedDay = await lockShadowBook(transaction);
   // Reads under the lock. Otherwise, an outdated result could be recorded as a correction of a newer result.
   const [market] = await readSettledMarkets(transaction, [id]);

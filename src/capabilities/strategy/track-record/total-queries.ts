@@ -1,4 +1,4 @@
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
 import { sumUsd, type TradeTotals } from "../../../trading/index.ts";
 import type { StoredTrade } from "./model.ts";
@@ -45,8 +45,8 @@ export async function selectResolvedTotals(database: Pick<Database, "query"> | T
 /** Selects the markets of the resolved trades. `isScheduled`: whether the market has one without a request. */
 export function selectResolvedMarkets(
   database: Pick<Database, "query">,
-): Promise<(MarketId & { readonly isScheduled: boolean })[]> {
-  return database.query<MarketId & { readonly isScheduled: boolean }>(
+): Promise<(MarketRef & { readonly isScheduled: boolean })[]> {
+  return database.query<MarketRef & { readonly isScheduled: boolean }>(
     `select venue, market_id as "marketId", exists (select from shadow_trades as t where t.venue = settled.venue
        and t.market_id = settled.market_id and t.settled_at is not null and not t.is_requested) as "isScheduled"
      from (select distinct venue, market_id from market_settlements) as settled where exists (

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../../domain/market.ts";
 import { settlementValueOf } from "../../../domain/market.ts";
-import type { MarketId } from "../../../domain/market-name.ts";
+import type { MarketRef } from "../../../domain/market-name.ts";
 import { columnsOf } from "../../../lib/columns-of.ts";
 import { toMillisSql, toTimestampSql } from "../../../lib/timestamp-sql.ts";
 import type { Database, Transaction } from "../../../ports/database.ts";
@@ -72,7 +72,7 @@ export interface SettlementState {
 
 export async function selectSettlementState(
   transaction: Transaction,
-  { venue, marketId }: MarketId,
+  { venue, marketId }: MarketRef,
 ): Promise<SettlementState> {
   const [row] = await transaction.query<SettlementState>(
     `select last.outcome, last.value, ${toMillisSql("last.recorded_at")} as "recordedAt",
@@ -100,7 +100,7 @@ export async function insertSettlement(
 
 export function selectTradesOf(
   transaction: Transaction,
-  { venue, marketId }: MarketId,
+  { venue, marketId }: MarketRef,
   afterId: string,
   limit: number,
 ): Promise<StoredTrade[]> {
@@ -130,10 +130,10 @@ export async function updateResults(
 export const FOLLOWED_TABLES = ["shadow_trades", "latest_analyses", "paper_trades", "trade_report_counts"] as const;
 
 /** Returns the given markets that were analysed or traded. */
-export function selectFollowedMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
+export function selectFollowedMarkets(database: Database, markets: readonly MarketRef[]): Promise<MarketRef[]> {
   const isIn = (table: string) =>
     `exists (select from ${table} as t where t.venue = wanted.venue and t.market_id = wanted.market_id)`;
-  return database.query<MarketId>(
+  return database.query<MarketRef>(
     `select venue, market_id as "marketId" from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
      where ${FOLLOWED_TABLES.map(isIn).join(" or ")}`,
     marketColumns(markets),
@@ -144,19 +144,19 @@ export function selectFollowedMarkets(database: Database, markets: readonly Mark
 export function selectMarketsOf(
   database: Database,
   table: (typeof FOLLOWED_TABLES)[number],
-  after: MarketId,
+  after: MarketRef,
   limit: number,
-): Promise<MarketId[]> {
+): Promise<MarketRef[]> {
   const condition = table === "shadow_trades" ? "and settled_at is null" : "";
-  return database.query<MarketId>(
+  return database.query<MarketRef>(
     `select distinct venue, market_id as "marketId" from ${table}
      where (venue, market_id) > ($1::text, $2::text) ${condition} order by venue, market_id limit $3::int8`,
     [after.venue, after.marketId, limit],
   );
 }
 
-export function selectUnsettledMarkets(database: Database, markets: readonly MarketId[]): Promise<MarketId[]> {
-  return database.query<MarketId>(
+export function selectUnsettledMarkets(database: Database, markets: readonly MarketRef[]): Promise<MarketRef[]> {
+  return database.query<MarketRef>(
     `select venue, market_id as "marketId" from unnest($1::text[], $2::text[]) as wanted (venue, market_id)
      where not exists (select from market_settlements as s
        where s.venue = wanted.venue and s.market_id = wanted.market_id)`,
@@ -165,7 +165,7 @@ export function selectUnsettledMarkets(database: Database, markets: readonly Mar
 }
 
 /** Selects all settlements of markets, earliest first. */
-export function selectSettlements(transaction: Transaction, markets: readonly MarketId[]): Promise<Settlement[]> {
+export function selectSettlements(transaction: Transaction, markets: readonly MarketRef[]): Promise<Settlement[]> {
   return transaction.query<Settlement>(
     `select venue, market_id as "marketId", ${toMillisSql("recorded_at")} as at, value
      from unnest($1::text[], $2::text[]) as wanted (venue, market_id) join market_settlements using (venue, market_id)

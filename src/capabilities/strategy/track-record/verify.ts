@@ -1,4 +1,4 @@
-import { type MarketId, marketIdOf } from "../../../domain/market-name.ts";
+import { formatMarketRef, type MarketRef } from "../../../domain/market-name.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import type { Database } from "../../../ports/database.ts";
 import {
@@ -94,8 +94,8 @@ function readPage(database: Database, after: TradePosition, openPeriods: readonl
   return database.transaction(async (transaction) => {
     await lockShadowBook(transaction);
     const trades = await selectTradePage(transaction, after, TRADES_PER_PAGE);
-    const markets = [...new Map(trades.map((trade) => [marketIdOf(trade), trade])).values()].map(
-      ({ venue, marketId }): MarketId => ({ venue, marketId }),
+    const markets = [...new Map(trades.map((trade) => [formatMarketRef(trade), trade])).values()].map(
+      ({ venue, marketId }): MarketRef => ({ venue, marketId }),
     );
     const openDays: { readonly period: DayPeriod; readonly markets: readonly DayMarket[] }[] = [];
     for (const period of openPeriods)
