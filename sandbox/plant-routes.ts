@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Now } from "./protocol/exchange.ts";
 import { polymarketEventId } from "./protocol/polymarket/index.ts";
-import { formatMarketRef } from "./truth-routes.ts";
+import { marketIdOf } from "./truth-routes.ts";
 import { PlantError, type PlantedWorld } from "./world/plants.ts";
 import { RESOLUTION_STEPS } from "./world/resolution-plants.ts";
 import { LEFT_OUT_ROWS } from "./world/set-plants.ts";
@@ -48,7 +48,7 @@ export function installPlantRoutes(app: FastifyInstance, plants: Plants, now: No
       const at = now();
       const venue = SANDBOX_VENUES.find((name) => name === venueName);
       const { market_id: marketId, move, usd, side, taker } = body ?? {};
-      const market = venue && world.markets(venue, at).find((candidate) => formatMarketRef(candidate) === marketId);
+      const market = venue && world.markets(venue, at).find((candidate) => marketIdOf(candidate) === marketId);
       if (market === undefined) return reply.code(404).send({ error: "market_id must be the id of a listed market" });
       if (kind === "resolution" && venue === "polymarket") {
         const planted = plantResolution(world, market, at, body ?? {});
@@ -98,11 +98,8 @@ function installSetRoute(app: FastifyInstance, { world, feed }: Plants, now: Now
           at,
           event_id: polymarketEventId(planted.event),
           complete: planted.complete,
-          outcomes: planted.outcomes.map(({ market, ask }) => ({ market_id: formatMarketRef(market), ask })),
-          left_out: planted.leftOut && {
-            market_id: formatMarketRef(planted.leftOut.market),
-            row: planted.leftOut.row,
-          },
+          outcomes: planted.outcomes.map(({ market, ask }) => ({ market_id: marketIdOf(market), ask })),
+          left_out: planted.leftOut && { market_id: marketIdOf(planted.leftOut.market), row: planted.leftOut.row },
         };
       } catch (error) {
         if (!(error instanceof PlantError)) throw error;

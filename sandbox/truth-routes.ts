@@ -21,11 +21,11 @@ const MARKET_IDS: Readonly<Record<SandboxVenue, (market: ListedMarket) => string
 };
 
 /** Returns a market's id in the format of its venue. */
-export const formatMarketRef = (market: ListedMarket): string => MARKET_IDS[market.venue](market);
+export const marketIdOf = (market: ListedMarket): string => MARKET_IDS[market.venue](market);
 
 export const presentMarket = (market: ListedMarket) => ({
   venue: market.venue,
-  market_id: formatMarketRef(market),
+  market_id: marketIdOf(market),
   index: market.index,
   question: market.question,
   label: market.label,
@@ -56,7 +56,7 @@ export function installTruthRoutes(app: FastifyInstance, { world, now }: Exchang
     return time;
   };
   const findMarket = (venue: SandboxVenue, at: number, { market_id: marketId }: TruthQuery): ListedMarket => {
-    const market = world.markets(venue, at).find((candidate) => formatMarketRef(candidate) === marketId);
+    const market = world.markets(venue, at).find((candidate) => marketIdOf(candidate) === marketId);
     if (market === undefined) throw new VenueError(404, "market_id must be the id of a listed market");
     return market;
   };
@@ -85,7 +85,7 @@ export function installTruthRoutes(app: FastifyInstance, { world, now }: Exchang
     const at = parseTime(query, "at", now());
     const markets = world
       .markets(venue, at)
-      .filter((market) => query.market_id === undefined || formatMarketRef(market) === query.market_id);
+      .filter((market) => query.market_id === undefined || marketIdOf(market) === query.market_id);
     return { at, markets: markets.map((market) => presentState(market, at)) };
   });
   install("/trades", (venue, query) => {

@@ -25,13 +25,13 @@ export async function readTruth(
   marketCount: number,
 ): Promise<(venue: string, marketId: string) => MarketTruth | null> {
   const load = async (path: string) => import(pathToFileURL(join(checkout, path)).href);
-  const { formatMarketRef } = await load("sandbox/truth-routes.ts");
+  const { marketIdOf } = await load("sandbox/truth-routes.ts");
   const create: typeof createWorld = (await load("sandbox/world/index.ts")).createWorld;
   const options = (await (await fetch(`${service.sandboxUrl}/world`)).json()) as WorldOptions;
   const world: SimulatedWorld = create({ ...options, marketCount });
   const markets = new Map<string, ListedMarket>();
   for (const venue of ["kalshi", "polymarket", "limitless"] as const)
-    for (const market of world.markets(venue, Date.now())) markets.set(`${venue}/${formatMarketRef(market)}`, market);
+    for (const market of world.markets(venue, Date.now())) markets.set(`${venue}/${marketIdOf(market)}`, market);
   return (venue, marketId) => {
     const market = markets.get(`${venue}/${marketId}`);
     if (market === undefined) return null;

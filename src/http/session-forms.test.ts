@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
+import { channel } from "node:diagnostics_channel";
 import { test } from "node:test";
 import Type from "typebox";
 import { CUSTOMER, testServer, VALID_KEY } from "../../test/support/test-app.ts";
 import { AppError } from "../domain/errors.ts";
 import { METERING } from "../domain/metering.ts";
-import { definePage } from "./html/index.ts";
+import { definePage, redirectTo } from "./html/index.ts";
 
 test("the order of checks of a form is session, minute limit and plan, CSRF token, 422, quota, handler", async () => {
   const calls: string[] = [];
@@ -80,4 +81,17 @@ test("if rendering an error page fails, a plain page with the message is sent", 
   const { statusCode, body } = await app.inject("/page");
   assert.equal(statusCode, 404);
   assert.match(body, /<p>There is no such market<\/p>/);
+});
+
+test("a page handler that has sent its reply does not fail", async (t) => {
+  const { app } = await testServer();
+  definePage(app, { method: "GET", url: "/old", handler: async ({ reply }) => redirectTo(reply, "/new") });
+  const failures: unknown[] = [];
+  const handlerErrors = channel("tracing:fastify.request.handler:error");
+  const record = (message: unknown) => failures.push((message as { readonly error: unknown }).error);
+  handlerErrors.subscribe(record);
+  t.after(() => handlerErrors.unsubscribe(record));
+  assert.equal((await app.inject("/old")).statusCode, 303);
+  await app.close();
+  assert.deepEqual(failures, []);
 });

@@ -57,8 +57,9 @@ export function definePage<
     async handler(request, reply) {
       // The cast is safe because the validator has replaced these values with values of exactly these schemas.
       const { params, query, body } = request as Pick<Parameters<typeof handler>[0], "params" | "query" | "body">;
-      const result = await handler({ params, query, body, request, reply });
-      return "title" in result ? sendPage(reply, 200, result) : result;
+      // Awaiting a reply gives undefined, which its type does not say.
+      const page: Page | undefined = await handler({ params, query, body, request, reply });
+      return page === undefined ? reply : sendPage(reply, 200, page);
     },
   });
 }

@@ -4,7 +4,7 @@ import { isObject } from "../../lib/is-object.ts";
 import type { ListingPage } from "../../ports/venue.ts";
 import { walkPages } from "../shared/page-walk.ts";
 import type { CachedContract, ContractType, ManifoldContext, RowsResponse } from "./client.ts";
-import { parseMarketRef } from "./ids.ts";
+import { parseMarketId } from "./ids.ts";
 import { type ParsedContract, parseContract } from "./parse-market.ts";
 import { type AnswerProbabilities, lacksPayouts } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";
@@ -79,7 +79,7 @@ export async function getMarkets(
   signal: AbortSignal,
 ): Promise<ListingPage> {
   const requestedIds = new Set(listings.map(({ marketId }) => marketId));
-  const contractIds = new Set([...requestedIds].flatMap((marketId) => parseMarketRef(marketId)?.contractId ?? []));
+  const contractIds = new Set([...requestedIds].flatMap((marketId) => parseMarketId(marketId)?.contractId ?? []));
   const markets: MarketSnapshot[] = [];
   const events: EventListing[] = [];
   let requestedAt = context.clock.now();
@@ -103,7 +103,7 @@ export async function findMarket(
   marketId: string,
   signal: AbortSignal,
 ): Promise<ListingPage | null> {
-  if (parseMarketRef(marketId) === null) return null;
+  if (parseMarketId(marketId) === null) return null;
   const page = await getMarkets(context, [{ marketId }], signal);
   return page.markets.length === 0 ? null : page;
 }

@@ -15,7 +15,7 @@ interface World {
 
 const isContract = (row: JsonObject) => typeof row.outcomeType === "string" && typeof row.question === "string";
 const answersOf = ({ answers }: JsonObject) => listOf(answers).filter(isObject);
-const formatMarketRef = ({ contractId, answerId }: JsonObject) =>
+const marketIdOf = ({ contractId, answerId }: JsonObject) =>
   typeof answerId === "string" ? `${contractId}:${answerId}` : String(contractId);
 
 export function replayManifold({ payload, capturedAt, kind }: Recording): Replay[] {
@@ -35,7 +35,7 @@ export function replayManifold({ payload, capturedAt, kind }: Recording): Replay
     return [
       {
         reply: replyOf({ now: capturedAt, contracts: contractsOf(bets, capturedAt) }),
-        ids: [...new Set(bets.map(formatMarketRef))],
+        ids: [...new Set(bets.map(marketIdOf))],
         frames: frames
           .filter(({ frame }) => frame.type === "broadcast")
           .map(({ frame, receivedAt }) => ({ message: JSON.stringify(frame), at: receivedAt ?? capturedAt })),
@@ -46,10 +46,10 @@ export function replayManifold({ payload, capturedAt, kind }: Recording): Replay
   const bets = collect(payload, (row) => "probAfter" in row && "createdTime" in row).map(
     (row): JsonObject => ({ contractId: "recordedContract", ...row }),
   );
-  const ids = [...new Set(bets.map(formatMarketRef))];
+  const ids = [...new Set(bets.map(marketIdOf))];
   const ranges = new Map(
     ids.map((id) => {
-      const times = bets.filter((bet) => formatMarketRef(bet) === id).map(({ createdTime }) => Number(createdTime));
+      const times = bets.filter((bet) => marketIdOf(bet) === id).map(({ createdTime }) => Number(createdTime));
       const [first, last] = [Math.min(...times), Math.max(...times)];
       const intervalMs = Math.max(1, Math.ceil((last - first) / HOUR_MS / INTERVALS)) * HOUR_MS;
       const floor = (at: number) => Math.floor(at / intervalMs) * intervalMs;
