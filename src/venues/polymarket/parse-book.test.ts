@@ -77,6 +77,7 @@ test("reads the last price as unknown if the best prices show that it is that of
   // Both tokens may have traded at this price.
   assert.equal(lastPriceOf("0.005", "0.995", "0.152"), 0.152);
   assert.equal(lastPriceOf("", "", "0.152"), 0.152);
+  assert.equal(lastPriceOf("0.45", "0.55", "0.42"), 0.42);
 });
 
 test("keeps the best 10,000 levels of a side, and counts the others", () => {

@@ -1,5 +1,5 @@
 import { type BookLevel, isCrossed, normaliseBook, type OrderBook } from "../../domain/order-book.ts";
-import { complement, parseDecimal, parseTradablePrice } from "../../domain/price.ts";
+import { complement, parseDecimal, parseTradablePrice, toMicros } from "../../domain/price.ts";
 import type { DropCounter } from "../../ports/venue.ts";
 import { parseMs, parseQuotedPrice } from "./parse-values.ts";
 import { type Book, isLevel } from "./wire.ts";
@@ -35,7 +35,8 @@ const NO_TRADE_PRICE = 0.5;
  * The venue sends the same last price in the books of both tokens.
  */
 function isOfNoToken(lastPrice: number, bid: number | null, ask: number | null): boolean {
-  const distanceOf = (price: number) => Math.max(0, (bid ?? 0) - price, price - (ask ?? 1));
+  const distanceOf = (price: number) =>
+    Math.max(0, toMicros(bid ?? 0) - toMicros(price), toMicros(price) - toMicros(ask ?? 1));
   return distanceOf(complement(lastPrice)) < distanceOf(lastPrice);
 }
 
