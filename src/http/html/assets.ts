@@ -24,8 +24,10 @@ export interface Asset {
  */
 export function defineAsset(fileName: string, content: string): Asset {
   const { name, ext } = parse(fileName);
+  const type = MEDIA_TYPES[ext];
+  if (type === undefined) throw new Error(`The media type of ${fileName} is unknown.`);
   const url = `/assets/${name}-${hash("sha256", content, "hex").slice(0, 16)}${ext}`;
-  return { url, type: MEDIA_TYPES[ext] ?? "", content: keepCompressed(Buffer.from(content)) };
+  return { url, type, content: keepCompressed(Buffer.from(content)) };
 }
 
 export const loadAsset = (file: URL): Asset => defineAsset(file.pathname, readFileSync(file, "utf8"));

@@ -114,7 +114,8 @@ interface Field {
 }
 
 /** The result contains declared fields only. Unknown fields are added to `findings.ignored`. */
-function compileObject({ properties = {}, required = [] }: Schema, rules: ConversionRules): ValueCheck {
+function compileObject({ properties, required = [] }: Schema, rules: ConversionRules): ValueCheck {
+  if (properties === undefined) throw new Error("A schema of an object must list its properties.");
   const fields: readonly Field[] = Object.entries(properties).map(([name, property]) => ({
     name,
     check: compile(property, rules),
