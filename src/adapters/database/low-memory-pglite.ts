@@ -43,6 +43,11 @@ export async function openLowMemoryPglite(folder: string | null, options: PGlite
   const isNew = folder === null || !existsSync(join(folder, VERSION_FILE));
   setOptimizing(!isNew);
   const engine = new LowMemoryPglite({ ...options, ...(folder === null ? {} : { dataDir: folder }) });
-  await engine.waitReady;
-  return engine;
+  try {
+    await engine.waitReady;
+    return engine;
+  } finally {
+    // A failed start sends no query.
+    setOptimizing(true);
+  }
 }
