@@ -12,11 +12,11 @@ function setUp() {
   /** Sends a request of a caller that is answered after `responseMs`. Resolves to what happened. */
   const run = (
     name: string,
-    { caller = "ann", timeoutMs = 4_000, responseMs = 100, send = () => {} }: RunOptions = {},
+    { venue = "alpha", caller = "ann", timeoutMs = 4_000, responseMs = 100, send = () => {} }: RunOptions = {},
     sentName = name,
   ): Promise<string> =>
     runForCaller(caller, () =>
-      queue.run("alpha", name, timeoutMs, async (signal) => {
+      queue.run(venue, name, timeoutMs, async (signal) => {
         sent.push(sentName);
         await clock.sleep(responseMs, signal);
         send();
@@ -31,6 +31,7 @@ function setUp() {
 }
 
 interface RunOptions {
+  readonly venue?: string;
   readonly caller?: string;
   readonly timeoutMs?: number;
   readonly responseMs?: number;
@@ -100,6 +101,23 @@ test("after three failures in a row, one request per second is sent to a venue u
   await clock.advance(100);
   assert.equal(await after, "h answered");
   assert.deepEqual(sent, ["a", "b", "c", "e", "g", "h"]);
+});
+
+test("a venue answers at once while another venue is saturated or fails", async () => {
+  const { clock, sent, run } = setUp();
+  const assertAnswered = async () => {
+    const request = run("a", { venue: "beta", responseMs: 0 });
+    await clock.advance(0);
+    assert.equal(await Promise.race([request, "a waits"]), "a answered");
+  };
+  const failing = ["a", "b", "c", "d", "e"].map((name) => run(name, { caller: name, send: fail("timeout") }));
+  await clock.settle();
+  assert.deepEqual(sent, ["a", "b", "c", "d"]);
+  await assertAnswered();
+  await clock.advance(200);
+  await Promise.all(failing);
+  assert.equal(await run("f"), "f circuit_open");
+  await assertAnswered();
 });
 
 test("requests that wait while a venue keeps failing are not sent", async () => {

@@ -133,12 +133,7 @@ export class VenueRequestQueue {
       try {
         // Other requests may have failed during the wait.
         if (!lane.breaker.allows(this.#clock.monotonic())) throw createOpenError(venue);
-        const result = this.#send(venue, send, deadline.signal);
-        void result.then(
-          () => lane.breaker.recordSuccess(),
-          (error: unknown) => this.#recordFailure(lane.breaker, error),
-        );
-        return await result;
+        return await this.#sendRecorded(lane.breaker, () => this.#send(venue, send, deadline.signal));
       } finally {
         release();
       }
@@ -204,8 +199,19 @@ export class VenueRequestQueue {
     throw signal.reason;
   }
 
+  async #sendRecorded<Result>(breaker: CircuitBreaker, send: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await send();
+      breaker.recordSuccess();
+      return result;
+    } catch (error) {
+      this.#recordError(breaker, error);
+      throw error;
+    }
+  }
+
   /** Ignores requests that were not sent. An invalid response is not a failure, as it may concern one market only. */
-  #recordFailure(breaker: CircuitBreaker, error: unknown): void {
+  #recordError(breaker: CircuitBreaker, error: unknown): void {
     const failure = error instanceof VenueError ? error.failure : null;
     if (failure === "timeout" || failure === "network" || failure === "circuit_open")
       breaker.recordFailure(this.#clock.monotonic());
