@@ -42,7 +42,7 @@ export const rollingRestartRow: ScoreboardRow = {
     {
       defence: "a stopping node is not ready before it stops to accept connections",
       file: "src/http/lifecycle.ts",
-      find: "  if ((options.graceMs ?? 0) > 0) await options.clock.sleep(options.graceMs ?? 0);\n",
+      find: "  if (graceMs > 0) await clock.sleep(graceMs);\n",
       replace: "",
     },
   ],

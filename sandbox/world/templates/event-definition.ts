@@ -28,7 +28,7 @@ export interface EventDefinition {
   readonly titles: VenueTexts;
   readonly descriptions: VenueTexts;
   readonly markets: readonly MarketDefinition[];
-  /** Events that look like this one but differ. Absent in a trap. */
+  /** Events that look like this one but differ. Not read for an event that is itself a trap. */
   readonly traps?: () => readonly TrapDefinition[];
 }
 

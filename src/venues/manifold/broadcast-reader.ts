@@ -2,7 +2,7 @@ import type { MarketListing } from "../../domain/market.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
 import { isObject } from "../../lib/is-object.ts";
 import type { DropCounter, StreamHandlers } from "../../ports/venue.ts";
-import { formatMarketRef } from "./ids.ts";
+import { marketIdOf } from "./ids.ts";
 import { isConversion, parseTrade } from "./parse-trades.ts";
 import { parseTime } from "./parse-values.ts";
 import {
@@ -63,7 +63,7 @@ export class BroadcastReader {
   #readBet(bet: BetWire, receivedAt: number) {
     const { onMessage, countDrop } = this.#options;
     const at = parseTime(bet.createdTime);
-    const marketId = formatMarketRef(bet.contractId, bet.answerId);
+    const marketId = marketIdOf(bet.contractId, bet.answerId);
     if (at === null) return countDrop("bad_bet");
     this.#newestBetAt = Math.max(this.#newestBetAt ?? 0, at);
     if (this.#followedIdsByContract.get(bet.contractId)?.has(marketId) !== true) return;
@@ -98,6 +98,6 @@ function marketIdsOf(contract: NewContractWire): string[] | null {
   if (!hasBinaryAnswers(contract)) return null;
   return contract.answers.flatMap((answer) => {
     const id = isObject(answer) ? answer.id : null;
-    return typeof id === "string" ? formatMarketRef(contract.id, id) : [];
+    return typeof id === "string" ? marketIdOf(contract.id, id) : [];
   });
 }

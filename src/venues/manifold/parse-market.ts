@@ -9,7 +9,7 @@ import {
 } from "../../domain/market.ts";
 import { parseTradablePrice } from "../../domain/price.ts";
 import type { CachedContract, ManifoldContext } from "./client.ts";
-import { formatMarketRef } from "./ids.ts";
+import { marketIdOf } from "./ids.ts";
 import { type AnswerProbabilities, answerOutcome, hasResolution, parseOutcome } from "./parse-outcome.ts";
 import { parseTime } from "./parse-values.ts";
 import { type ContractWire, hasBinaryAnswers, isAnswer, isContract } from "./wire.ts";
@@ -115,7 +115,7 @@ function parseMultiple(
     const label = answer.text.slice(0, TITLE_LENGTH_MAX);
     const listing: MarketListing = {
       ...base,
-      marketId: formatMarketRef(row.id, answer.id),
+      marketId: marketIdOf(row.id, answer.id),
       eventId: row.id,
       title: `${question} — ${label}`,
       outcomeLabel: label,

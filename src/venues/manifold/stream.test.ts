@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { streamHarness } from "../../../test/support/venues/adapter-harness.ts";
 import { fixtureReader } from "../../../test/support/venues/fixtures.ts";
 import type { MarketListing } from "../../domain/market.ts";
-import { parseMarketRef } from "./ids.ts";
+import { parseMarketId } from "./ids.ts";
 import { openStream } from "./stream.ts";
 import { createManifoldDriftDetectors } from "./wire.ts";
 
@@ -43,7 +43,7 @@ function setUp(options: { missedBets?: readonly unknown[]; marketsMax?: number }
 }
 
 function listingOf(marketId: string): MarketListing {
-  const contractId = parseMarketRef(marketId)?.contractId ?? marketId;
+  const contractId = parseMarketId(marketId)?.contractId ?? marketId;
   return { marketId, venueKeys: { contractId } } as unknown as MarketListing;
 }
 

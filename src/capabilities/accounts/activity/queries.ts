@@ -57,6 +57,18 @@ async function addUsage(transaction: Transaction, usage: ActivityBatch["usage"])
 }
 
 /** Inserts requests, then deletes each customer's oldest requests beyond `RECENT_REQUESTS_MAX`. */
+const REQUEST_COLUMNS = [
+  "customerId",
+  "occurredAt",
+  "requestId",
+  "method",
+  "route",
+  "status",
+  "code",
+  "durationMs",
+  "keyId",
+] as const;
+
 async function insertRequests(transaction: Transaction, requests: ActivityBatch["requests"]): Promise<void> {
   if (requests.length === 0) return;
   const rows = requests.map((request) => ({ ...request, occurredAt: request.occurredAt.getTime() }));
@@ -67,20 +79,7 @@ async function insertRequests(transaction: Transaction, requests: ActivityBatch[
        key_id
      from unnest($1::text[], $2::float8[], $3::text[], $4::text[], $5::text[], $6::int4[], $7::text[], $8::float8[],
        $9::text[]) as sent (customer_id, occurred_at, request_id, method, route, status, code, duration_ms, key_id)`,
-    columnsOf(
-      rows,
-      ...([
-        "customerId",
-        "occurredAt",
-        "requestId",
-        "method",
-        "route",
-        "status",
-        "code",
-        "durationMs",
-        "keyId",
-      ] as const),
-    ),
+    columnsOf(rows, ...REQUEST_COLUMNS),
   );
   // Skips rows that another node is deleting, so that two nodes cannot deadlock.
   await transaction.query(

@@ -79,7 +79,7 @@ const describeVenueGauges = (readVenues: ReadVenues): Definitions => ({
     "status",
   ],
   parallax_venue_lag_seconds: [
-    "Seconds since the venue's last usable response; absent before the first.",
+    "Seconds since the venue's last usable response; 0 before the first.",
     () => readVenues(({ lagMs }) => (lagMs === null ? null : lagMs / 1000)),
     "venue",
   ],
@@ -171,7 +171,7 @@ const describeGauges = (sources: MetricsSources, store: () => Ingest["counters"]
   ],
   parallax_streams: ["Open event streams.", () => sources.streams()?.open],
   parallax_stream_fan_out_seconds: [
-    "Time to write the latest events to all streams; absent before the first.",
+    "Time to write the latest events to all streams; 0 before the first.",
     () => (sources.streams()?.fanOutMs ?? 0) / 1000,
   ],
   parallax_webhooks: ["Webhooks to which this process delivers.", () => sources.webhooks()?.webhooks],
