@@ -13,6 +13,12 @@ const keyOf = ({ a, b }: Ends) => `${a} ${b}`;
 const without = <Pair extends Ends>(pairs: readonly Pair[], others: readonly Pair[]) =>
   pairs.filter((pair) => !others.some((other) => isDeepStrictEqual(other, pair)));
 
+function relationOf(a: string, b: string): MarketPair["relation"] | null {
+  if (a === b) return "identical";
+  if (a === `Not ${b}` || b === `Not ${a}`) return "inverse";
+  return a === `Also ${b}` || b === `Also ${a}` ? "overlap" : null;
+}
+
 const pairOf = (a: string, b: string, parts: Partial<MarketPair>): MarketPair => ({
   a,
   b,
@@ -25,7 +31,8 @@ const pairOf = (a: string, b: string, parts: Partial<MarketPair>): MarketPair =>
 
 /**
  * A matching thread with predictable results: markets of different venues match if their titles are equal. "Not X" is the
- * inverse of "X", and a pair with "maybe" in the title has a confidence of 0.6. It asks for the rules of matched markets.
+ * inverse of "X", "Also X" overlaps "X", and a pair with "maybe" in the title has a confidence of 0.6. It asks for the
+ * rules of matched markets.
  */
 export function createEqualTitles(): (request: MatchRequest) => MatchUpdate {
   const markets = new Map<string, MatchableMarket>();
@@ -41,12 +48,10 @@ export function createEqualTitles(): (request: MatchRequest) => MatchUpdate {
       for (const second of markets.values()) {
         if (first.id >= second.id || first.venue === second.venue) continue;
         const [a, b] = [first.title, second.title];
-        const isInverse = a === `Not ${b}` || b === `Not ${a}`;
-        const parts = {
-          relation: isInverse ? "inverse" : "identical",
-          confidence: a.includes("maybe") ? 0.6 : 0.95,
-        } as const;
-        if (a === b || isInverse) matches.set(keyOf({ a: first.id, b: second.id }), pairOf(first.id, second.id, parts));
+        const relation = relationOf(a, b);
+        if (relation === null) continue;
+        const parts = { relation, confidence: a.includes("maybe") ? 0.6 : 0.95 };
+        matches.set(keyOf({ a: first.id, b: second.id }), pairOf(first.id, second.id, parts));
       }
     for (const { a, b, decision } of overrides ?? []) {
       if (decision === "forbidden") matches.delete(keyOf({ a, b }));

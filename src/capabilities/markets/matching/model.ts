@@ -5,7 +5,7 @@ import type { MarketPair, MatchableMarket, MatchOverride } from "../../../matchi
 export const ALSO_ON_CONFIDENCE_MIN = 0.9;
 
 /** Returns the id of the other market of a pair. */
-export function partnerOf(pair: Pick<MarketPair, "a" | "b">, id: string): string {
+export function partnerOf(pair: MarketPair, id: string): string {
   return pair.a === id ? pair.b : pair.a;
 }
 

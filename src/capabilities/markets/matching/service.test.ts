@@ -172,3 +172,32 @@ test("pairs of a market are found by its venue and id, and observers get each ch
   );
   assert.deepEqual(changes, [{ added: pairs, removed: [] }]);
 });
+
+test("equal markets are those on the board that ask the same or the opposite question, most likely first", async () => {
+  const database = await embeddedDatabase();
+  const markets = ["alpha/1", "gamma/3"] as const;
+  await openNode(database).matching.decisions.decide({ ...FORBID, markets, decision: "identical" });
+  const { matching, board, put, settle } = openNode(database);
+  const market = put("alpha", "1", "Rain?");
+  assert.deepEqual(matching.equalMarketsOf(market), []);
+  const inverse = put("beta", "2", "Not Rain?");
+  const playMoney = put("gamma", "3", "Rain?");
+  put("beta", "4", "Also Rain?");
+  await settle();
+  assert.deepEqual(
+    matching
+      .pairsOf("alpha", "1")
+      .map(({ relation }) => relation)
+      .sort(),
+    ["identical", "inverse", "overlap"],
+  );
+  const asInverse = { market: inverse, isInverse: true, isPlayMoney: false, confidence: 0.95 };
+  const asPlayMoney = { market: playMoney, isInverse: false, isPlayMoney: true, confidence: 1 };
+  assert.deepEqual(matching.equalMarketsOf(market), [asPlayMoney, asInverse]);
+  assert.deepEqual(
+    matching.equalMarketsOf(inverse).map(({ market: partner }) => partner.listing.marketId),
+    ["1", "3"],
+  );
+  board.remove(playMoney);
+  assert.deepEqual(matching.equalMarketsOf(market), [asInverse], "the removal has not been matched yet");
+});

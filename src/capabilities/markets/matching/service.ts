@@ -108,12 +108,17 @@ export function createMatching(ports: MatchingDependencies) {
     const equalPairs = pairs.of(id).filter(isSameQuestion);
     return equalPairs
       .sort((a, b) => b.confidence - a.confidence)
-      .flatMap(({ relation, confidence, ...ends }) => {
-        const partner = parseMarketRef(partnerOf(ends, id));
+      .flatMap((pair) => {
+        const partner = parseMarketRef(partnerOf(pair, id));
         const market = board.find(partner.venue, partner.marketId);
         if (market === null) return [];
         return [
-          { market, isInverse: relation === "inverse", isPlayMoney: playMoneyVenues.has(partner.venue), confidence },
+          {
+            market,
+            isInverse: pair.relation === "inverse",
+            isPlayMoney: playMoneyVenues.has(partner.venue),
+            confidence: pair.confidence,
+          },
         ];
       });
   };
