@@ -1,7 +1,13 @@
 /** Builds the view of a market that the service would have had at the current time of a replay. */
 import { type BoardMarket, eventSlug, findIncompleteSetReason } from "../../src/board/index.ts";
 import { categoryOf } from "../../src/domain/category.ts";
-import { type EventView, type LegView, type MarketView, type PeerView, spreadOf } from "../../src/engine/index.ts";
+import {
+  type EventView,
+  type LegView,
+  type MarketView,
+  type PeerView,
+  positiveSpreadOf,
+} from "../../src/engine/index.ts";
 import { venueOf } from "../engine/venues.ts";
 import { createEmptyView } from "../engine/views.ts";
 import type { PeerFinder } from "./peer-finder.ts";
@@ -62,7 +68,7 @@ function viewPeers(known: ReplayedMarkets, peers: PeerFinder, market: BoardMarke
           kind: venueOf(listing.venue).kind,
           at: known.confirmedAt(peer),
           yesPrice,
-          spread: spreadOf(quote),
+          spread: positiveSpreadOf(quote),
           liquidityUsd: activity.liquidityUsd,
           volume24hUsd: activity.volume24hUsd,
         },
@@ -92,6 +98,6 @@ function viewLeg(known: ReplayedMarkets, market: BoardMarket): LegView {
     label: listing.outcomeLabel ?? listing.title,
     at: known.confirmedAt(market),
     yesPrice: yesPrice ?? 0,
-    spread: spreadOf(quote),
+    spread: positiveSpreadOf(quote),
   };
 }

@@ -30,5 +30,5 @@ export {
   priceEstimate,
   reestimate,
 } from "./reestimate.ts";
-export { isBound, priorFigures, spreadOf } from "./reference-price.ts";
+export { isBound, positiveSpreadOf, priorFigures } from "./reference-price.ts";
 export type { Scenario } from "./scenarios.ts";

@@ -39,7 +39,7 @@ export function computePrior(
   coefficients: Pick<EngineCoefficients, "micropriceShare">,
 ): Prior {
   const { quote } = view;
-  const spread = spreadOf(quote);
+  const spread = positiveSpreadOf(quote);
   const figures = priorFigures(view, price, coefficients);
   const evidence =
     spread === null || quote === null
@@ -55,7 +55,7 @@ export function priorFigures(
   price: number,
   coefficients: Pick<EngineCoefficients, "micropriceShare">,
 ): Omit<Prior, "claim" | "evidence"> {
-  const spread = spreadOf(quote);
+  const spread = positiveSpreadOf(quote);
   const probability = price + coefficients.micropriceShare * micropriceShift(quote);
   const bounded = toProbability(toLogOdds(probability));
   const ageMs = quote === null ? OLD_QUOTE_MS : Math.max(0, asOf - quote.at);
@@ -88,8 +88,8 @@ function thinLoss(activity: MarketView["activity"]): number {
   return 0.5 * (1 - usdScale(usd));
 }
 
-/** Returns ask minus bid; null without both, or if the book is crossed. */
-export function spreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number | null {
+/** Returns ask minus bid if it is positive; null without both, or if the book is crossed or locked. */
+export function positiveSpreadOf(quote: Pick<QuotePoint, "bid" | "ask"> | null): number | null {
   if (quote === null || quote.bid === null || quote.ask === null || quote.bid >= quote.ask) return null;
   return quote.ask - quote.bid;
 }

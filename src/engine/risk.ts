@@ -2,7 +2,7 @@ import { HOUR_MS } from "../lib/durations.ts";
 import type { Estimate } from "./estimate.ts";
 import { formatPercent, formatPrice } from "./format.ts";
 import type { MarketView } from "./model.ts";
-import { spreadOf } from "./reference-price.ts";
+import { positiveSpreadOf } from "./reference-price.ts";
 
 export type RiskRating = "low" | "medium" | "high";
 
@@ -48,7 +48,7 @@ function timeRisk({ closeAt, asOf }: MarketView): Risk | null {
 }
 
 function spreadRisk({ quote }: MarketView): Risk | null {
-  const spread = spreadOf(quote);
+  const spread = positiveSpreadOf(quote);
   if (spread === null) return { points: 1, sentence: "The order book is not two-sided, so the price is uncertain." };
   if (spread <= WIDE_SPREAD) return null;
   return { points: 1, sentence: `The spread is wide: ${formatPrice(spread)}.` };

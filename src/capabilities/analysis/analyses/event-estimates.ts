@@ -11,8 +11,8 @@ import {
   type EventLogic,
   isBound,
   type LegEstimate,
+  positiveSpreadOf,
   siblingGaps,
-  spreadOf,
 } from "../../../engine/index.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
 import { EVENT_LEGS_MAX } from "./market-views.ts";
@@ -176,7 +176,7 @@ const logicOf = (logic: EventLogic, isComplete: boolean): EventLogic =>
 
 /** Returns the gap of each leg (`siblingGaps`). The legs are some or all markets of the group. */
 function gapsOf({ logic, markets }: Group, legs: readonly BoardMarket[]): number[] {
-  const prices = legs.map(({ yesPrice, quote }) => ({ yesPrice: yesPrice ?? 0, spread: spreadOf(quote) }));
+  const prices = legs.map(({ yesPrice, quote }) => ({ yesPrice: yesPrice ?? 0, spread: positiveSpreadOf(quote) }));
   return siblingGaps(logicOf(logic, legs.length === markets.length), prices);
 }
 

@@ -11,8 +11,8 @@ import {
   type LegView,
   type MarketView,
   type PeerView,
+  positiveSpreadOf,
   type QuotePoint,
-  spreadOf,
   type TradePoint,
 } from "../../../engine/index.ts";
 import { findMarketLadders } from "../../../matching/index.ts";
@@ -118,7 +118,7 @@ export function createMarketViews(ports: MarketViewPorts) {
             kind: isPlayMoney ? "play_money" : "money",
             at: confirmedBy(asOf, updatedAt),
             yesPrice,
-            spread: spreadOf(quote),
+            spread: positiveSpreadOf(quote),
             liquidityUsd: activity.liquidityUsd,
             volume24hUsd: activity.volume24hUsd,
           },
@@ -169,7 +169,7 @@ function toLeg({ listing, quote, yesPrice, updatedAt }: BoardMarket, asOf: numbe
     label: listing.outcomeLabel ?? listing.title,
     at: confirmedBy(asOf, updatedAt),
     yesPrice: yesPrice ?? 0,
-    spread: spreadOf(quote),
+    spread: positiveSpreadOf(quote),
   };
 }
 
