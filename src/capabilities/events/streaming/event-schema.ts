@@ -37,13 +37,15 @@ export function createEventSchemas(venues: readonly string[]) {
     const options = { [SCHEMA_NAME]: name, description: `${summary}.` };
     return { summary, schema: Type.Object({ ...fields, ...market, ...payload }, options) };
   };
-  const shift = "The price of a market moved unusually far";
-  const analysed = "An analysis ended, with a result or an error";
-  const untitled = { title: Type.Optional(market.title), ...ANALYSIS_COMPLETE };
   const events: Readonly<Record<EventType, ReturnType<typeof describe>>> = {
-    price_shift: describe("price_shift", "PriceShiftEvent", shift, PRICE_SHIFT),
+    price_shift: describe("price_shift", "PriceShiftEvent", "The price of a market moved unusually far", PRICE_SHIFT),
     whale_alert: describe("whale_alert", "WhaleAlertEvent", "An unusually large trade", WHALE_ALERT),
-    analysis_complete: describe("analysis_complete", "AnalysisCompleteEvent", analysed, untitled),
+    analysis_complete: describe(
+      "analysis_complete",
+      "AnalysisCompleteEvent",
+      "An analysis ended, with a result or an error",
+      { ...ANALYSIS_COMPLETE, title: Type.Optional(market.title) },
+    ),
     market_resolved: describe("market_resolved", "MarketResolvedEvent", "A market was settled", MARKET_RESOLVED),
   };
   const members = [...Object.values(events).map(({ schema }) => schema), ResetEvent];
