@@ -71,8 +71,8 @@ export function createControlService(
 
 /**
  * Returns why a request must be rejected because a web page of another site may have sent it; null if it is accepted.
- * Such a page can send requests to loopback, in which `Origin` is the other site. With DNS rebinding (an attacker's
- * host name that resolves to loopback), the page can also read the responses, and `Host` is that name.
+ * Such a page can send requests to loopback; their `Origin` header names the other site. With DNS rebinding, an
+ * attacker's host name resolves to loopback: the page can then also read the responses, but `Host` has that name.
  */
 function findForeignHeader({ host, origin }: IncomingHttpHeaders, configuredHost: string): string | null {
   const hostname = hostWithoutPort(host);

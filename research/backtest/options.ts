@@ -36,7 +36,7 @@ const COUNT_MAX = 1_000_000;
 export interface BacktestOptions {
   /** Time of the first signals: midnight UTC, Unix milliseconds. */
   readonly from: number;
-  /** End of the period, exclusive: midnight UTC, Unix milliseconds. */
+  /** End of the period in Unix milliseconds, exclusive. It is midnight UTC. */
   readonly to: number;
   /** Interval between the signals of a market, in milliseconds; divides a day. */
   readonly everyMs: number;

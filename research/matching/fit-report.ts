@@ -15,7 +15,7 @@ interface Fit {
   readonly weightOf: WordWeights;
   readonly coefficients: MatchingCoefficients;
   readonly crossValidated: readonly ScoredRow[];
-  /** Candidate pairs among listed questions (`board-pairs.ts`), with cross-validated probabilities. */
+  /** Candidate pairs from `board-pairs.ts`, with match probabilities from cross-validation. */
   readonly board: readonly ScoredRow[];
 }
 

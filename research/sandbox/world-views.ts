@@ -98,7 +98,7 @@ function orderLadder(markets: readonly ListedMarket[], own: number): string[] | 
   return rungs.toSorted((a, b) => keyOf(a) - keyOf(b)).map(({ index }) => `${index}`);
 }
 
-/** Returns for each market the open markets of other venues with the same or the opposite resolution criterion. */
+/** Maps each market to the open markets of other venues that have the same or the opposite resolution criterion. */
 function listPeers(world: SimulatedWorld, asOf: number): Map<ListedMarket, PeerView[]> {
   const peers = new Map<ListedMarket, PeerView[]>();
   const add = (market: ListedMarket, peer: ListedMarket, isInverse: boolean) => {

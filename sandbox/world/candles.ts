@@ -35,7 +35,7 @@ export function priceAt(world: World, market: ListedMarket, at: number): number 
   return Math.max(bids[0]?.price ?? 0, Math.min(lastPrice, asks[0]?.price ?? 1));
 }
 
-/** Returns the mid of the best prices if the spread is at most 0.10, otherwise null. */
+/** Returns the mid of the best bid and ask if their spread is at most 0.10, otherwise null. */
 export function narrowMid([bid]: readonly Level[], [ask]: readonly Level[]): number | null {
   if (bid === undefined || ask === undefined) return null;
   const [bidMicros, askMicros] = [Math.round(bid.price * MICROS), Math.round(ask.price * MICROS)];

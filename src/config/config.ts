@@ -104,7 +104,7 @@ export function parseConfig(environment: Environment) {
     isSecretKeyLost: reader.oneOf("PARALLAX_SECRET_KEY_LOST", ["0", "1"]) === "1",
     /** Serves reads of the store, changes nothing and sends nothing, to check a backup. */
     isReadOnly: reader.oneOf("PARALLAX_READ_ONLY", ["0", "1"]) === "1",
-    /** Whether the store was restored from a backup; null to detect it. */
+    /** Whether the store was restored from a backup; null if the service must find this out at the start. */
     isRestored: parseRestored(reader),
     /** Maximum number of webhook requests per second to one host name. */
     webhookHostRate: reader.integer("PARALLAX_WEBHOOK_HOST_RATE", 1, 1_000_000),

@@ -79,7 +79,7 @@ test("a market compared with itself has full coverage and no conflict", () => {
   );
 });
 
-test("two markets that the early veto check excludes have no relation", () => {
+test("if the early veto check (`hasEarlyVeto`) excludes a pair of markets, the full comparison finds no relation either", () => {
   fc.assert(
     fc.property(market, market, (a, b) => {
       fc.pre(hasEarlyVeto(a, b, WORD_WEIGHTS));

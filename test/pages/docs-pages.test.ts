@@ -40,7 +40,7 @@ for (const colorScheme of ["light", "dark"] as const)
     await close();
   });
 
-test("the accessibility check reports a button without a name", { skip }, async () => {
+test("the accessibility check reports a button without an accessible name", { skip }, async () => {
   const { page, close } = await openPage();
   await open(page, "/docs");
   await page.evaluate("document.body.append(document.createElement('button'))");

@@ -4,8 +4,8 @@ import { fitLogistic } from "../../logistic.ts";
 
 /**
  * Ridge penalty on the weights of standardised features. It corresponds to a normal prior on each weight with mean 0
- * and standard deviation 1 / sqrt(5) = 0.45. In the data, no question with an extreme price resolved against the price,
- * so the calibration weight would diverge without a penalty. Cross-validation prefers a smaller penalty
+ * and standard deviation 1 / sqrt(5) = 0.45. In the data, every question with an extreme price resolved as the price
+ * predicted, so the calibration weight would diverge without a penalty. Cross-validation prefers a smaller penalty
  * (docs/decisions/0013-log-odds-factors.md).
  */
 export const RIDGE_PENALTY = 5;

@@ -15,7 +15,7 @@ export function createCatalogue(world: World, now: Now) {
   const marketsByTicker = new Map<string, ListedMarket>();
   const eventsByTicker = new Map<string, ListedEvent>();
   let builtAt = Number.NEGATIVE_INFINITY;
-  /** The world's events at the last refresh. The world returns the same array until its events change. */
+  /** The world's events at the last refresh. A different array means that the events have changed. */
   let indexedEvents: readonly ListedEvent[] | null = null;
 
   const refresh = () => {

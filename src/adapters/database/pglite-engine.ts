@@ -85,7 +85,7 @@ export function connectEngine(worker: Worker, log: Log) {
   return {
     /** Resolves when the store is open. Rejects with `store_unavailable` if the thread ends before. */
     ready: ready.promise,
-    /** True as soon as the engine can run no further statement. Its thread may still hold the store's files. */
+    /** True as soon as the engine accepts no more statements. Its thread may still have the store's files open. */
     get hasEnded(): boolean {
       return hasEnded;
     },

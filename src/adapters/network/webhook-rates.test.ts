@@ -111,7 +111,7 @@ test("a customer that sends less than its share gets every second token, even if
   assert.deepEqual(bob.counted, ["bob", "bob", "bob"], "every second token");
 });
 
-test("a request that waits for a slot for slow receivers does not delay other requests to the same host", async () => {
+test("a request that waits because slow receivers are limited does not delay other requests to the same host", async () => {
   const clock = new FakeClock();
   const rates = new WebhookRates(clock, 1);
   const { signal } = new AbortController();

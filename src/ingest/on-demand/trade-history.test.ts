@@ -215,7 +215,7 @@ test("keeps at most 2,000 answers, including those without trades, and all reque
   assert.equal(requestCount(), 2_003);
 });
 
-test("a response that arrives after a larger one does not change the number of cached trades", async () => {
+test("if a response arrives after a larger one, the number of cached trades stays that of the larger one", async () => {
   const { clock, venue, history, market } = await setUp();
   venue.trades.set("m", trades(0, 300));
   venue.responseMs = 100;

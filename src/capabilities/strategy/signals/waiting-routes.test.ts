@@ -110,7 +110,7 @@ test("`disconnectSignal` returns an aborted AbortSignal if the caller has discon
   assert.equal(disconnectSignal({ raw }).aborted, true);
 });
 
-test("503: a waiting call returns `analysis_failed` if its analysis fails", async () => {
+test("503: a call with `wait=true` returns `analysis_failed` if its analysis fails", async () => {
   const { ask, state } = await openSignalApi({}, null);
   state.run = "error";
   const response = await ask({ market_id: "fed" }, "?wait=true");
