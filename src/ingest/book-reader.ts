@@ -1,6 +1,7 @@
 import type { BoardMarket } from "../board/index.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { VenueId } from "../domain/market.ts";
+import type { MarketRef } from "../domain/market-name.ts";
 import type { OrderBook } from "../domain/order-book.ts";
 import { deleteOldest } from "../lib/delete-oldest.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -89,8 +90,9 @@ export function createBookReader(options: BookReaderOptions) {
     get entryCount(): number {
       return entries.size;
     },
-    /** Returns the order book tracked by the venue's stream on this node, without a request; null without one. */
-    tracked: ({ listing }: BoardMarket) => trackedBookOf(listing.venue, listing.marketId),
+    /** Returns the order books tracked by the streams on this node, without requests; null for a market without one. */
+    tracked: async (markets: readonly MarketRef[]): Promise<readonly (OrderBook | null)[]> =>
+      markets.map(({ venue, marketId }) => trackedBookOf(venue, marketId)),
     read,
     /**
      * Returns the market's order book like `read`. If the read fails, returns the last order book, with `isQuoteStale` set,

@@ -178,7 +178,7 @@ async function advise(alpha: BoardMarket, beta: BoardMarket, book: OrderBook, ow
       pairsOf,
       relatedMarkets: createRelatedMarkets({ board, pairsOf, correlatePairs, venues: ["alpha", "beta"], clock }),
       probabilityOf: () => p,
-      trackedBookOf: ({ listing }) => (listing.venue === "alpha" ? book : null),
+      trackedBooksOf: async (markets) => markets.map(({ listing }) => (listing.venue === "alpha" ? book : null)),
       clock,
     },
     [position],

@@ -19,8 +19,8 @@ export interface MarketDependencies extends Pick<AreaPorts, "database" | "clock"
   readonly getMarket: (venue: VenueId, marketId: string) => Promise<BoardMarket>;
   /** Returns the current order book, or null if the market has none. Throws VenueError. */
   readonly readBook: (market: BoardMarket) => Promise<OrderBook | null>;
-  /** Returns the order book in memory, without a request to the venue; null if there is none. */
-  readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
+  /** Returns the order books in memory, without a request to a venue; null for a market without one. */
+  readonly trackedBooksOf: (markets: readonly BoardMarket[]) => Promise<readonly (OrderBook | null)[]>;
   readonly pairsOf: (venue: VenueId, marketId: string) => readonly MarketPair[];
   /** Correlations of the log-odds moves of all pairs of markets. Waits at most half a second for missing history. */
   readonly correlatePairs: (markets: readonly BoardMarket[]) => Promise<readonly PairCorrelation[]>;

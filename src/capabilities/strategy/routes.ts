@@ -58,7 +58,7 @@ function registerSignalRoutes(http: FastifyInstance, ports: AreaPorts, sources: 
     getMarket: markets.getMarket,
     pairsOf: matching.pairsOf,
     correlatePairs: correlation.correlatePairs,
-    trackedBookOf: (market: BoardMarket) => ingest.books.tracked(market),
+    trackedBooksOf: (markets: readonly BoardMarket[]) => ingest.books.tracked(markets.map(({ listing }) => listing)),
     isPlayMoney: trading.isPlayMoney,
   };
   const relatedMarkets = createRelatedMarkets(dependencies);

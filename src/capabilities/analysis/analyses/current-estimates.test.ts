@@ -36,7 +36,7 @@ function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardM
     board,
     traitsOf: () => ({ adapter: null, isPlayMoney: false }),
     equalMarketsOf,
-    trackedBookOf: () => null,
+    trackedBookOf: async () => null,
     readPrices: async () => [],
     readTrades: async () => [],
     readConsensus: async () => null,

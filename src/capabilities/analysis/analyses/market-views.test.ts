@@ -19,7 +19,7 @@ function setUp(ports: Partial<MarketViewPorts> = {}) {
     board,
     traitsOf: (venue) => ({ adapter: `${venue}-adapter`, isPlayMoney: venue === "gamma" }),
     equalMarketsOf: () => [],
-    trackedBookOf: () => null,
+    trackedBookOf: async () => null,
     readPrices: async () => [],
     readTrades: async () => [],
     readConsensus: async () => null,
@@ -60,7 +60,9 @@ test("a quote with a time after `asOf` is part of the view, with the time `asOf`
 
 test("the order book of a stream is part of the view, with a time of at most `asOf`", async () => {
   const book = { bids: [{ price: 0.4, size: 9 }], asks: [], lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT + 5 };
-  const { addMarket, views } = setUp({ trackedBookOf: ({ listing }) => (listing.marketId === "m" ? book : null) });
+  const { addMarket, views } = setUp({
+    trackedBookOf: async ({ listing }) => (listing.marketId === "m" ? book : null),
+  });
   const bookOf = async (id: string) => (await views.viewOf(addMarket(id), SAMPLE_AT)).book;
   assert.deepEqual(await bookOf("m"), { at: SAMPLE_AT, bids: book.bids, asks: [] });
   assert.equal(await bookOf("n"), null);

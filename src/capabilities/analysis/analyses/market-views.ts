@@ -35,7 +35,7 @@ export interface MarketViewPorts {
   readonly traitsOf: (venue: VenueId) => VenueTraits;
   readonly equalMarketsOf: (market: BoardMarket) => readonly MatchedMarket[];
   /** The order book of the market's stream; null without a stream. */
-  readonly trackedBookOf: (market: BoardMarket) => OrderBook | null;
+  readonly trackedBookOf: (market: BoardMarket) => Promise<OrderBook | null>;
   /** Stored prices up to `asOf`, oldest first. */
   readonly readPrices: (marketKey: number, asOf: number) => Promise<readonly PricePoint[]>;
   /** Stored trades of the last day up to `asOf`, oldest first. */
@@ -61,15 +61,16 @@ export function createMarketViews(ports: MarketViewPorts) {
     async viewOf(market: BoardMarket, asOf: number): Promise<MarketView> {
       const { venue, marketId } = market.listing;
       const { storeKey } = market;
-      const [prices, trades, consensus] = await Promise.all([
+      const [book, prices, trades, consensus] = await Promise.all([
+        ports.trackedBookOf(market),
         storeKey === null ? [] : ports.readPrices(storeKey, asOf),
         storeKey === null ? [] : ports.readTrades(storeKey, asOf),
         ports.readConsensus(venue, marketId, asOf),
       ]);
-      return { ...views.currentViewOf(market, asOf), prices, trades, consensus };
+      return { ...views.currentViewOf(market, asOf), prices, book: viewBook(book, asOf), trades, consensus };
     },
 
-    /** The view without price history, trades and consensus, which are in the store. */
+    /** The view of what the board has: without order book, price history, trades and consensus. */
     currentViewOf(market: BoardMarket, asOf: number): MarketView {
       const { listing } = market;
       const { venue, marketId, eventId } = listing;
@@ -89,7 +90,7 @@ export function createMarketViews(ports: MarketViewPorts) {
         takerFee: listing.takerFee,
         quote: toQuoteView(market, asOf),
         prices: [],
-        book: viewBook(ports.trackedBookOf(market), asOf),
+        book: null,
         trades: [],
         activity: toActivityView(market, asOf),
         peers: listPeers(market, asOf),

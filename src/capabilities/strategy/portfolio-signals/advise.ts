@@ -21,7 +21,7 @@ import type { RequestedPosition } from "./model.ts";
 import type { PortfolioAdvice } from "./schema.ts";
 
 export interface AdviseDependencies
-  extends Pick<MarketDependencies, "board" | "clock" | "pairsOf" | "probabilityOf" | "trackedBookOf"> {
+  extends Pick<MarketDependencies, "board" | "clock" | "pairsOf" | "probabilityOf" | "trackedBooksOf"> {
   readonly relatedMarkets: Pick<RelatedMarkets, "findRelated">;
 }
 
@@ -59,8 +59,12 @@ export async function advisePositions(
   const open = unique.filter(({ listing }) => listing.outcome === null);
   const markets = [...open, ...(await ports.relatedMarkets.findRelated(open))];
   const constraints = findLogicalConstraints(markets, ports);
+  const books = await ports.trackedBooksOf(markets);
+  const bookByRow = new Map(markets.map(({ row }, index) => [row, books[index] ?? null]));
   const bookOf = (market: BoardMarket): KnownBook | null =>
-    acceptsOrders(market.listing, market.updatedAt, now) ? knownBookOf(market, ports.trackedBookOf(market), now) : null;
+    acceptsOrders(market.listing, market.updatedAt, now)
+      ? knownBookOf(market, bookByRow.get(market.row) ?? null, now)
+      : null;
   return positions.map((position, index) => {
     const found = held[index];
     if (found === undefined) throw new Error(`the market ${position.venue}/${position.marketId} was not looked up`);

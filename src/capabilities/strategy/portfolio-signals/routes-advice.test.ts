@@ -52,7 +52,7 @@ async function openApi(
       throw new AppError("market_not_found", "There is no such market on this venue");
     },
     probabilityOf: ({ listing }) => probabilities[listing.marketId] ?? null,
-    trackedBookOf: () => null,
+    trackedBooksOf: async () => [],
     workers: { run: () => assert.fail("the advice needs no worker"), close: async () => {} },
     ...ports,
   });
@@ -206,7 +206,8 @@ test("200: estimate, price and bids of advice are of the same time, and of the t
   const { addMarket, adviseOn } = await openApi({}, [], {
     // The estimate is 0.03 above the price for which it is computed.
     probabilityOf: ({ yesPrice }) => (yesPrice ?? 0) + 0.03,
-    trackedBookOf: () => ({ ...book, lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT }),
+    trackedBooksOf: async (markets) =>
+      markets.map(() => ({ ...book, lastPrice: null, eventAt: null, receivedAt: SAMPLE_AT })),
   });
   addMarket("m");
   const advice = await adviseOn(held("m", "yes", 30, 0.6));

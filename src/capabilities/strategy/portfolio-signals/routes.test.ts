@@ -95,7 +95,7 @@ async function openApi(
       throw new AppError("market_not_found", "There is no such market on this venue");
     },
     probabilityOf: () => null,
-    trackedBookOf: () => null,
+    trackedBooksOf: async () => [],
     clock,
     workers: {
       async run(task) {

@@ -55,7 +55,7 @@ async function openApi(ports: Partial<BestSignalsDependencies> = {}) {
       board,
       venues: VENUES.trading,
       estimateOf,
-      trackedBookOf: ({ listing }) => books.get(listing.marketId) ?? null,
+      trackedBooksOf: async (markets) => markets.map(({ listing }) => books.get(listing.marketId) ?? null),
       isPlayMoney: () => false,
       clock,
       ...ports,

@@ -1,5 +1,7 @@
 import type { BoardMarket } from "../../../board/index.ts";
+import type { OrderBook } from "../../../domain/order-book.ts";
 import { EDGE_MIN } from "../../../engine/index.ts";
+import { chunksOf } from "../../../lib/chunks.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { decideTrade, type SizingOptions } from "../../../trading/index.ts";
 import type { CurrentEstimate } from "../../analysis/analyses/index.ts";
@@ -13,7 +15,7 @@ const MARKETS_MAX = 500;
 const BATCH_MARKETS = 50;
 
 export interface BestSignalsDependencies
-  extends Pick<MarketDependencies, "board" | "clock" | "venues" | "trackedBookOf" | "isPlayMoney"> {
+  extends Pick<MarketDependencies, "board" | "clock" | "venues" | "trackedBooksOf" | "isPlayMoney"> {
   /** Our estimate for a market at its current price; null if there is none. */
   readonly estimateOf: (market: BoardMarket) => CurrentEstimate | null;
 }
@@ -22,9 +24,9 @@ export interface BestSignalsDependencies
 export function createBestSignals(ports: BestSignalsDependencies, sizing: SizingOptions) {
   const { board, clock } = ports;
 
-  const decide = (listed: BoardMarket): BestSignal | null => {
+  const decide = (listed: BoardMarket, tracked: OrderBook | null): BestSignal | null => {
     const now = clock.now();
-    const book = knownBookOf(listed, ports.trackedBookOf(listed), now);
+    const book = knownBookOf(listed, tracked, now);
     if (book === null) return null;
     // The estimate and its edge are computed at the prices of this order book.
     const market = book.source === "book" ? quoteBook(listed, book, now) : listed;
@@ -82,18 +84,20 @@ export function createBestSignals(ports: BestSignalsDependencies, sizing: Sizing
       after: null,
     });
     const found: BestSignal[] = [];
-    for (const [index, market] of markets.entries()) {
-      // Costs only lower an edge, so no later market can have a larger executable edge.
-      const edgeMax = board.position(market, "edge").value ?? 0;
-      const worst = found.length < limit ? 0 : (found.at(-1)?.executable_edge ?? 0);
-      if (edgeMax < Math.max(EDGE_MIN, edgeMin, worst)) break;
-      const signal = decide(market);
-      if (signal !== null && signal.executable_edge >= edgeMin) {
+    for (const batch of chunksOf(markets, BATCH_MARKETS)) {
+      await clock.yieldToEventLoop();
+      const books = await ports.trackedBooksOf(batch);
+      for (const [index, market] of batch.entries()) {
+        // Costs only lower an edge, so no later market can have a larger executable edge.
+        const edgeMax = board.position(market, "edge").value ?? 0;
+        const worst = found.length < limit ? 0 : (found.at(-1)?.executable_edge ?? 0);
+        if (edgeMax < Math.max(EDGE_MIN, edgeMin, worst)) return found;
+        const signal = decide(market, books[index] ?? null);
+        if (signal === null || signal.executable_edge < edgeMin) continue;
         found.push(signal);
         found.sort((a, b) => b.executable_edge - a.executable_edge);
         found.splice(limit);
       }
-      if (index % BATCH_MARKETS === BATCH_MARKETS - 1) await clock.yieldToEventLoop();
     }
     return found;
   };
