@@ -1,4 +1,4 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { PGlite, types } from "@electric-sql/pglite";
 import { lowerThreadPriority } from "../system/process-priority.ts";
 import { findEngineDamage } from "./errors.ts";
@@ -24,9 +24,8 @@ const {
   logBytesMax = LOG_BYTES_MAX,
   logCheckEveryMs = LOG_CHECK_EVERY_MS,
 } = workerData as PgliteWorkerData;
-const port = parentPort;
-if (port === null) throw new Error("This file runs as a worker thread only.");
-const sendReply = (message: PgliteReply) => port.postMessage(message);
+if (parentPort === null) throw new Error("This file runs as a worker thread only.");
+const mainPort = parentPort;
 
 /** Settings of the engine, which is part of the service's process. */
 const ENGINE_SETTINGS = {
@@ -56,7 +55,8 @@ await engine.exec("set timezone to 'UTC'");
 
 /** True after a failure that may have corrupted the engine's memory. The main thread then terminates this thread. */
 let isBroken = false;
-let isInTransaction = false;
+/** The port that has begun a transaction; null without one. */
+let transactionPort: MessagePort | null = null;
 let logCheckedAt = performance.now();
 
 function recordFailure(error: unknown): PgliteFailure {
@@ -75,13 +75,16 @@ function recordFailure(error: unknown): PgliteFailure {
 
 /** Makes a checkpoint if the log is long, but not in a transaction, because a failed checkpoint would abort it. */
 async function limitLog(): Promise<void> {
-  if (isInTransaction || performance.now() - logCheckedAt < logCheckEveryMs) return;
+  if (transactionPort !== null || performance.now() - logCheckedAt < logCheckEveryMs) return;
   logCheckedAt = performance.now();
   const { rows } = await engine.query<{ bytes: number }>(SELECT_LOG_BYTES);
   if ((rows[0]?.bytes ?? 0) > logBytesMax) await engine.exec("checkpoint");
 }
 
-async function handleRequest(request: PgliteRequest): Promise<void> {
+type StatementRequest = Exclude<PgliteRequest, { readonly kind: "connect" }>;
+
+async function handleRequest(request: StatementRequest, replyPort: MessagePort): Promise<void> {
+  const sendReply = (message: PgliteReply) => replyPort.postMessage(message);
   if (isBroken) return;
   if (request.kind === "close") {
     await engine.close();
@@ -89,8 +92,8 @@ async function handleRequest(request: PgliteRequest): Promise<void> {
   }
   try {
     const { rows } = await engine.query<Record<string, unknown>>(request.text, [...request.parameters]);
-    if (/^(begin|start transaction)\b/i.test(request.text)) isInTransaction = true;
-    else if (/^(commit|rollback)\s*$/i.test(request.text)) isInTransaction = false;
+    if (/^(begin|start transaction)\b/i.test(request.text)) transactionPort = replyPort;
+    else if (/^(commit|rollback)\s*$/i.test(request.text)) transactionPort = null;
     sendReply({ kind: "rows", id: request.id, rows });
   } catch (error) {
     sendReply({ kind: "failed", id: request.id, failure: recordFailure(error) });
@@ -105,7 +108,24 @@ async function handleRequest(request: PgliteRequest): Promise<void> {
 }
 
 let lastRequest: Promise<void> = Promise.resolve();
-port.on("message", (request: PgliteRequest) => {
-  lastRequest = lastRequest.then(() => handleRequest(request));
+/** Requests run one at a time over all ports. */
+const enqueue = (work: () => Promise<void>) => {
+  lastRequest = lastRequest.then(work);
+};
+
+function connect(connectionId: number, otherPort: MessagePort): void {
+  otherPort.on("message", (request: StatementRequest) => enqueue(() => handleRequest(request, otherPort)));
+  otherPort.on("close", () =>
+    enqueue(async () => {
+      if (transactionPort === otherPort)
+        await handleRequest({ kind: "query", id: 0, text: "rollback", parameters: [] }, otherPort);
+      mainPort.postMessage({ kind: "disconnected", connectionId } satisfies PgliteReply);
+    }),
+  );
+}
+
+mainPort.on("message", (request: PgliteRequest) => {
+  if (request.kind === "connect") connect(request.connectionId, request.port);
+  else enqueue(() => handleRequest(request, mainPort));
 });
-sendReply({ kind: "ready" });
+mainPort.postMessage({ kind: "ready" } satisfies PgliteReply);
