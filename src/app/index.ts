@@ -14,7 +14,7 @@ import { createNotFoundPage } from "../http/html/index.ts";
 import { READ_ONLY_GUARDS } from "../http/read-only.ts";
 import { createHttpServer } from "../http/server.ts";
 import { CUSTOMER_DATA } from "./customer-data.ts";
-import { buildPipeline } from "./pipeline.ts";
+import { buildLocalPipeline, buildRemotePipeline } from "./pipeline.ts";
 import type { AppPorts } from "./ports.ts";
 
 export type { AppPorts } from "./ports.ts";
@@ -28,7 +28,7 @@ export async function buildApp(ports: AppPorts) {
   if (ports.node?.serves !== false && matching !== null) registerRoutes(http, ports, { ...areas, matching });
   operations.registerHealthRoutes(http);
   const metricsHttp = await operations.openMetricsServer(http);
-  const { accounts, analyses, board, events, ingest, trading } = areas;
+  const { accounts, alerts, analyses, board, events, ingest, trading } = areas;
   return {
     http,
     /** Serves only /metrics; null without a separate metrics port. */
@@ -45,9 +45,12 @@ export async function buildApp(ports: AppPorts) {
     start(): void {
       operations.start();
       accounts.start();
-      // Started before ingest, because its first observations may cause alerts.
       events.start();
-      if (ports.isReadOnly !== true) ingest.start();
+      if (ports.isReadOnly !== true) {
+        // Started before ingest, because its first observations may cause alerts.
+        alerts.start();
+        ingest.start();
+      }
       matching?.start();
       analyses.start();
       trading.start();
@@ -55,10 +58,11 @@ export async function buildApp(ports: AppPorts) {
     /** Stops reading venues, writes queued data to the store and returns unused quota. */
     async stop(): Promise<void> {
       operations.stop();
-      await Promise.all([analyses.stop(), trading.stop(), events.stopChannels(), accounts.stopPayments()]);
+      await Promise.all([analyses.stop(), trading.stop(), events.stop(), accounts.stopPayments()]);
       await ports.jobs.close();
       await Promise.all([accounts.stop(), ingest.stop(), matching?.stop()]);
-      await events.stopAlerts();
+      // Stopped after ingest, because its last observations may cause alerts.
+      await alerts.stop();
     },
   };
 }
@@ -68,8 +72,9 @@ type Areas = Awaited<ReturnType<typeof buildAreas>>;
 async function buildAreas(ports: AppPorts, connections: () => FastifyInstance["connectionLimits"]["figures"]) {
   const { random, node } = ports;
   const nodeId = node?.id ?? `single-${Buffer.from(random.bytes(9)).toString("base64url")}`;
-  const pipeline = buildPipeline(ports);
-  const { ingest } = pipeline;
+  const { spawnIngest } = ports;
+  const pipeline = spawnIngest === undefined ? buildLocalPipeline(ports) : buildRemotePipeline(ports, spawnIngest);
+  const { alerts, ingest } = pipeline;
   const accounts = await createAccountsArea(ports, { nodeId, customerData: CUSTOMER_DATA });
   const events = createEventsArea(ports, { ...pipeline, nodeId });
   // Analyses compare a market with the same question at other venues.
@@ -88,6 +93,7 @@ async function buildAreas(ports: AppPorts, connections: () => FastifyInstance["c
   });
   const operations = createOperationsArea(ports, {
     ...pipeline,
+    alerts: () => alerts.figures,
     analyses,
     events,
     matching,

@@ -4,6 +4,7 @@ import type { EventsPorts } from "../capabilities/events/index.ts";
 import type { MarketsPorts } from "../capabilities/markets/index.ts";
 import type { OperationsPorts } from "../capabilities/operations/index.ts";
 import type { ConnectionMaxima } from "../http/connection-limits.ts";
+import type { IngestThread } from "../ingest/index.ts";
 import type { RetentionDays } from "../storage/index.ts";
 
 /** The dependencies and settings that production, tests and development define differently. */
@@ -19,4 +20,6 @@ export interface AppPorts extends AccountsPorts, MarketsPorts, EventsPorts, Anal
   readonly storeBytesMax?: number | null;
   /** Days after which events are deleted. */
   readonly eventDays: number;
+  /** Starts a thread that reads the venues; omitted if this thread reads them. */
+  readonly spawnIngest?: () => IngestThread;
 }

@@ -217,6 +217,17 @@ export class MarketBoard {
     this.#put(current, { listing: sharedListing, quote, activity, updatedAt: quote.receivedAt, storeKey });
   }
 
+  /** Sets a market to its state on another board, with its annotations. */
+  replicate(fields: Omit<BoardMarket, "row" | "yesPrice">): BoardMarket {
+    const { listing } = fields;
+    const current = this.find(listing.venue, listing.marketId);
+    const isListed = current !== null && (current.listing === listing || isDeepStrictEqual(current.listing, listing));
+    return this.#put(current, {
+      ...fields,
+      listing: isListed ? current.listing : this.#shareParts(listing, current?.listing),
+    });
+  }
+
   /** Reports all current markets to the observer, and then every change. */
   observe(observer: MarketObserver): void {
     for (const market of this.markets()) observer.onSet(market);

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import type { EmbeddedDatabase } from "../adapters/database/embedded-database.ts";
 import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
 import { createOfflineHttp } from "../adapters/network/offline-http.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
@@ -14,11 +14,12 @@ import { type App, type AppPorts, buildApp } from "../app/index.ts";
 import { findInvalidChecksum } from "../capabilities/accounts/payments/index.ts";
 import type { Config } from "../config/config.ts";
 import type { NodeSettings } from "../ingest/index.ts";
-import type { ByteCounter, HttpOut } from "../ports/http-out.ts";
-import { loadVenue, type VenueSetting } from "../venues/registry.ts";
 import { buildResearch } from "./build-research.ts";
+import { ingestSettings } from "./ingest-settings.ts";
+import { loadVenues } from "./load-venues.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
+import { createIngestSpawner } from "./spawn-ingest.ts";
 import { StartupError } from "./startup-errors.ts";
 
 /** Share of the open connections that event streams may use, so that other requests can still connect. */
@@ -38,10 +39,14 @@ export async function buildServiceApp(
     "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretBox"
   > & {
     readonly sandboxUrls: SandboxUrls;
+    /** The embedded store; null with a database server. */
+    readonly store: EmbeddedDatabase | null;
   },
   closers: Closers,
 ): Promise<App> {
-  const { sandboxUrls, ...ports } = dependencies;
+  const { sandboxUrls, store, ...ports } = dependencies;
+  // The embedded store is locked by this process, so there are no other nodes.
+  const node = config.databaseUrl === null && !config.isReadOnly ? undefined : createNodeSettings(config);
   const { log } = ports;
   const http = config.isReadOnly ? createOfflineHttp() : createUndiciHttp(systemClock);
   closers.push(() => http.close());
@@ -67,8 +72,7 @@ export async function buildServiceApp(
     connections: config.connections,
     streams: { total: Math.floor(STREAM_SHARE * config.connections.total) },
     marketplaceSecrets: config.marketplaceSecrets,
-    alertLimits: config.alertLimits,
-    eventDays: config.eventDays,
+    ...ingestSettings(config),
     webhookOut,
     checkWebhookUrl: createCheckWebhookUrl({ allowsLoopback }),
     analyses: {
@@ -82,15 +86,11 @@ export async function buildServiceApp(
     ...(await loadSignUpSettings(config, { http, log, closers })),
     auditDays: config.auditDays,
     quotaRetryAfter: config.quotaRetryAfter,
-    retention: {
-      tickDays: config.rawTickDays,
-      tradeDays: config.tradeDays,
-      fiveMinuteBarDays: config.fiveMinuteBarDays,
-      settledMarketDays: config.settledMarketDays,
-    },
-    storeBytesMax: config.databaseUrl === null && config.storeMaxMib > 0 ? config.storeMaxMib * 2 ** 20 : null,
-    // The embedded store is locked by this process, so there are no other nodes.
-    node: config.databaseUrl === null && !config.isReadOnly ? undefined : createNodeSettings(config),
+    node,
+    spawnIngest:
+      config.isReadOnly || !config.hasIngestThread
+        ? undefined
+        : createIngestSpawner(config, { sandboxUrls, node, store, bus: ports.bus }),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,
@@ -102,44 +102,6 @@ export async function buildServiceApp(
     }),
   });
 }
-
-async function loadVenues(
-  config: Config,
-  sandboxUrls: SandboxUrls,
-  ports: Omit<Parameters<Awaited<ReturnType<typeof loadVenue>>>[0], "countDrop" | "drift" | "areLimitsLifted">,
-): Promise<AppPorts["venues"]> {
-  const loadConfiguredVenue = async (setting: VenueSetting) => {
-    const { id, adapter, referenceOnly, playMoney } = setting;
-    const createVenue = await loadVenue(setting);
-    const keyFile = config.venueKeys[adapter];
-    const key =
-      keyFile === undefined
-        ? null
-        : { keyId: keyFile.keyId, privateKeyPem: await readFile(keyFile.privateKeyFile, "utf8") };
-    const configuredUrls = config.venueUrls[adapter] ?? {};
-    const urls = { ...sandboxUrls[adapter], ...configuredUrls };
-    // A configured URL may be a real venue, so its rate limits always apply.
-    const areLimitsLifted =
-      !config.sandbox.limits && sandboxUrls[adapter] !== undefined && Object.keys(configuredUrls).length === 0;
-    return {
-      id,
-      adapter,
-      referenceOnly,
-      playMoney,
-      create: ((countDrop, drift, countBytes) =>
-        createVenue(
-          { ...ports, http: countingBytes(ports.http, countBytes), countDrop, drift, areLimitsLifted },
-          urls,
-          { key, member: config.venueMembers[adapter] ?? null },
-        )) satisfies AppPorts["venues"][number]["create"],
-    };
-  };
-  return Promise.all(config.venues.map(loadConfiguredVenue));
-}
-
-const countingBytes = (http: HttpOut, countBytes: ByteCounter): HttpOut => ({
-  send: (request) => http.send({ ...request, countBytes }),
-});
 
 const createNodeSettings = ({ roles, isReadOnly }: Config): NodeSettings => ({
   id: `${process.pid}-${Buffer.from(systemRandom.bytes(9)).toString("base64url")}`,

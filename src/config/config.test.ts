@@ -47,6 +47,7 @@ test("an empty environment configures a sandbox on loopback with the documented 
       recordingPastShare: 0.5,
     },
     storeMaxMib: 900,
+    hasIngestThread: true,
     tradeDays: 30,
     fiveMinuteBarDays: 365,
     settledMarketDays: null,

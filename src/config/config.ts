@@ -58,6 +58,8 @@ export function parseConfig(environment: Environment) {
     storeMaxMib: parseStoreMaxMib(reader, mode),
     venues: parsedVenues.venues,
     roles: parseRoles(reader),
+    /** Whether the venues are read in a thread of its own. */
+    hasIngestThread: reader.oneOf("PARALLAX_INGEST_THREAD", ["on", "off"]) === "on",
     databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
     redisUrl: reader.url("REDIS_URL", ["redis:", "rediss:"]),
     sandbox: {

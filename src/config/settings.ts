@@ -21,6 +21,7 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "venues by adapter; rename with id=adapter; venues after the semicolon are reference only",
   ],
   PARALLAX_ROLES: ["api,ingest,worker", "roles of this process"],
+  PARALLAX_INGEST_THREAD: ["on", "whether the venues are read in a thread of its own: on or off"],
   DATABASE_URL: ["", "PostgreSQL database to use instead of the embedded store"],
   REDIS_URL: [
     "",

@@ -1,6 +1,6 @@
 /** Ingest: reads the venues and keeps the board and the store up to date. */
-import type { BoardMarket, MarketBoard } from "../board/index.ts";
-import type { MarketListing, VenueId } from "../domain/market.ts";
+import type { MarketBoard } from "../board/index.ts";
+import type { VenueId } from "../domain/market.ts";
 import type { EventLog } from "../event-log/index.ts";
 import { currentCaller } from "../lib/current-caller.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
@@ -9,28 +9,27 @@ import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
-import type { ListingDetails, VenueAdapter } from "../ports/venue.ts";
+import type { VenueAdapter } from "../ports/venue.ts";
 import {
   createChangeStore,
   createHistoryStore,
   createMarketStore,
   createTickWriter,
   DEFAULT_RETENTION,
-  type HistoryFetcher,
   type HistoryStore,
   type MarketStore,
-  type PastPrices,
   planRetention,
   type RetentionDays,
   reclaimSpace,
   StoredPastPrices,
 } from "../storage/index.ts";
 import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } from "./board-maintenance.ts";
-import { type BookReader, createBookReader } from "./book-reader.ts";
+import { createBookReader } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
-import { createLastHourFigures, type LastHourFigures } from "./last-hour-figures.ts";
-import { createLiveFeed, type LiveObserver } from "./live-feed.ts";
+import { createLastHourFigures, LAST_HOURS_PAUSE_MS } from "./last-hour-figures.ts";
+import { createLiveFeed } from "./live-feed.ts";
+import type { LocalIngest } from "./model.ts";
 import { createLookUps } from "./on-demand/look-ups.ts";
 import { TradeHistory } from "./on-demand/trade-history.ts";
 import { createUnknownMarketStore, type UnknownMarketStore } from "./on-demand/unknown-market-store.ts";
@@ -40,8 +39,14 @@ import type { VenueStatusReport } from "./venue-health.ts";
 import { VenueReaders } from "./venue-ingest.ts";
 
 export type { NodeSettings } from "./cluster.ts";
+export type { IngestVenue } from "./context.ts";
+export { createLeaseStore } from "./lease-store.ts";
 export type { LiveObserver } from "./live-feed.ts";
+export type { Ingest, LocalIngest } from "./model.ts";
 export type { TradePage } from "./on-demand/trade-history.ts";
+export type { IngestThread } from "./thread/connect-ingest.ts";
+export { createRemoteIngest } from "./thread/remote-ingest.ts";
+export { serveIngest } from "./thread/serve-ingest.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
 /** How long finalized markets stay on the board after their last update. */
@@ -50,7 +55,6 @@ const FINALIZED_ON_BOARD_MS = 30 * DAY_MS;
 const HISTORY_MS_MAX = 7_000;
 const ROLL_UP_PAUSE_MS = 60_000;
 const DAY_AGO_PAUSE_MS = 2 * 60_000;
-const LAST_HOURS_PAUSE_MS = 2 * 60_000;
 const RETENTION_PAUSE_MS = HOUR_MS;
 const UNKNOWN_MARKETS_PAUSE_MS = 60_000;
 const RECLAIM_SPACE_PAUSE_MS = 5 * 60_000;
@@ -71,39 +75,11 @@ export interface IngestOptions {
   readonly node?: NodeSettings;
   /** Announces stored changes to the other processes. Without a bus they poll twice a second. */
   readonly bus?: Bus;
+  /** Whether another thread answers requests, so that figures that only requests need are not read; false by default. */
+  readonly isServedElsewhere?: boolean;
 }
 
-export interface Ingest {
-  /** Loads the board from the store. Returns the number of markets. */
-  restore(): Promise<number>;
-  start(): void;
-  /** True if the first sweep of every venue has completed or failed, on the node that reads the venue. */
-  readonly isSettled: boolean;
-  health(): Record<VenueId, VenueStatusReport>;
-  /**
-   * Requests one market from its venue and adds it to the board. Returns false if the venue does not have the market;
-   * for the next ten minutes the market is then not requested again.
-   */
-  lookUp(venue: VenueId, marketId: string): Promise<boolean>;
-  /** Order books, read from the stream or the venue. */
-  readonly books: Pick<BookReader, "read" | "readOrLast" | "tracked">;
-  /** Trades, read from the venue and the store. */
-  readonly trades: Pick<TradeHistory, "read">;
-  /** Returns the venue-specific data of a market for clients; null for a venue that is not configured. */
-  detailsOf(listing: MarketListing): ListingDetails | null;
-  readonly lastHours: Pick<LastHourFigures, "find">;
-  readonly pastPrices: PastPrices & HistoryFetcher;
-  /** Sets the observer that receives live prices and trades of the venues that this node reads. */
-  observe(observer: LiveObserver): void;
-  /** Requests the takers of a market's latest trades from venues whose trade list, but not their stream, has takers. */
-  requestTakers(market: BoardMarket): void;
-  readonly counters: StoreWriter["counters"];
-  /** Names of the background jobs whose last run failed. */
-  readonly failingJobs: readonly string[];
-  stop(): Promise<void>;
-}
-
-export function createIngest(options: IngestOptions): Ingest {
+export function createIngest(options: IngestOptions): LocalIngest {
   const { board, database, clock, log, node, eventLog } = options;
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
   const hasBoard = node === undefined || node.serves || node.ingests || node.maintains;
@@ -131,9 +107,10 @@ export function createIngest(options: IngestOptions): Ingest {
     isFirstSweep: () => !readers.areFirstSweepsOver(),
   });
   const requests = new VenueRequestQueue(clock, (id) => venues.get(id)?.adapter.profile.requestsPerSecond ?? 1);
+  const histories = options.venues.map(({ adapter }) => limitHistory(adapter, requests));
   const pastPrices = new StoredPastPrices({
     history,
-    venues: options.venues.map(({ adapter }) => limitHistory(adapter, requests)),
+    venues: histories,
     board,
     clock,
     store: (market) => storeWriter.flushMarket(market),
@@ -166,7 +143,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const startJobs = () => {
     if (hasBoard) {
       jobs.start("price_day_ago", DAY_AGO_PAUSE_MS, () => updateDayAgoPrices(board, history, clock));
-      jobs.start("last_hours", LAST_HOURS_PAUSE_MS, () => lastHours.refresh());
+      if (options.isServedElsewhere !== true) jobs.start("last_hours", LAST_HOURS_PAUSE_MS, () => lastHours.refresh());
       jobs.start("forget_settled", RETENTION_PAUSE_MS, () => removeSettledMarkets(board, finalizedSinceMs()));
     }
     if (node?.maintains === false) return;
@@ -202,27 +179,19 @@ export function createIngest(options: IngestOptions): Ingest {
         )
       );
     },
-    health() {
-      const counts = countActive();
-      return Object.fromEntries(
-        options.venues.map(({ adapter: { id }, health }) => {
-          const markets = counts.get(id) ?? 0;
-          return [
-            id,
-            cluster === null || readers.has(id)
-              ? { ...health.report(markets), role: "ingest" }
-              : cluster.followedHealth(id, markets, health),
-          ];
-        }),
-      );
-    },
+    health: () => reportHealth(options.venues, countActive(), (venue) => (readers.has(venue) ? null : cluster)),
     lookUp: (venue, marketId) => lookUps.find(venue, marketId),
     books,
     trades,
     detailsOf: (listing) => venues.get(listing.venue)?.adapter.detailsOf(listing) ?? null,
     pastPrices,
     lastHours,
+    thread: null,
     observe: (observer) => live.observe(observer),
+    async getHistory(listing, range, signal) {
+      return histories.find(({ id }) => id === listing.venue)?.getHistory(listing, range, signal) ?? [];
+    },
+    storeMarket: (market) => storeWriter.flushMarket(market),
     requestTakers: ({ listing }) => readers.find(listing.venue)?.requestTakers(listing.marketId),
     get counters() {
       return storeWriter.counters;
@@ -239,6 +208,21 @@ export function createIngest(options: IngestOptions): Ingest {
       await storeWriter.close();
     },
   };
+}
+
+/** @param followedBy  returns the cluster that follows a venue; null if this node reads it */
+function reportHealth(
+  venues: readonly IngestVenue[],
+  counts: ReadonlyMap<VenueId, number>,
+  followedBy: (venue: VenueId) => Cluster | null,
+): Record<VenueId, VenueStatusReport> {
+  return Object.fromEntries(
+    venues.map(({ adapter: { id }, health }): [VenueId, VenueStatusReport] => {
+      const markets = counts.get(id) ?? 0;
+      const report = followedBy(id)?.followedHealth(id, markets, health);
+      return [id, report ?? { ...health.report(markets), role: "ingest" }];
+    }),
+  );
 }
 
 /** Creates the readers that send requests to the venues for clients: order books, trades and unknown markets. */

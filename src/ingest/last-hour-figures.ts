@@ -6,6 +6,7 @@ import type { Database } from "../ports/database.ts";
 import { type LastHour, readLastHour } from "../storage/index.ts";
 import { listMostTraded } from "./context.ts";
 
+export const LAST_HOURS_PAUSE_MS = 2 * 60_000;
 /** Maximum number of markets, most traded first. Limits memory and time. */
 const MARKETS_MAX = 50_000;
 /** Number of markets per SQL statement. Such a statement blocks the embedded store for tens of milliseconds. */

@@ -83,6 +83,15 @@ export function createLeaseStore(database: Database) {
       );
     },
 
+    /** Ends all leases of a holder that no longer runs, and its candidacy. */
+    async releaseAll(holder: string): Promise<void> {
+      await database.query(
+        "update leases set holder = '', expires_at = clock_timestamp() where holder = $1 and expires_at > clock_timestamp()",
+        [holder],
+      );
+      await database.query("delete from lease_candidates where candidate = $1", [holder]);
+    },
+
     async withdraw(candidate: string): Promise<void> {
       await database.query(
         `delete from lease_candidates where candidate = $1 or expires_at < clock_timestamp() - ${EXPIRED_CANDIDATE_RETENTION}`,

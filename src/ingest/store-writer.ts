@@ -45,6 +45,14 @@ export interface StoreWriterOptions {
   readonly isFirstSweep?: () => boolean;
 }
 
+/** The counters of a writer that has written nothing. */
+export const NO_STORE_COUNTERS: StoreWriter["counters"] = {
+  ticks: { written: 0, queued: 0, dropped: 0 },
+  markets: { queued: 0 },
+  trades: { queued: 0, dropped: 0 },
+  statusChanges: { dropped: 0 },
+};
+
 /** Queues board changes and writes them to the store in batches in the background. */
 export class StoreWriter {
   readonly #options: StoreWriterOptions;

@@ -40,7 +40,7 @@ interface FetchedRange {
 export interface PastPricesOptions {
   readonly history: HistoryStore;
   readonly venues: readonly Pick<VenueAdapter, "id" | "getHistory">[];
-  readonly board: MarketBoard;
+  readonly board: Pick<MarketBoard, "find" | "annotate">;
   readonly clock: Clock;
   /** Stores a new market immediately and sets its store key on the board. */
   readonly store: (market: BoardMarket) => Promise<void>;

@@ -57,7 +57,7 @@ async function main(dataDir: string): Promise<ExhaustionReport> {
     clock: systemClock,
     bus: createInProcessBus(quietLog),
     probe,
-    ingest: { health: () => ({}) },
+    ingest: { health: () => ({}), thread: null },
     failingJobs: () => [],
     matching: null,
   });

@@ -14,7 +14,7 @@ export interface OperationsPorts extends AreaPorts {
 
 interface OperationsSources
   extends Pick<Pipeline, "board" | "ingest">,
-    Pick<MetricsSources, "failingJobs" | "payments" | "connections"> {
+    Pick<MetricsSources, "alerts" | "failingJobs" | "payments" | "connections"> {
   readonly analyses: Analyses;
   readonly events: Pick<EventsArea, "figures">;
   /** Null on a node that does not match markets. */

@@ -15,7 +15,7 @@ function reportWith(matching: MatchingReport) {
     clock,
     bus: createInProcessBus(quietLog),
     probe,
-    ingest: { health: () => ({}) },
+    ingest: { health: () => ({}), thread: null },
     failingJobs: () => [],
     matching: { report: matching },
   })();

@@ -8,7 +8,7 @@ import type { StoreProbe } from "./store-probe.ts";
 export function createHealthReport(
   options: Pick<AreaPorts, "version" | "data" | "clock" | "bus"> & {
     readonly probe: Pick<StoreProbe, "isUp" | "fault">;
-    readonly ingest: Pick<Ingest, "health">;
+    readonly ingest: Pick<Ingest, "health" | "thread">;
     /** Names of the periodic jobs whose last run failed. */
     readonly failingJobs: () => readonly string[];
     /** Null on a node that does not match markets. */
@@ -25,6 +25,7 @@ export function createHealthReport(
       venues.some(([, venue]) => venue.status !== "ok") ||
       failingJobs.length > 0 ||
       !bus.isConnected ||
+      ingest.thread?.isUp === false ||
       matching?.isFailing === true;
     return {
       status: !probe.isUp ? "down" : isDegraded ? "degraded" : "ok",
@@ -37,11 +38,18 @@ export function createHealthReport(
           ? { status: "ok" }
           : { status: "degraded", detail: "not connected; changes are polled once a second" },
         jobs: failingJobs.length === 0 ? { status: "ok" } : { status: "degraded", detail: failingJobs.join(", ") },
+        ...(ingest.thread === null ? null : { ingest: presentIngest(ingest.thread) }),
         ...(matching === null ? null : { matching: presentMatching(matching) }),
         venues: Object.fromEntries(venues.map(([id, venue]) => [id, presentVenue(venue)])),
       },
     };
   };
+}
+
+function presentIngest({ isUp, restarts }: NonNullable<Ingest["thread"]>) {
+  if (isUp) return { status: "ok" as const, restarts };
+  const detail = "the thread that reads the venues is restarting; the last prices are served with their times";
+  return { status: "degraded" as const, detail, restarts };
 }
 
 function presentMatching({ pairs, pendingCount, restarts, isFailing }: MatchingReport) {

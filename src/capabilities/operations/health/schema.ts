@@ -49,6 +49,15 @@ const Venue = Type.Object({
   }),
 });
 
+const Ingest = Type.Object(
+  {
+    status: Status,
+    detail: Type.Optional(Type.String()),
+    restarts: Type.Integer({ description: "How often the thread was replaced since the start" }),
+  },
+  { description: "The thread that reads the venues. Absent on a node that reads them in the thread of the API" },
+);
+
 const Matching = Type.Object(
   {
     status: Status,
@@ -70,6 +79,7 @@ export const HealthSchema = Type.Object(
       store: Check,
       bus: Check,
       jobs: Check,
+      ingest: Type.Optional(Ingest),
       matching: Type.Optional(Matching),
       venues: Type.Record(Type.String(), Venue),
     }),

@@ -1,0 +1,51 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { openPortBus } from "../adapters/bus/port-bus.ts";
+import { openSharedDatabase } from "../adapters/database/embedded-database.ts";
+import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
+import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
+import { createUndiciHttp } from "../adapters/network/undici-http.ts";
+import { createWsSockets } from "../adapters/network/ws-socket.ts";
+import { lowerThreadPriority } from "../adapters/system/process-priority.ts";
+import { systemClock } from "../adapters/system/system-clock.ts";
+import { systemRandom } from "../adapters/system/system-random.ts";
+import { buildLocalPipeline } from "../app/pipeline.ts";
+import { createLeaseStore, serveIngest } from "../ingest/index.ts";
+import { ingestSettings } from "./ingest-settings.ts";
+import { loadVenues } from "./load-venues.ts";
+import { openLog } from "./open-log.ts";
+import type { IngestThreadData } from "./spawn-ingest.ts";
+
+// The thread that reads the venues, so that no request waits for the parsing of their data.
+
+/** Lower priority than the thread that answers requests. */
+const THREAD_NICENESS = 5;
+lowerThreadPriority(THREAD_NICENESS);
+
+if (parentPort === null) throw new Error("This file runs as a worker thread only.");
+/** `workerData` is untyped; only `spawn-ingest.ts` starts this file. */
+const { config, sandboxUrls, node, previousNodeId, storePort, busPort } = workerData as IngestThreadData;
+const log = openLog(config.logLevel, process.env);
+const database =
+  config.databaseUrl === null
+    ? openSharedDatabase(storePort, { ...config, reserveBytes: config.diskReserveMib * 2 ** 20, log })
+    : await openPostgresDatabase({ url: config.databaseUrl, log });
+const bus = openPortBus(busPort, log);
+const http = createUndiciHttp(systemClock);
+const ports = {
+  clock: systemClock,
+  random: systemRandom,
+  log,
+};
+const venues = await loadVenues(config, sandboxUrls, {
+  ...ports,
+  http,
+  sockets: createWsSockets(systemClock),
+  socketIo: createSocketIoClient(systemClock),
+});
+const { board, ingest, alerts } = buildLocalPipeline(
+  { ...ports, ...ingestSettings(config), database, bus, node, venues },
+  { isServedElsewhere: true },
+);
+if (previousNodeId !== null) await createLeaseStore(database).releaseAll(previousNodeId);
+await serveIngest({ port: parentPort, board, ingest, clock: systemClock, observer: alerts });
+process.exit(0);

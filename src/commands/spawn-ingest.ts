@@ -1,0 +1,102 @@
+import { setFlagsFromString } from "node:v8";
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { serveBus } from "../adapters/bus/port-bus.ts";
+import type { EmbeddedDatabase } from "../adapters/database/embedded-database.ts";
+import type { Config } from "../config/config.ts";
+import type { IngestThread, NodeSettings } from "../ingest/index.ts";
+import type { Bus } from "../ports/bus.ts";
+import type { IngestConfig } from "./ingest-settings.ts";
+import type { VenueConfig } from "./load-venues.ts";
+import type { SandboxUrls } from "./sandbox-process.ts";
+
+/** Size of the ingest thread's young generation. */
+const INGEST_SEMI_SPACE_MIB = 8;
+
+/** What `ingest-thread.ts` receives. */
+export interface IngestThreadData {
+  readonly config: VenueConfig & IngestConfig & Pick<Config, "dataDir" | "diskReserveMib" | "logLevel">;
+  readonly sandboxUrls: SandboxUrls;
+  readonly node: NodeSettings | undefined;
+  /** Id under which the thread that this one replaces held its leases; null if there are none. */
+  readonly previousNodeId: string | null;
+  /** Serves the embedded store; unused with a database server. */
+  readonly storePort: MessagePort;
+  readonly busPort: MessagePort;
+}
+
+/** Returns a function that starts the thread that reads the venues (`ingest-thread.ts`). */
+export function createIngestSpawner(
+  config: IngestThreadData["config"],
+  options: {
+    readonly sandboxUrls: SandboxUrls;
+    readonly node: NodeSettings | undefined;
+    /** Null with a database server. */
+    readonly store: Pick<EmbeddedDatabase, "share"> | null;
+    readonly bus: Bus;
+  },
+): () => IngestThread {
+  const { sandboxUrls, node, store, bus } = options;
+  let generation = 0;
+  /** Each thread has leases of its own, so that the store rejects late writes of the thread before. */
+  const nodeIdOf = (number: number) => (node === undefined ? null : `${node.id}-${number}`);
+  return () => {
+    const storeChannel = new MessageChannel();
+    const busChannel = new MessageChannel();
+    store?.share(storeChannel.port1);
+    serveBus(busChannel.port1, bus);
+    const nodeId = nodeIdOf(generation);
+    const workerData: IngestThreadData = {
+      config: selectConfig(config),
+      sandboxUrls,
+      node: node === undefined || nodeId === null ? undefined : { ...node, id: nodeId },
+      previousNodeId: generation === 0 ? null : nodeIdOf(generation - 1),
+      storePort: storeChannel.port2,
+      busPort: busChannel.port2,
+    };
+    generation += 1;
+    // The process-wide flag takes precedence over `resourceLimits`. It does not resize this thread's heap.
+    setFlagsFromString(`--max-semi-space-size=${INGEST_SEMI_SPACE_MIB}`);
+    const worker = new Worker(new URL("./ingest-thread.ts", import.meta.url), {
+      workerData,
+      transferList: [storeChannel.port2, busChannel.port2],
+    });
+    const ended = Promise.withResolvers<unknown>();
+    let failure: unknown = null;
+    worker.on("error", (error) => {
+      failure = error;
+    });
+    worker.on("exit", (code) => ended.resolve(failure ?? new Error(`The ingest thread ended with code ${code}.`)));
+    return {
+      port: worker,
+      ended: ended.promise,
+      async terminate() {
+        await worker.terminate();
+      },
+    };
+  };
+}
+
+/** Selects the settings of the thread, because the others cannot all be cloned. */
+function selectConfig(config: IngestThreadData["config"]): IngestThreadData["config"] {
+  const { venues, venueKeys, venueUrls, venueMembers, sandbox, dataDir, diskReserveMib, logLevel } = config;
+  const { alertLimits, eventDays, rawTickDays, tradeDays, fiveMinuteBarDays, settledMarketDays } = config;
+  const { databaseUrl, storeMaxMib } = config;
+  return {
+    venues,
+    venueKeys,
+    venueUrls,
+    venueMembers,
+    sandbox,
+    dataDir,
+    diskReserveMib,
+    logLevel,
+    alertLimits,
+    eventDays,
+    rawTickDays,
+    tradeDays,
+    fiveMinuteBarDays,
+    settledMarketDays,
+    databaseUrl,
+    storeMaxMib,
+  };
+}

@@ -1,0 +1,139 @@
+import { type BoardMarket, eventSlugOf, type MarketBoard } from "../../board/index.ts";
+import type { EventListing, MarketListing } from "../../domain/market.ts";
+import type { Clock } from "../../ports/clock.ts";
+import type { BoardBatch } from "./messages.ts";
+import { quoteBuffer, writeQuote } from "./quote-columns.ts";
+
+/** Time for which changes are collected into one batch. */
+const COLLECT_MS = 50;
+/** Maximum numbers per batch. They limit the time for which the other thread applies one batch. */
+const MARKETS_MAX = 100;
+const EVENTS_MAX = 100;
+const QUOTES_MAX = 500;
+
+/**
+ * Sends the changes of a board to another thread. Of several changes of a market, only the last is sent. The next batch
+ * is sent after the previous was acknowledged, so a slow receiver gets fewer batches, and the queue has at most one
+ * entry per market and event. Create it before the board is filled.
+ *
+ * @param send  sends a batch; `batch.quotes` must be transferred
+ */
+export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: BoardBatch) => void) {
+  /** Rows of markets that are new or whose listing changed. */
+  const relisted = new Set<number>();
+  /** Rows of markets of which only figures changed. */
+  const requoted = new Set<number>();
+  const removed = new Set<number>();
+  const events = new Map<string, EventListing>();
+  /** The listing that was sent for each row. */
+  const sentListings: (MarketListing | undefined)[] = [];
+  let reusable = new Float64Array(0);
+  let isUnacknowledged = false;
+  let cancelTimer: (() => void) | null = null;
+  let drained: PromiseWithResolvers<void> | null = null;
+
+  const hasChanges = () => relisted.size + requoted.size + removed.size + events.size > 0;
+  const schedule = (delayMs: number) => {
+    if (isUnacknowledged || cancelTimer !== null) return;
+    cancelTimer = clock.setTimeout(sendNext, delayMs);
+  };
+
+  const sendNext = () => {
+    cancelTimer = null;
+    const markets = [...board.rows(take(relisted, MARKETS_MAX))];
+    for (const { row, listing } of markets) sentListings[row] = listing;
+    const quotes = [...board.rows(take(requoted, QUOTES_MAX))];
+    const buffer = quoteBuffer(quotes.length, reusable);
+    for (const [index, market] of quotes.entries()) writeQuote(buffer, index, market);
+    reusable = new Float64Array(0);
+    isUnacknowledged = true;
+    send({
+      removed: take(removed, Number.POSITIVE_INFINITY),
+      events: takeValues(events, EVENTS_MAX),
+      markets: markets.map(withoutPrice),
+      quotes: buffer,
+      quoteCount: quotes.length,
+      mustAcknowledge: true,
+    });
+  };
+
+  board.observe({
+    onSet({ row, listing }) {
+      if (sentListings[row] === listing) requoted.add(row);
+      else {
+        relisted.add(row);
+        requoted.delete(row);
+      }
+      schedule(COLLECT_MS);
+    },
+    onRemove(row) {
+      relisted.delete(row);
+      requoted.delete(row);
+      if (sentListings[row] !== undefined) removed.add(row);
+      sentListings[row] = undefined;
+      schedule(COLLECT_MS);
+    },
+    onEvent({ slug, listing }) {
+      events.set(slug, listing);
+      schedule(COLLECT_MS);
+    },
+  });
+
+  return {
+    /** The receiver has applied the last batch. */
+    acknowledge(buffer: Float64Array<ArrayBuffer>): void {
+      reusable = buffer;
+      isUnacknowledged = false;
+      if (!hasChanges()) {
+        drained?.resolve();
+        drained = null;
+      } else schedule(relisted.size + events.size > 0 || requoted.size >= QUOTES_MAX ? 0 : COLLECT_MS);
+    },
+    /** Sends a market that the receiver waits for, with its event, before the changes of other markets. */
+    sendNow(market: BoardMarket): void {
+      const slug = eventSlugOf(market.listing);
+      const event = slug === null ? undefined : events.get(slug);
+      const isRemovedRow = removed.delete(market.row);
+      if (slug !== null) events.delete(slug);
+      relisted.delete(market.row);
+      requoted.delete(market.row);
+      sentListings[market.row] = market.listing;
+      send({
+        removed: isRemovedRow ? [market.row] : [],
+        events: event === undefined ? [] : [event],
+        markets: [withoutPrice(market)],
+        quotes: new Float64Array(0),
+        quoteCount: 0,
+        mustAcknowledge: false,
+      });
+    },
+    /** True if the receiver has applied every change. */
+    get isDrained(): boolean {
+      return !isUnacknowledged && !hasChanges();
+    },
+    /** Resolves when the receiver has applied every change. */
+    async drain(): Promise<void> {
+      if (!isUnacknowledged && !hasChanges()) return;
+      drained ??= Promise.withResolvers();
+      await drained.promise;
+    },
+    stop(): void {
+      cancelTimer?.();
+    },
+  };
+}
+
+const withoutPrice = ({ yesPrice, ...market }: BoardMarket) => market;
+
+/** Removes the first elements of a set and returns them. */
+function take<Value>(values: Set<Value>, limit: number): Value[] {
+  const taken = [...values.values().take(limit)];
+  for (const value of taken) values.delete(value);
+  return taken;
+}
+
+function takeValues<Value>(values: Map<string, Value>, limit: number): Value[] {
+  const taken = [...values.entries().take(limit)];
+  for (const [key] of taken) values.delete(key);
+  return taken.map(([, value]) => value);
+}
