@@ -17,6 +17,7 @@ import { paymentsScenario } from "./scenarios/payments.ts";
 import { postgresUnavailableScenario } from "./scenarios/postgres-unavailable.ts";
 import { quotaScenario } from "./scenarios/quota.ts";
 import { screenScenario } from "./scenarios/screen.ts";
+import { smallScenario } from "./scenarios/small.ts";
 import { soakScenario } from "./scenarios/soak.ts";
 import { startScenario } from "./scenarios/start.ts";
 import { storeScenario } from "./scenarios/store.ts";
@@ -25,6 +26,7 @@ import { runScoreboard } from "./scoreboard/main.ts";
 
 const SCENARIOS: readonly Scenario[] = [
   startScenario,
+  smallScenario,
   httpScenario,
   meteringScenario,
   latencyScenario,
@@ -52,7 +54,7 @@ Options:
   --json FILE    write every figure with its spread
   --rounds N     interleaved rounds of comparisons
   --ticks N      rows of the scenario "history" (full run: 20000000)
-  --minutes N    duration of the scenario "soak"
+  --minutes N    duration of the scenarios "soak" and "small"
   --quick, --help
 
 Scenarios:

@@ -19,8 +19,13 @@ export async function descriptorsOf(pid: number): Promise<number | null> {
 }
 
 /** Returns the resident memory of a process in MiB, or null if the system is not Linux. */
-export async function residentMibOf(pid: number): Promise<number | null> {
+export const residentMibOf = (pid: number): Promise<number | null> => readMemory(pid, "VmRSS");
+
+/** Returns the largest resident memory that a process has had, in MiB, or null if the system is not Linux. */
+export const peakMibOf = (pid: number): Promise<number | null> => readMemory(pid, "VmHWM");
+
+async function readMemory(pid: number, field: "VmRSS" | "VmHWM"): Promise<number | null> {
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  const kib = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  const kib = new RegExp(`^${field}:\\s+(\\d+) kB$`, "m").exec(status)?.[1];
   return kib === undefined ? null : Number(kib) / 1_024;
 }

@@ -8,7 +8,7 @@ export interface BenchOptions {
   readonly rounds: number | null;
   /** Number of rows in the scenarios that fill a store; null uses the scenario's default. */
   readonly ticks: number | null;
-  /** Duration of the scenario `soak`; null uses the scenario's default. */
+  /** Duration of the scenarios `soak` and `small`; null uses the scenario's default. */
   readonly minutes: number | null;
   /** Prints a line of progress. */
   readonly print: (line: string) => void;
