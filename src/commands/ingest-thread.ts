@@ -23,8 +23,8 @@ lowerThreadPriority(THREAD_NICENESS);
 
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
 /** `workerData` is untyped; only `spawn-ingest.ts` starts this file. */
-const { config, sandboxUrls, node, previousNodeId, storePort, busPort } = workerData as IngestThreadData;
-const log = openLog(config.logLevel, process.env);
+const { config, sandboxUrls, isTerminal, node, previousNodeId, storePort, busPort } = workerData as IngestThreadData;
+const log = openLog(config.logLevel, process.env, isTerminal);
 const database =
   config.databaseUrl === null
     ? openSharedDatabase(storePort, { ...config, reserveBytes: config.diskReserveMib * 2 ** 20, log })

@@ -16,6 +16,8 @@ const INGEST_SEMI_SPACE_MIB = 8;
 export interface IngestThreadData {
   readonly config: VenueConfig & IngestConfig & Pick<Config, "dataDir" | "diskReserveMib" | "logLevel">;
   readonly sandboxUrls: SandboxUrls;
+  /** Whether standard output is a terminal. */
+  readonly isTerminal: boolean;
   readonly node: NodeSettings | undefined;
   /** Id under which the thread that this one replaces held its leases; null if there are none. */
   readonly previousNodeId: string | null;
@@ -48,6 +50,7 @@ export function createIngestSpawner(
     const workerData: IngestThreadData = {
       config: selectConfig(config),
       sandboxUrls,
+      isTerminal: process.stdout.isTTY,
       node: node === undefined || nodeId === null ? undefined : { ...node, id: nodeId },
       previousNodeId: generation === 0 ? null : nodeIdOf(generation - 1),
       storePort: storeChannel.port2,
