@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "../../test/support/service-process.ts";
 import { cpuSecondsOf, peakMibOf, residentMibOf } from "../harness/process-usage.ts";
 import { type BenchOptions, type BenchRow, createBenchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
-import { type StartedService, startAndWait } from "../harness/started-service.ts";
+import { type StartedService, startAndWait } from "../support/started-service.ts";
 
 const STARTS = 5;
 const MINUTES = 10;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "../../test/support/service-process.ts";
 import { createBenchRow, type Scenario } from "../harness/scenario.ts";
-import { startAndWait } from "../harness/started-service.ts";
+import { startAndWait } from "../support/started-service.ts";
 
 const RESTART_COUNT = 5;
 /** Time from readiness to SIGTERM. */

@@ -20,7 +20,7 @@ const NO_ALERTS: AlertFigures = { logged: 0, dropped: 0, watchedMarkets: 0 };
 /** Creates the board, the ingest that reads the venues into it, and the detectors of alerts, all in this thread. */
 export function buildLocalPipeline(ports: PipelinePorts, { isServedElsewhere = false } = {}) {
   const { clock } = ports;
-  const board = new MarketBoard(() => clock.now());
+  const board = new MarketBoard(() => clock.now(), { isSearchable: !isServedElsewhere });
   const eventLog = createEventLog(ports);
   const ingest = createIngest({ ...ports, venues: createVenues(ports), board, eventLog, isServedElsewhere });
   const alerts = createMarketAlerts({

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import {
-  type Activity,
   type EventListing,
   type MarketListing,
   type MarketSnapshot,
@@ -14,6 +13,7 @@ import { isCrossed } from "../domain/order-book.ts";
 import type { Trade } from "../domain/trade.ts";
 import { EventIndex, type EventQuery } from "./event-index.ts";
 import { MarketIndex } from "./market-index.ts";
+import { isSameQuote, keepChildren, keepPreviousLastPrice, mergeActivity, removeCrossedBook } from "./merge.ts";
 import {
   type BoardChange,
   type BoardEvent,
@@ -46,7 +46,7 @@ export class MarketBoard {
   /** Board id of each used row. It is the string instance used as the key in `#rowById`, which saves a copy. */
   readonly #idsByRow: string[] = [];
   readonly #marketIndex = new MarketIndex((row) => this.#idsByRow[row] ?? "");
-  readonly #textIndex = new TextIndex();
+  readonly #textIndex: TextIndex | null;
   readonly #eventIndex = new EventIndex(this.#marketIndex);
   /** The latest listing of each venue. Listings reuse its equal parts to save memory. */
   readonly #lastListings = new Map<VenueId, MarketListing>();
@@ -54,9 +54,13 @@ export class MarketBoard {
   readonly #observers: MarketObserver[] = [];
   readonly #now: () => number;
 
-  /** @param now  current time in Unix milliseconds, used to detect timestamps in the future */
-  constructor(now: () => number) {
+  /**
+   * @param now  current time in Unix milliseconds, used to detect timestamps in the future
+   * @param options.isSearchable  whether queries may have a text; a board without needs less memory
+   */
+  constructor(now: () => number, { isSearchable = true }: { readonly isSearchable?: boolean } = {}) {
     this.#now = now;
+    this.#textIndex = isSearchable ? new TextIndex() : null;
   }
 
   get size(): number {
@@ -247,7 +251,7 @@ export class MarketBoard {
     const event = this.#eventIndex.removeRow(row);
     if (event?.isEmpty === true) this.#eventIndex.delete(event.slug);
     this.#markets[row] = null;
-    this.#textIndex.delete(row);
+    this.#textIndex?.delete(row);
     this.#marketIndex.delete(row);
     this.#idsByRow[row] = "";
     this.#lastTrades.delete(row);
@@ -259,7 +263,7 @@ export class MarketBoard {
   list(query: MarketQuery): BoardMarket[] {
     const { text, ...filters } = query;
     return this.#marketIndex
-      .select({ ...filters, candidates: text === null ? null : this.#textIndex.find(text) })
+      .select({ ...filters, candidates: this.#findText(text) })
       .flatMap((row) => this.#markets[row] ?? []);
   }
 
@@ -268,7 +272,7 @@ export class MarketBoard {
    * per market, so it finds 300,000 rows in a few milliseconds. The next call overwrites the result.
    */
   findRows({ text, ...filters }: MarketFilter): Uint32Array {
-    return this.#marketIndex.findRows({ ...filters, candidates: text === null ? null : this.#textIndex.find(text) });
+    return this.#marketIndex.findRows({ ...filters, candidates: this.#findText(text) });
   }
 
   /**
@@ -282,7 +286,9 @@ export class MarketBoard {
     filter: { readonly venues: readonly VenueId[]; readonly status: MarketStatus; readonly limit: number },
   ): QuestionMatch[] {
     const venues = new Set(filter.venues);
-    const ranked = this.#textIndex.rank(question).sort((a, b) => b.similarity - a.similarity);
+    const ranked = this.#requireTexts()
+      .rank(question)
+      .sort((a, b) => b.similarity - a.similarity);
     const best: QuestionMatch[] = [];
     for (const { row, similarity } of ranked) {
       if (best.length >= filter.limit && similarity < (best[filter.limit - 1]?.similarity ?? 0)) break;
@@ -298,7 +304,7 @@ export class MarketBoard {
 
   /** Returns the events that match the query, in the requested order. */
   listEvents(query: EventQuery): BoardEvent[] {
-    return this.#eventIndex.select(query, query.text === null ? null : this.#textIndex.findEach(query.text));
+    return this.#eventIndex.select(query, query.text === null ? null : this.#requireTexts().findEach(query.text));
   }
 
   /** Returns the number and the 24-hour volume of the venues' active markets by category, without empty categories. */
@@ -381,11 +387,20 @@ export class MarketBoard {
     return sharedListing;
   }
 
+  #findText(text: string | null) {
+    return text === null ? null : this.#requireTexts().find(text);
+  }
+
+  #requireTexts(): TextIndex {
+    if (this.#textIndex === null) throw new Error("This board is not searchable.");
+    return this.#textIndex;
+  }
+
   #updateText(row: number): void {
     const market = this.#markets[row];
     if (market == null) return;
     const { title, outcomeLabel } = market.listing;
-    this.#textIndex.set(row, `${title} ${outcomeLabel ?? ""} ${this.eventOf(market)?.listing.title ?? ""}`);
+    this.#textIndex?.set(row, `${title} ${outcomeLabel ?? ""} ${this.eventOf(market)?.listing.title ?? ""}`);
   }
 
   #updateCategory(row: number): void {
@@ -397,45 +412,4 @@ export class MarketBoard {
 
 function createQuoteChange(market: BoardMarket, previous: BoardMarket, quoteChanged: boolean): BoardChange {
   return { market, isNew: false, listingChanged: false, quoteChanged, previous };
-}
-
-/** Sets bid and ask to null if they are crossed, which occurs if the venue was updating the book during the poll. */
-function removeCrossedBook(quote: Quote): Quote {
-  return isCrossed(quote.bid, quote.ask) ? { ...quote, bid: null, ask: null, bidSize: null, askSize: null } : quote;
-}
-
-/** Returns the quote, with the last price of the previous quote if it has none. */
-function keepPreviousLastPrice(quote: Quote, previous: Quote | undefined): Quote {
-  return quote.lastPrice === null && previous !== undefined && previous.lastPrice !== null
-    ? { ...quote, lastPrice: previous.lastPrice }
-    : quote;
-}
-
-function isSameQuote(a: Quote, b: Quote): boolean {
-  return (
-    a.bid === b.bid &&
-    a.ask === b.ask &&
-    a.lastPrice === b.lastPrice &&
-    a.indicativePrice === b.indicativePrice &&
-    a.bidSize === b.bidSize &&
-    a.askSize === b.askSize
-  );
-}
-
-/** Returns the event; without child counts, with the counts of the previous listing. */
-function keepChildren(event: EventListing, previous: EventListing | undefined): EventListing {
-  if (event.children !== null || previous === undefined || previous.children === null) return event;
-  const { mutuallyExclusive, exhaustive, children } = previous;
-  return { ...event, mutuallyExclusive, exhaustive, children };
-}
-
-/** Returns the next activity, with previous figures in place of unknown ones. */
-function mergeActivity(previous: Activity | undefined, next: Activity): Activity {
-  if (previous === undefined) return next;
-  return {
-    volume24hUsd: next.volume24hUsd ?? previous.volume24hUsd,
-    volumeTotalUsd: next.volumeTotalUsd ?? previous.volumeTotalUsd,
-    liquidityUsd: next.liquidityUsd ?? previous.liquidityUsd,
-    openInterestUsd: next.openInterestUsd ?? previous.openInterestUsd,
-  };
 }

@@ -90,7 +90,7 @@ export async function buildServiceApp(
     spawnIngest:
       config.isReadOnly || !config.hasIngestThread
         ? undefined
-        : createIngestSpawner(config, { sandboxUrls, node, store, bus: ports.bus }),
+        : createIngestSpawner(config, { sandboxUrls, node, store, bus: ports.bus, log }),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,

@@ -5,6 +5,7 @@ import { openPostgresDatabase } from "../adapters/database/postgres-database.ts"
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
+import { openPortLog } from "../adapters/system/port-log.ts";
 import { lowerThreadPriority } from "../adapters/system/process-priority.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
@@ -12,7 +13,6 @@ import { buildLocalPipeline } from "../app/pipeline.ts";
 import { createLeaseStore, serveIngest } from "../ingest/index.ts";
 import { ingestSettings } from "./ingest-settings.ts";
 import { loadVenues } from "./load-venues.ts";
-import { openLog } from "./open-log.ts";
 import type { IngestThreadData } from "./spawn-ingest.ts";
 
 // The thread that reads the venues, so that no request waits for the parsing of their data.
@@ -23,8 +23,8 @@ lowerThreadPriority(THREAD_NICENESS);
 
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
 /** `workerData` is untyped; only `spawn-ingest.ts` starts this file. */
-const { config, sandboxUrls, isTerminal, node, previousNodeId, storePort, busPort } = workerData as IngestThreadData;
-const log = openLog(config.logLevel, process.env, isTerminal);
+const { config, sandboxUrls, node, previousNodeId, storePort, busPort, logPort } = workerData as IngestThreadData;
+const log = openPortLog(logPort, config.logLevel);
 const database =
   config.databaseUrl === null
     ? openSharedDatabase(storePort, { ...config, reserveBytes: config.diskReserveMib * 2 ** 20, log })

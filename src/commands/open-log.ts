@@ -7,14 +7,9 @@ import { print } from "./terminal.ts";
  * Opens the log on standard output: lines for people on a terminal, else JSON lines.
  *
  * @param environment  decides whether the output has colours
- * @param isTerminal  whether standard output is a terminal, which a worker thread cannot find out
  */
-export function openLog(
-  level: string,
-  environment: NodeJS.ProcessEnv,
-  isTerminal: boolean = process.stdout.isTTY,
-): Log {
-  if (!isTerminal) return createPinoLog(level);
+export function openLog(level: string, environment: NodeJS.ProcessEnv): Log {
+  if (!process.stdout.isTTY) return createPinoLog(level);
   const hasColour = usesColour(environment);
   return createPinoLog(level, { write: (line) => print(formatLogLine(line, { hasColour })) });
 }

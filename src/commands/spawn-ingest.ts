@@ -2,9 +2,11 @@ import { setFlagsFromString } from "node:v8";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { serveBus } from "../adapters/bus/port-bus.ts";
 import type { EmbeddedDatabase } from "../adapters/database/embedded-database.ts";
+import { serveLog } from "../adapters/system/port-log.ts";
 import type { Config } from "../config/config.ts";
 import type { IngestThread, NodeSettings } from "../ingest/index.ts";
 import type { Bus } from "../ports/bus.ts";
+import type { Log } from "../ports/log.ts";
 import type { IngestConfig } from "./ingest-settings.ts";
 import type { VenueConfig } from "./load-venues.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
@@ -16,14 +18,13 @@ const INGEST_SEMI_SPACE_MIB = 8;
 export interface IngestThreadData {
   readonly config: VenueConfig & IngestConfig & Pick<Config, "dataDir" | "diskReserveMib" | "logLevel">;
   readonly sandboxUrls: SandboxUrls;
-  /** Whether standard output is a terminal. */
-  readonly isTerminal: boolean;
   readonly node: NodeSettings | undefined;
   /** Id under which the thread that this one replaces held its leases; null if there are none. */
   readonly previousNodeId: string | null;
   /** Serves the embedded store; unused with a database server. */
   readonly storePort: MessagePort;
   readonly busPort: MessagePort;
+  readonly logPort: MessagePort;
 }
 
 /** Returns a function that starts the thread that reads the venues (`ingest-thread.ts`). */
@@ -35,33 +36,36 @@ export function createIngestSpawner(
     /** Null with a database server. */
     readonly store: Pick<EmbeddedDatabase, "share"> | null;
     readonly bus: Bus;
+    readonly log: Log;
   },
 ): () => IngestThread {
-  const { sandboxUrls, node, store, bus } = options;
+  const { sandboxUrls, node, store, bus, log } = options;
   let generation = 0;
   /** Each thread has leases of its own, so that the store rejects late writes of the thread before. */
   const nodeIdOf = (number: number) => (node === undefined ? null : `${node.id}-${number}`);
   return () => {
     const storeChannel = new MessageChannel();
     const busChannel = new MessageChannel();
+    const logChannel = new MessageChannel();
     store?.share(storeChannel.port1);
     serveBus(busChannel.port1, bus);
+    serveLog(logChannel.port1, log);
     const nodeId = nodeIdOf(generation);
     const workerData: IngestThreadData = {
       config: selectConfig(config),
       sandboxUrls,
-      isTerminal: process.stdout.isTTY,
       node: node === undefined || nodeId === null ? undefined : { ...node, id: nodeId },
       previousNodeId: generation === 0 ? null : nodeIdOf(generation - 1),
       storePort: storeChannel.port2,
       busPort: busChannel.port2,
+      logPort: logChannel.port2,
     };
     generation += 1;
     // The process-wide flag takes precedence over `resourceLimits`. It does not resize this thread's heap.
     setFlagsFromString(`--max-semi-space-size=${INGEST_SEMI_SPACE_MIB}`);
     const worker = new Worker(new URL("./ingest-thread.ts", import.meta.url), {
       workerData,
-      transferList: [storeChannel.port2, busChannel.port2],
+      transferList: [storeChannel.port2, busChannel.port2, logChannel.port2],
     });
     const ended = Promise.withResolvers<unknown>();
     let failure: unknown = null;

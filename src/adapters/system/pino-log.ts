@@ -54,7 +54,7 @@ function cleanValue(value: unknown, depth: number): unknown {
 }
 
 /** Hides credentials by field name or text pattern, and limits depth, number of items and text length. */
-function cleanFields(fields: object, depth: number): Record<string, unknown> {
+export function cleanFields(fields: object, depth = 0): Record<string, unknown> {
   const entries = Object.entries(fields).slice(0, ITEMS_MAX);
   return Object.fromEntries(
     entries.map(([name, value]) => [
@@ -66,7 +66,7 @@ function cleanFields(fields: object, depth: number): Record<string, unknown> {
 
 /** Replaces fields that are too long by `cut`, the beginning of their JSON. */
 function boundFields(fields: object): Record<string, unknown> {
-  const cleaned = cleanFields(fields, 0);
+  const cleaned = cleanFields(fields);
   const json = JSON.stringify(cleaned);
   return json.length <= FIELDS_LENGTH_MAX ? cleaned : { cut: json.slice(0, CUT_FIELDS_LENGTH) };
 }

@@ -37,6 +37,7 @@ export function createOperationsArea(ports: OperationsPorts, sources: Operations
           venues: () => ingest.health(),
           store: () => ingest.counters,
           boardMarkets: () => board.size,
+          ingestRestarts: () => ingest.thread?.restarts ?? null,
           matching: () => matching?.report ?? null,
           runQueue: analyses.readQueue,
         });

@@ -50,6 +50,7 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
       statusChanges: { dropped: 0 },
     }),
     isStoreUp: () => state.isStoreUp,
+    ingestRestarts: () => 1,
     boardMarkets: () => 20,
     failingJobs: () => state.failingJobs,
     matching: () => state.matching,

@@ -21,6 +21,8 @@ export interface MetricsSources {
   readonly boardMarkets: () => number;
   /** Names of the background jobs whose last run failed. */
   readonly failingJobs: () => readonly string[];
+  /** Failures of the thread that reads the venues; null if they are read in this thread. */
+  readonly ingestRestarts: () => number | null;
   /** State of the matching; null on a node that does not match markets. */
   readonly matching: () => MatchingReport | null;
   /** Number of open connections to the API, and of refused and closed connections by reason. */
@@ -194,6 +196,7 @@ const describeCounters = (sources: MetricsSources, store: () => Ingest["counters
     "rows",
   ],
   parallax_matching_restarts_total: ["Failures of the matching thread.", () => sources.matching()?.restarts],
+  parallax_ingest_restarts_total: ["Failures of the thread that reads the venues.", () => sources.ingestRestarts()],
   parallax_http_connections_rejected_total: [
     "Connections that a limit refused or closed, by reason.",
     () => Object.entries(sources.connections().rejected),

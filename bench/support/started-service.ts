@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import { START_ARGUMENTS, START_ENVIRONMENT } from "../../test/support/service-process.ts";
-import { findFreePort } from "./child-process.ts";
+import { findFreePort } from "../harness/child-process.ts";
 
 const READY_MS_MAX = 60_000;
 const POLL_MS = 10;
