@@ -16,6 +16,9 @@ const OBSERVATIONS_PER_MINUTE = 6;
 /** Share of the run after which memory must not grow: from minute 5 of 20. */
 const STABLE_FROM_SHARE = 0.25;
 const GROWTH_PERCENT_MAX = 5;
+const RUN_MS_MAX = 25;
+/** Interval of the service's measurement, which is part of each measured delay. */
+const LOOP_DELAY_INTERVAL_MS = 10;
 const MIB = 2 ** 20;
 
 /** Memory and counters of the service at one time. */
@@ -27,6 +30,8 @@ interface Observation {
   readonly descriptors: number;
   readonly ticks: number;
   readonly boardMarkets: number;
+  /** Longest delay of the main thread's event loop since the observation before. */
+  readonly loopDelayMs: number;
 }
 
 export const soakScenario: Scenario = {
@@ -101,6 +106,13 @@ export const soakScenario: Scenario = {
         ...descriptorsChange(),
       }),
       createBenchRow({
+        figure: "longest run of the thread that answers requests",
+        unit: "ms",
+        samples: stableObservations.map(({ loopDelayMs }) => Math.max(0, loopDelayMs - LOOP_DELAY_INTERVAL_MS)),
+        target: { of: "worst", bound: "at_most", value: RUN_MS_MAX },
+        note: "delay of the event loop in each 10 s, which includes waiting for a core",
+      }),
+      createBenchRow({
         figure: "markets on the board",
         unit: "markets",
         samples: observations.map((observation) => observation.boardMarkets),
@@ -143,6 +155,7 @@ async function observe(service: LivelyService): Promise<Observation> {
     bufferMib: read("nodejs_external_memory_bytes") / MIB,
     ticks: read(TICKS_WRITTEN_METRIC),
     boardMarkets: read("parallax_board_markets"),
+    loopDelayMs: 1_000 * read("nodejs_eventloop_lag_max_seconds"),
   };
 }
 
