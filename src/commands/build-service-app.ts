@@ -1,4 +1,3 @@
-import type { EmbeddedDatabase } from "../adapters/database/embedded-database.ts";
 import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
 import { createOfflineHttp } from "../adapters/network/offline-http.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
@@ -39,12 +38,10 @@ export async function buildServiceApp(
     "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretBox"
   > & {
     readonly sandboxUrls: SandboxUrls;
-    /** The embedded store; null with a database server. */
-    readonly store: EmbeddedDatabase | null;
   },
   closers: Closers,
 ): Promise<App> {
-  const { sandboxUrls, store, ...ports } = dependencies;
+  const { sandboxUrls, ...ports } = dependencies;
   // The embedded store is locked by this process, so there are no other nodes.
   const node = config.databaseUrl === null && !config.isReadOnly ? undefined : createNodeSettings(config);
   const { log } = ports;
@@ -90,7 +87,7 @@ export async function buildServiceApp(
     spawnIngest:
       config.isReadOnly || !config.hasIngestThread
         ? undefined
-        : createIngestSpawner(config, { sandboxUrls, node, store, bus: ports.bus, log }),
+        : createIngestSpawner(config, { ...ports, sandboxUrls, node }),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,

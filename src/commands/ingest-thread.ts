@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openPortBus } from "../adapters/bus/port-bus.ts";
-import { openSharedDatabase } from "../adapters/database/embedded-database.ts";
+import { openPortDatabase } from "../adapters/database/port-database.ts";
 import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
@@ -27,7 +27,7 @@ const { config, sandboxUrls, node, previousNodeId, storePort, busPort, logPort }
 const log = openPortLog(logPort, config.logLevel);
 const database =
   config.databaseUrl === null
-    ? openSharedDatabase(storePort, { ...config, reserveBytes: config.diskReserveMib * 2 ** 20, log })
+    ? openPortDatabase(storePort)
     : await openPostgresDatabase({ url: config.databaseUrl, log });
 const bus = openPortBus(busPort, log);
 const http = createUndiciHttp(systemClock);

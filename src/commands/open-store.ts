@@ -1,7 +1,7 @@
 import { createInProcessBus } from "../adapters/bus/in-process-bus.ts";
 import { openPostgresBus } from "../adapters/bus/postgres-bus.ts";
 import { openRedisBus } from "../adapters/bus/redis-bus.ts";
-import { type EmbeddedDatabase, openEmbeddedDatabase } from "../adapters/database/embedded-database.ts";
+import { openEmbeddedDatabase } from "../adapters/database/embedded-database.ts";
 import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
@@ -26,22 +26,12 @@ export function openBus(
   return databaseUrl === null ? createInProcessBus(log) : openPostgresBus({ url: databaseUrl, ...ports });
 }
 
-/**
- * Opens the PostgreSQL database if one is configured, else the embedded one, which is also `store`.
- *
- * @throws StartupError
- */
-export async function openDatabase(
-  config: Config,
-  log: Log,
-): Promise<{ readonly database: Database; readonly store: EmbeddedDatabase | null }> {
+/** Opens the PostgreSQL database if one is configured, else the embedded one. @throws StartupError */
+export async function openDatabase(config: Config, log: Log): Promise<Database> {
   const { databaseUrl, dataDir, diskReserveMib, isReadOnly } = config;
-  if (databaseUrl === null) {
-    const store = await openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, isReadOnly, log });
-    return { database: store, store };
-  }
-  const database = await openPostgresDatabase({ url: databaseUrl, isReadOnly, log }).catch((error: unknown) => {
+  if (databaseUrl === null)
+    return openEmbeddedDatabase({ dataDir, reserveBytes: diskReserveMib * 2 ** 20, isReadOnly, log });
+  return openPostgresDatabase({ url: databaseUrl, isReadOnly, log }).catch((error: unknown) => {
     throw new StartupError(describeDatabaseError(databaseUrl, error));
   });
-  return { database, store: null };
 }

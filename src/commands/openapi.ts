@@ -31,7 +31,6 @@ async function describeApi(config: Config): Promise<unknown> {
       log,
       version: "",
       sandboxUrls: {},
-      store: null,
     },
     closers,
   );

@@ -1,11 +1,12 @@
 import { setFlagsFromString } from "node:v8";
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { serveBus } from "../adapters/bus/port-bus.ts";
-import type { EmbeddedDatabase } from "../adapters/database/embedded-database.ts";
+import { serveDatabase } from "../adapters/database/port-database.ts";
 import { serveLog } from "../adapters/system/port-log.ts";
 import type { Config } from "../config/config.ts";
 import type { IngestThread, NodeSettings } from "../ingest/index.ts";
 import type { Bus } from "../ports/bus.ts";
+import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
 import type { IngestConfig } from "./ingest-settings.ts";
 import type { VenueConfig } from "./load-venues.ts";
@@ -16,7 +17,7 @@ const INGEST_SEMI_SPACE_MIB = 8;
 
 /** What `ingest-thread.ts` receives. */
 export interface IngestThreadData {
-  readonly config: VenueConfig & IngestConfig & Pick<Config, "dataDir" | "diskReserveMib" | "logLevel">;
+  readonly config: VenueConfig & IngestConfig & Pick<Config, "logLevel">;
   readonly sandboxUrls: SandboxUrls;
   readonly node: NodeSettings | undefined;
   /** Id under which the thread that this one replaces held its leases; null if there are none. */
@@ -33,13 +34,13 @@ export function createIngestSpawner(
   options: {
     readonly sandboxUrls: SandboxUrls;
     readonly node: NodeSettings | undefined;
-    /** Null with a database server. */
-    readonly store: Pick<EmbeddedDatabase, "share"> | null;
+    /** The embedded store, which the thread uses; with a database server, the thread has connections of its own. */
+    readonly database: Database;
     readonly bus: Bus;
     readonly log: Log;
   },
 ): () => IngestThread {
-  const { sandboxUrls, node, store, bus, log } = options;
+  const { sandboxUrls, node, database, bus, log } = options;
   let generation = 0;
   /** Each thread has leases of its own, so that the store rejects late writes of the thread before. */
   const nodeIdOf = (number: number) => (node === undefined ? null : `${node.id}-${number}`);
@@ -47,7 +48,7 @@ export function createIngestSpawner(
     const storeChannel = new MessageChannel();
     const busChannel = new MessageChannel();
     const logChannel = new MessageChannel();
-    store?.share(storeChannel.port1);
+    serveDatabase(storeChannel.port1, database);
     serveBus(busChannel.port1, bus);
     serveLog(logChannel.port1, log);
     const nodeId = nodeIdOf(generation);
@@ -85,7 +86,7 @@ export function createIngestSpawner(
 
 /** Selects the settings of the thread, because the others cannot all be cloned. */
 function selectConfig(config: IngestThreadData["config"]): IngestThreadData["config"] {
-  const { venues, venueKeys, venueUrls, venueMembers, sandbox, dataDir, diskReserveMib, logLevel } = config;
+  const { venues, venueKeys, venueUrls, venueMembers, sandbox, logLevel } = config;
   const { alertLimits, eventDays, rawTickDays, tradeDays, fiveMinuteBarDays, settledMarketDays } = config;
   const { databaseUrl, storeMaxMib } = config;
   return {
@@ -94,8 +95,6 @@ function selectConfig(config: IngestThreadData["config"]): IngestThreadData["con
     venueUrls,
     venueMembers,
     sandbox,
-    dataDir,
-    diskReserveMib,
     logLevel,
     alertLimits,
     eventDays,

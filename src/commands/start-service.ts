@@ -72,7 +72,7 @@ export async function startService(options: {
     // Spawned before the store opens: loading the sandbox takes about as long.
     const sandbox = isSandbox && !isReadOnly && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
-    const { database, store } = await openDatabase(config, log);
+    const database = await openDatabase(config, log);
     closers.push(() => database.close());
     if (isReadOnly) await assertMigrated(database);
     else logMigrations(await migrateDatabase(database), log);
@@ -113,7 +113,6 @@ export async function startService(options: {
         version,
         demoKey: keys?.enterprise ?? null,
         sandboxUrls,
-        store,
       },
       closers,
     );

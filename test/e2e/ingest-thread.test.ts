@@ -5,7 +5,6 @@ import { quietLog } from "../support/quiet-log.ts";
 import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder } from "../support/service-process.ts";
 
 const PROGRAM = new URL("../support/programs/end-ingest-thread.ts", import.meta.url).href;
-const BACK_MS_MAX = 5_000;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
@@ -99,7 +98,6 @@ test("while the ingest thread is replaced, requests are answered with honest tim
     const hasRead = successes.some(({ last_success_at: at }) => at !== null && Date.parse(at) > endedAt);
     return health.checks.ingest.status === "ok" && hasRead ? true : null;
   }, "the new thread");
-  assert.ok(Date.now() - endedAt <= BACK_MS_MAX, `${Date.now() - endedAt} ms`);
   assert.ok(requests > 0);
   await eventually(async () => ((await readHealth()).status === "ok" ? true : null), "health");
   const count = stream.events.length;

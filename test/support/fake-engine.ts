@@ -18,8 +18,6 @@ export const MEMORY_FAILURE: PgliteFailure = {
 };
 
 /** A worker thread of the embedded store whose replies a test scripts. */
-type StatementRequest = Extract<PgliteRequest, { readonly kind: "query" }>;
-
 export class FakeEngineThread extends EventEmitter {
   /** Statements that the thread received, in order. */
   readonly statements: string[] = [];
@@ -51,18 +49,10 @@ export class FakeEngineThread extends EventEmitter {
 
   postMessage(request: PgliteRequest): void {
     if (request.kind === "close") return void queueMicrotask(() => this.exit());
-    if (request.kind === "connect") {
-      const { port } = request;
-      this.once("exit", () => port.close());
-      port.on("message", (statement: StatementRequest) => this.#run(statement, (reply) => port.postMessage(reply)));
-    } else this.#run(request, (reply) => this.reply(reply));
-  }
-
-  #run({ id, text }: StatementRequest, reply: (message: PgliteReply) => void): void {
-    this.statements.push(text);
-    const failure = this.failures.get(text);
-    if (failure === undefined) reply({ kind: "rows", id, rows: [] });
-    else if (failure !== null) reply({ kind: "failed", id, failure });
+    this.statements.push(request.text);
+    const failure = this.failures.get(request.text);
+    if (failure === undefined) this.reply({ kind: "rows", id: request.id, rows: [] });
+    else if (failure !== null) this.reply({ kind: "failed", id: request.id, failure });
   }
 
   async terminate(): Promise<number> {

@@ -1,15 +1,14 @@
 import { join } from "node:path";
-import type { MessagePort } from "node:worker_threads";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { acquireDataDirLock } from "../system/data-dir-lock.ts";
 import { ensurePrivateDir } from "../system/private-dir.ts";
-import { createDiskSpaceGuard, type DiskSpaceGuard, readFreeBytes } from "./disk-space-guard.ts";
-import { openEmbeddedSession } from "./embedded-session.ts";
+import { createDiskSpaceGuard, type DiskSpaceGuard, needsDiskSpace, readFreeBytes } from "./disk-space-guard.ts";
+import { storeUnavailable } from "./errors.ts";
 import { type PgliteClient, type PgliteEnvironment, startPgliteClient } from "./pglite-client.ts";
-import { runTransaction } from "./session.ts";
-import { connectToEngine, serveEngineSlots } from "./shared-engine.ts";
-import { createStatementQueue } from "./statement-queue.ts";
+import type { PgliteEngine } from "./pglite-engine.ts";
+import { runTransaction, type SqlSession } from "./session.ts";
+import { createStatementQueue, type StatementQueue } from "./statement-queue.ts";
 
 /** Maximum number of queued statements and transactions. Further statements fail with `store_unavailable`. */
 const QUEUED_STATEMENTS_MAX = 4_096;
@@ -20,10 +19,51 @@ export const STORE_FOLDER = "store";
 /** Space for two segments of the write-ahead log (16 MiB each) and for a checkpoint of the same size. */
 const DISK_RESERVE_BYTES = 64 * 2 ** 20;
 
-/** The embedded store, which other threads of this process can use. */
-export interface EmbeddedDatabase extends Database {
-  /** Serves the store to the thread that has the other end of the port (`openSharedDatabase`). */
-  share(port: MessagePort): void;
+/** Opens a session that acquires the queue's slot for each statement, or once for a whole transaction. */
+function openSession(client: PgliteClient, queue: StatementQueue, assertDiskSpace: DiskSpaceGuard): SqlSession {
+  let transaction: { readonly engine: PgliteEngine; readonly unlock: () => void } | null = null;
+  const runStatement = async (engine: PgliteEngine, text: string, parameters: readonly unknown[]) => {
+    if (engine.hasDamagedFiles && needsDiskSpace(text))
+      throw storeUnavailable("The store cannot create files: it refuses writes until it is restarted.");
+    return engine.run(text, parameters);
+  };
+  return {
+    async run(text, parameters) {
+      await assertDiskSpace(text);
+      if (transaction !== null) return runStatement(transaction.engine, text, parameters);
+      const unlock = await queue.acquire(QUEUED_MS_MAX);
+      try {
+        return await runStatement(await client.requireEngine(), text, parameters);
+      } finally {
+        unlock();
+      }
+    },
+    async begin() {
+      const unlock = await queue.acquire(QUEUED_MS_MAX);
+      try {
+        const engine = await client.requireEngine();
+        await engine.run("start transaction", []);
+        transaction = { engine, unlock };
+      } catch (error) {
+        unlock();
+        throw error;
+      }
+    },
+    async end(statement) {
+      if (transaction === null) return;
+      const { engine, unlock } = transaction;
+      transaction = null;
+      try {
+        // An engine that ends rolls its transaction back, so the commit must then fail.
+        if (statement === "commit" || !engine.hasEnded) await engine.run(statement, []);
+      } finally {
+        unlock();
+      }
+    },
+    async release() {
+      await this.end("rollback");
+    },
+  };
 }
 
 /**
@@ -43,7 +83,7 @@ export async function openEmbeddedDatabase(options: {
   /** Whether every statement that writes fails with `store_unavailable`; false by default. */
   readonly isReadOnly?: boolean;
   readonly environment?: Partial<PgliteEnvironment>;
-}): Promise<EmbeddedDatabase> {
+}): Promise<Database> {
   const { dataDir, log, environment, isReadOnly } = options;
   if (dataDir !== null) await ensurePrivateDir(dataDir, log);
   const lock = dataDir === null ? null : await acquireDataDirLock(dataDir);
@@ -56,59 +96,22 @@ export async function openEmbeddedDatabase(options: {
     await lock?.release();
     throw error;
   }
-  const assertDiskSpace = openDiskSpaceGuard({ ...options, reserveBytes: options.reserveBytes ?? DISK_RESERVE_BYTES });
+  const assertDiskSpace = createDiskSpaceGuard({
+    reserveBytes: dataDir === null ? 0 : (options.reserveBytes ?? DISK_RESERVE_BYTES),
+    freeBytes: options.freeBytes ?? (() => readFreeBytes(dataDir ?? "")),
+    monotonic: () => performance.now(),
+    log,
+  });
   const queue = createStatementQueue({ running: 1, waiting: QUEUED_STATEMENTS_MAX });
-  const acquire = async () => {
-    const release = await queue.acquire(QUEUED_MS_MAX);
-    try {
-      return { engine: await client.requireEngine(), release };
-    } catch (error) {
-      release();
-      throw error;
-    }
-  };
-  const openSession = () => openEmbeddedSession(acquire, assertDiskSpace);
-  const autocommitSession = openSession();
+  const autocommitSession = openSession(client, queue, assertDiskSpace);
   return {
     async query<Row extends object>(text: string, parameters: readonly unknown[] = []) {
       return (await autocommitSession.run(text, parameters)) as Row[];
     },
-    transaction: (work) => runTransaction(async () => openSession(), work),
-    share: (port) => serveEngineSlots(port, acquire),
+    transaction: (work) => runTransaction(async () => openSession(client, queue, assertDiskSpace), work),
     async close() {
       await client.close();
       await lock?.release();
     },
   };
-}
-
-/** Opens the embedded store in a thread to which the thread that has opened it serves it (`EmbeddedDatabase.share`). */
-export function openSharedDatabase(
-  port: MessagePort,
-  options: { readonly dataDir: string | null; readonly reserveBytes: number; readonly log: Log },
-): Database {
-  const { log } = options;
-  return connectToEngine(port, {
-    assertDiskSpace: openDiskSpaceGuard(options),
-    onCheckpointFailure: (err) => log.warn({ err }, "a checkpoint of the embedded store failed and will be retried"),
-  });
-}
-
-function openDiskSpaceGuard({
-  dataDir,
-  reserveBytes,
-  freeBytes = () => readFreeBytes(dataDir ?? ""),
-  log,
-}: {
-  readonly dataDir: string | null;
-  readonly reserveBytes: number;
-  readonly freeBytes?: () => Promise<number | null>;
-  readonly log: Log;
-}): DiskSpaceGuard {
-  return createDiskSpaceGuard({
-    reserveBytes: dataDir === null ? 0 : reserveBytes,
-    freeBytes,
-    monotonic: () => performance.now(),
-    log,
-  });
 }

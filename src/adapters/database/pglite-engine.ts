@@ -1,40 +1,48 @@
-import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
-import { type EngineDamage, storeUnavailable } from "./errors.ts";
-import type { PgliteReply, PgliteRequest } from "./pglite-protocol.ts";
-import { createStatementClient } from "./statement-client.ts";
+import { encodeArrayParameters } from "./array-parameters.ts";
+import { storeUnavailable, toStoreError } from "./errors.ts";
+import type { PgliteFailure, PgliteReply, PgliteRequest } from "./pglite-protocol.ts";
 
 /** Timeout of the start. Opening the store takes seconds; after a crash it replays up to 64 MiB of write-ahead log. */
 const START_MS_MAX = 120_000;
+/** Timeout of a statement. A longer one means that the engine is stuck, so its thread is terminated. */
+const STATEMENT_MS_MAX = 120_000;
 const CLOSE_MS_MAX = 5_000;
+
+type Rows = Record<string, unknown>[];
 
 /** One worker thread with the engine of the embedded store. A thread that has ended is not restarted. */
 export type PgliteEngine = ReturnType<typeof connectEngine>;
 
+function toError(failure: PgliteFailure): Error {
+  const { message, code, detail, constraint } = failure;
+  return Object.assign(new Error(message), { code, detail, constraint });
+}
+
 /** Connects to a worker thread that has just been started. */
 export function connectEngine(worker: Worker, log: Log) {
+  const pendingStatements = new Map<number, PromiseWithResolvers<Rows>>();
   const ready = Promise.withResolvers<void>();
   const exited = Promise.withResolvers<void>();
-  /** Functions to call when the connection of another thread has ended. */
-  const disconnections = new Map<number, () => void>();
-  let nextConnectionId = 0;
+  let nextId = 0;
+  let hasEnded = false;
   let hasDamagedFiles = false;
   let isExpectedEnd = false;
   let reason: unknown = null;
-  const send = (request: PgliteRequest, ...transfer: MessagePort[]) => worker.postMessage(request, transfer);
+  const send = (request: PgliteRequest) => worker.postMessage(request);
 
   const terminate = () => {
-    statements.end();
+    hasEnded = true;
     void worker.terminate();
     return exited.promise;
   };
-  const terminateBecause = (cause: Error) => {
-    reason ??= cause;
-    void terminate();
-  };
   const terminateAfter = (timeoutMs: number, task: string) =>
-    setTimeout(() => terminateBecause(new Error(`${task} took longer than ${timeoutMs} ms.`)), timeoutMs);
-  const recordDamage = (damage: EngineDamage | null, error: Error) => {
+    setTimeout(() => {
+      reason ??= new Error(`${task} took longer than ${timeoutMs} ms.`);
+      void terminate();
+    }, timeoutMs);
+  const recordDamage = ({ damage }: PgliteFailure, error: Error) => {
     if (damage === "memory") {
       reason = error;
       void terminate();
@@ -43,25 +51,30 @@ export function connectEngine(worker: Worker, log: Log) {
       log.error({ err: error }, "the embedded store cannot create files: it refuses writes until it is restarted");
     }
   };
-  const statements = createStatementClient(worker, {
-    onFailure: ({ damage }, error) => recordDamage(damage, error),
-    onCheckpointFailure: (err) => log.warn({ err }, "a checkpoint of the embedded store failed and will be retried"),
-    onStuck: terminateBecause,
-  });
+  const toStatementError = ({ damage }: PgliteFailure, error: Error) =>
+    damage === null ? toStoreError(error) : storeUnavailable("The store failed during this statement.", error);
 
-  worker.on("message", (reply: PgliteReply) => {
-    if (reply.kind === "ready") ready.resolve();
-    else if (reply.kind === "disconnected") disconnections.get(reply.connectionId)?.();
-    else statements.receive(reply);
+  worker.on("message", (message: PgliteReply) => {
+    if (message.kind === "ready") return ready.resolve();
+    if (message.kind === "rows") {
+      pendingStatements.get(message.id)?.resolve(message.rows);
+      return;
+    }
+    const { failure } = message;
+    const error = toError(failure);
+    if (message.kind === "failed") pendingStatements.get(message.id)?.reject(toStatementError(failure, error));
+    else log.warn({ err: error }, "a checkpoint of the embedded store failed and will be retried");
+    recordDamage(failure, error);
   });
   worker.on("error", (error) => {
     reason = error;
   });
   worker.on("exit", (code) => {
-    ready.reject(storeUnavailable("The store stopped during this statement.", reason));
-    statements.failPending(reason);
+    hasEnded = true;
+    const error = storeUnavailable("The store stopped during this statement.", reason);
+    ready.reject(error);
+    for (const { reject } of pendingStatements.values()) reject(error);
     exited.resolve();
-    for (const resolve of disconnections.values()) resolve();
     if (!isExpectedEnd) log.error({ err: reason, exit_code: code }, "the embedded store stopped");
   });
 
@@ -74,33 +87,27 @@ export function connectEngine(worker: Worker, log: Log) {
     ready: ready.promise,
     /** True as soon as the engine accepts no more statements. Its thread may still have the store's files open. */
     get hasEnded(): boolean {
-      return statements.hasEnded;
+      return hasEnded;
     },
     /** True if the engine can no longer create some files. Reads still succeed. */
     get hasDamagedFiles(): boolean {
       return hasDamagedFiles;
     },
     /** Runs a statement. Statements that have no reply when the engine ends fail with `store_unavailable`. */
-    run: statements.run,
-    /**
-     * Returns a port over which another thread can send statements. It closes when the engine ends. `disconnected`
-     * resolves when the other thread has ended and its statements and its transaction have ended.
-     */
-    connect(): { readonly port: MessagePort; readonly disconnected: Promise<void> } {
-      const { port1, port2 } = new MessageChannel();
-      const connectionId = nextConnectionId++;
-      const disconnected = Promise.withResolvers<void>();
-      disconnections.set(connectionId, () => {
-        disconnections.delete(connectionId);
-        disconnected.resolve();
-      });
-      send({ kind: "connect", connectionId, port: port1 }, port1);
-      return { port: port2, disconnected: disconnected.promise };
+    async run(text: string, parameters: readonly unknown[]): Promise<Rows> {
+      if (hasEnded) throw storeUnavailable("The store stopped before this statement.");
+      const id = nextId++;
+      const statement = Promise.withResolvers<Rows>();
+      pendingStatements.set(id, statement);
+      const timeout = terminateAfter(STATEMENT_MS_MAX, "A statement");
+      try {
+        send({ kind: "query", id, text, parameters: encodeArrayParameters(parameters) });
+        return await statement.promise;
+      } finally {
+        clearTimeout(timeout);
+        pendingStatements.delete(id);
+      }
     },
-    /** Records damage that another thread has found. */
-    recordDamage,
-    /** Ends the engine because a statement of another thread takes too long. */
-    terminateBecause,
     /** Ends the thread without a checkpoint, as a kill would. Resolves when its files are closed. */
     terminate(): Promise<void> {
       isExpectedEnd = true;
@@ -109,7 +116,7 @@ export function connectEngine(worker: Worker, log: Log) {
     /** Makes a checkpoint and ends the thread. Terminates it if this takes too long. */
     async close(): Promise<void> {
       isExpectedEnd = true;
-      if (!statements.hasEnded) send({ kind: "close" });
+      if (!hasEnded) send({ kind: "close" });
       const timeout = terminateAfter(CLOSE_MS_MAX, "Closing the store");
       await exited.promise;
       clearTimeout(timeout);

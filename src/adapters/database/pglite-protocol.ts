@@ -1,17 +1,12 @@
-import type { MessagePort } from "node:worker_threads";
 import type { EngineDamage } from "./errors.ts";
 
-/** Messages between a thread that sends statements and the store's worker thread. They can be cloned. */
+/** Messages between the main thread and the store's worker thread. They are plain values, so they can be cloned. */
 export type PgliteRequest =
   | { readonly kind: "query"; readonly id: number; readonly text: string; readonly parameters: readonly unknown[] }
-  /** Accepts statements of another thread over a port, until the port closes. */
-  | { readonly kind: "connect"; readonly connectionId: number; readonly port: MessagePort }
   | { readonly kind: "close" };
 
 export type PgliteReply =
   | { readonly kind: "ready" }
-  /** The port of another thread has closed, its statements have ended, and its transaction is rolled back. */
-  | { readonly kind: "disconnected"; readonly connectionId: number }
   | { readonly kind: "rows"; readonly id: number; readonly rows: Record<string, unknown>[] }
   | { readonly kind: "failed"; readonly id: number; readonly failure: PgliteFailure }
   | { readonly kind: "checkpoint_failed"; readonly failure: PgliteFailure };

@@ -1,4 +1,4 @@
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, types } from "@electric-sql/pglite";
 import { lowerThreadPriority } from "../system/process-priority.ts";
 import { findEngineDamage } from "./errors.ts";
@@ -24,8 +24,9 @@ const {
   logBytesMax = LOG_BYTES_MAX,
   logCheckEveryMs = LOG_CHECK_EVERY_MS,
 } = workerData as PgliteWorkerData;
-if (parentPort === null) throw new Error("This file runs as a worker thread only.");
-const mainPort = parentPort;
+const port = parentPort;
+if (port === null) throw new Error("This file runs as a worker thread only.");
+const sendReply = (message: PgliteReply) => port.postMessage(message);
 
 /** Settings of the engine, which is part of the service's process. */
 const ENGINE_SETTINGS = {
@@ -55,8 +56,7 @@ await engine.exec("set timezone to 'UTC'");
 
 /** True after a failure that may have corrupted the engine's memory. The main thread then terminates this thread. */
 let isBroken = false;
-/** The port that has begun a transaction; null without one. */
-let transactionPort: MessagePort | null = null;
+let isInTransaction = false;
 let logCheckedAt = performance.now();
 
 function recordFailure(error: unknown): PgliteFailure {
@@ -75,16 +75,13 @@ function recordFailure(error: unknown): PgliteFailure {
 
 /** Makes a checkpoint if the log is long, but not in a transaction, because a failed checkpoint would abort it. */
 async function limitLog(): Promise<void> {
-  if (transactionPort !== null || performance.now() - logCheckedAt < logCheckEveryMs) return;
+  if (isInTransaction || performance.now() - logCheckedAt < logCheckEveryMs) return;
   logCheckedAt = performance.now();
   const { rows } = await engine.query<{ bytes: number }>(SELECT_LOG_BYTES);
   if ((rows[0]?.bytes ?? 0) > logBytesMax) await engine.exec("checkpoint");
 }
 
-type StatementRequest = Exclude<PgliteRequest, { readonly kind: "connect" }>;
-
-async function handleRequest(request: StatementRequest, replyPort: MessagePort): Promise<void> {
-  const sendReply = (message: PgliteReply) => replyPort.postMessage(message);
+async function handleRequest(request: PgliteRequest): Promise<void> {
   if (isBroken) return;
   if (request.kind === "close") {
     await engine.close();
@@ -92,8 +89,8 @@ async function handleRequest(request: StatementRequest, replyPort: MessagePort):
   }
   try {
     const { rows } = await engine.query<Record<string, unknown>>(request.text, [...request.parameters]);
-    if (/^(begin|start transaction)\b/i.test(request.text)) transactionPort = replyPort;
-    else if (/^(commit|rollback)\s*$/i.test(request.text)) transactionPort = null;
+    if (/^(begin|start transaction)\b/i.test(request.text)) isInTransaction = true;
+    else if (/^(commit|rollback)\s*$/i.test(request.text)) isInTransaction = false;
     sendReply({ kind: "rows", id: request.id, rows });
   } catch (error) {
     sendReply({ kind: "failed", id: request.id, failure: recordFailure(error) });
@@ -108,24 +105,7 @@ async function handleRequest(request: StatementRequest, replyPort: MessagePort):
 }
 
 let lastRequest: Promise<void> = Promise.resolve();
-/** Requests run one at a time over all ports. */
-const enqueue = (work: () => Promise<void>) => {
-  lastRequest = lastRequest.then(work);
-};
-
-function connect(connectionId: number, otherPort: MessagePort): void {
-  otherPort.on("message", (request: StatementRequest) => enqueue(() => handleRequest(request, otherPort)));
-  otherPort.on("close", () =>
-    enqueue(async () => {
-      if (transactionPort === otherPort)
-        await handleRequest({ kind: "query", id: 0, text: "rollback", parameters: [] }, otherPort);
-      mainPort.postMessage({ kind: "disconnected", connectionId } satisfies PgliteReply);
-    }),
-  );
-}
-
-mainPort.on("message", (request: PgliteRequest) => {
-  if (request.kind === "connect") connect(request.connectionId, request.port);
-  else enqueue(() => handleRequest(request, mainPort));
+port.on("message", (request: PgliteRequest) => {
+  lastRequest = lastRequest.then(() => handleRequest(request));
 });
-mainPort.postMessage({ kind: "ready" } satisfies PgliteReply);
+sendReply({ kind: "ready" });

@@ -133,7 +133,7 @@ async function openCheckedDatabase(config: Config, log: Log): Promise<Database> 
   if (config.databaseUrl === null) await assertOwnedStore(config.dataDir);
   const { openDatabase } = await import("../open-store.ts");
   const { findVersionFault } = await import("../../adapters/database/migrations.ts");
-  const { database } = await openDatabase(config, log);
+  const database = await openDatabase(config, log);
   try {
     const fault = await findVersionFault(database);
     if (fault !== null) throw new StartupError(VERSION_FAULT_MESSAGES[fault]);
