@@ -129,6 +129,7 @@ function registerRoutes(
   const services = registerMarketRoutes(http, ports, {
     ...areas,
     estimateOf: analyses.estimateOf,
+    shownEstimateOf: analyses.shownEstimateOf,
     async presentAnalysisOf(market) {
       const analysis = await readAnalysis(analyses, market);
       return analysis === null || analysis.freshness === "expired" ? null : presentAnalysis(analysis);

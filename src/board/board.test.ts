@@ -245,6 +245,38 @@ test("a market that moves to another event is removed from its previous event", 
   assert.equal(board.marketsOfEvent("alpha:two").length, 1);
 });
 
+test("the revision of an event changes with the event and with each of its markets, and with nothing else", () => {
+  const board = createBoard();
+  const put = (id: string, eventId: string, bid: number) =>
+    board.apply(sampleMarket(id, { listing: { eventId }, quote: { bid } }), SAMPLE_AT).market;
+  const market = put("a", "one", 0.4);
+  put("b", "one", 0.4);
+  const revisions = [board.eventRevisionOf(market)];
+  const record = (change: unknown) => change !== null && revisions.push(board.eventRevisionOf(market));
+  record(put("b", "one", 0.41));
+  record(board.applyEvent(sampleEvent("one")));
+  const added = put("c", "one", 0.4);
+  record(added);
+  record(put("c", "two", 0.4));
+  record(board.remove(findMarket(board, "b")));
+  assert.equal(new Set(revisions).size, 6);
+  put("c", "two", 0.41);
+  board.applyEvent(sampleEvent("two"));
+  assert.equal(board.eventRevisionOf(market), revisions.at(-1));
+  assert.deepEqual([board.isCurrent(market), board.isCurrent(added)], [true, false]);
+});
+
+test("an outdated market has its own event after its row was reused", () => {
+  const board = createBoard();
+  for (const id of ["one", "two"]) board.applyEvent(sampleEvent(id));
+  const first = board.apply(sampleMarket("a", { listing: { eventId: "one" } }), SAMPLE_AT).market;
+  board.apply(sampleMarket("b", { listing: { eventId: "one" } }), SAMPLE_AT);
+  board.remove(first);
+  const second = board.apply(sampleMarket("c", { listing: { eventId: "two" } }), SAMPLE_AT).market;
+  assert.equal(second.row, first.row);
+  assert.deepEqual([board.eventOf(first)?.slug, board.eventOf(second)?.slug], ["alpha:one", "alpha:two"]);
+});
+
 test("`applyEvent` returns the event if it changed", () => {
   const board = createBoard();
   assert.deepEqual(board.applyEvent(sampleEvent("E")), sampleEvent("E"));

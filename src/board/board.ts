@@ -72,12 +72,26 @@ export class MarketBoard {
     return row === undefined ? null : (this.#markets[row] ?? null);
   }
 
+  /** Whether `market` is the latest version of its market. */
+  isCurrent(market: BoardMarket): boolean {
+    return this.#markets[market.row] === market;
+  }
+
+  /**
+   * Returns a number that changes with the market's event and with each market of the event, so that a result that was
+   * computed from them can be kept; 0 if the market has no event.
+   */
+  eventRevisionOf({ row }: BoardMarket): number {
+    return this.#eventIndex.revisionOf(row);
+  }
+
   findEvent(slug: string): BoardEvent | null {
     return this.#eventIndex.find(slug);
   }
 
   /** Returns the event of a market; null if the market has none, or if its event is not on the board. */
-  eventOf({ listing }: Pick<BoardMarket, "listing">): BoardEvent | null {
+  eventOf({ row, listing }: Pick<BoardMarket, "row" | "listing">): BoardEvent | null {
+    if (this.#markets[row]?.listing === listing) return this.#eventIndex.eventOfRow(row);
     const slug = eventSlugOf(listing);
     return slug === null ? null : this.#eventIndex.find(slug);
   }

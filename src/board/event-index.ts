@@ -42,6 +42,8 @@ interface EventEntry {
   /** Status and number of the listed markets at the latest ranking. The status is null without listed markets. */
   status: EventStatus | null;
   marketCount: number;
+  /** Number that no earlier state of this or another event has had. */
+  revision: number;
   /** Rows of the event's markets, in the order they were added. */
   readonly rows: number[];
 }
@@ -60,6 +62,7 @@ export class EventIndex {
   /** Event number of each listed row; -1 for unlisted rows and for rows without an event. */
   #listedNumberOfRow = new Int32Array(INITIAL_ROWS).fill(-1);
   readonly #staleEntries = new Set<EventEntry>();
+  #lastRevision = 0;
   readonly #orders: Readonly<Record<EventOrder, OrderedIndex>>;
 
   constructor(marketIndex: MarketIndex) {
@@ -72,12 +75,22 @@ export class EventIndex {
     return this.#bySlug.get(slug)?.event ?? null;
   }
 
+  /** Returns the event of the market in this row; null if the market has none, or if its event is not known. */
+  eventOfRow(row: number): BoardEvent | null {
+    return this.#entryOfRow(row)?.event ?? null;
+  }
+
   *all(): Generator<BoardEvent> {
     for (const { event } of this.#bySlug.values()) if (event !== null) yield event;
   }
 
   rowsOf(slug: string): readonly number[] {
     return this.#bySlug.get(slug)?.rows ?? [];
+  }
+
+  /** Changes with the event of the market in this row and with each market of the event; 0 without an event. */
+  revisionOf(row: number): number {
+    return this.#entryOfRow(row)?.revision ?? 0;
   }
 
   set(event: BoardEvent): void {
@@ -202,7 +215,7 @@ export class EventIndex {
     const existingEntry = this.#bySlug.get(slug);
     if (existingEntry !== undefined) return existingEntry;
     const number = this.#freeNumbers.pop() ?? this.#entries.length;
-    const entry: EventEntry = { number, slug, event: null, status: null, marketCount: 0, rows: [] };
+    const entry: EventEntry = { number, slug, event: null, status: null, marketCount: 0, revision: 0, rows: [] };
     this.#bySlug.set(slug, entry);
     this.#entries[number] = entry;
     return entry;
@@ -213,6 +226,8 @@ export class EventIndex {
   }
 
   #markStale(entry: EventEntry): void {
+    this.#lastRevision += 1;
+    entry.revision = this.#lastRevision;
     this.#staleEntries.add(entry);
     if (this.#staleEntries.size > STALE_EVENTS_MAX) this.#rankStale();
   }

@@ -10,3 +10,35 @@ export function cacheByObject<Key extends object, Value>(compute: (key: Key) => 
     return entry.value;
   };
 }
+
+/**
+ * Keeps values by object, for as long as the object exists. It has two generations: if the newer one has `entriesMax`
+ * entries, it replaces the older one, whose entries are discarded unless they were read since.
+ */
+export class GenerationCache<Key extends object, Value extends object> {
+  readonly #entriesMax: number;
+  #newer = new WeakMap<Key, Value>();
+  #older = new WeakMap<Key, Value>();
+  #newerCount = 0;
+
+  constructor(entriesMax: number) {
+    this.#entriesMax = entriesMax;
+  }
+
+  get(key: Key): Value | undefined {
+    const newer = this.#newer.get(key);
+    if (newer !== undefined) return newer;
+    const older = this.#older.get(key);
+    if (older !== undefined) this.set(key, older);
+    return older;
+  }
+
+  set(key: Key, value: Value): void {
+    this.#newer.set(key, value);
+    this.#newerCount += 1;
+    if (this.#newerCount < this.#entriesMax) return;
+    this.#older = this.#newer;
+    this.#newer = new WeakMap();
+    this.#newerCount = 0;
+  }
+}

@@ -76,6 +76,7 @@ function buildMarketViews({ database, venues }: AreaPorts, { board, matching, in
     board,
     traitsOf: (venue) => traits.get(venue) ?? { adapter: null, isPlayMoney: false },
     equalMarketsOf: (market) => matching?.equalMarketsOf(market) ?? [],
+    pairsRevision: () => matching?.pairsRevision ?? 0,
     trackedBookOf: async (market) => (await ingest.books.tracked([market.listing]))[0] ?? null,
     async readPrices(marketKey, asOf) {
       const { series } = await readPriceSeries(database, [marketKey], { period: "7d", now: asOf });

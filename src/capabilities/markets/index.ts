@@ -16,6 +16,7 @@ import {
 import { createExecutionService, executionRoutes } from "./execution/index.ts";
 import { createMarketsService, type MarketsService, marketRoutes } from "./market-data/index.ts";
 import type { MatchedPairs, Matching } from "./matching/index.ts";
+import type { MarketEstimate } from "./ports.ts";
 import { createResolutionService, resolutionRoutes } from "./resolution/index.ts";
 import { createScreeningService, screeningRoutes } from "./screening/index.ts";
 
@@ -28,6 +29,8 @@ interface MarketsSources extends Pick<Pipeline, "board" | "ingest"> {
   readonly matching: Matching;
   /** Our estimate for a market at its current price; null if there is none. */
   readonly estimateOf: Parameters<typeof createScreeningService>[0]["estimateOf"];
+  /** The probability and the time of `estimateOf`, in little time: it is called for each market of a list. */
+  readonly shownEstimateOf: (market: BoardMarket) => MarketEstimate | null;
   /** Returns the API object of a market's latest unexpired analysis; null if there is none. */
   readonly presentAnalysisOf: (market: BoardMarket) => Promise<Record<string, unknown> | null>;
 }
@@ -39,7 +42,7 @@ export function registerMarketRoutes(
   sources: MarketsSources,
 ): { markets: MarketsService; correlation: CorrelationService } {
   const { clock, database, publicUrl } = ports;
-  const { board, ingest, matching, estimateOf, presentAnalysisOf } = sources;
+  const { board, ingest, matching, estimateOf, shownEstimateOf, presentAnalysisOf } = sources;
   const venues = venueIdsOf(ports);
   const markets = createMarketsService({
     board,
@@ -52,7 +55,7 @@ export function registerMarketRoutes(
     trades: ingest.trades,
     detailsOf: (listing) => ingest.detailsOf(listing),
     matches: matching,
-    estimateOf,
+    estimateOf: shownEstimateOf,
   });
   marketRoutes(http, {
     service: markets,

@@ -46,6 +46,8 @@ export function createAnalyses(ports: AnalysesPorts) {
      * no price. Reads memory only.
      */
     estimateOf: (market: BoardMarket): CurrentEstimate | null => estimates.find(market),
+    /** The probability and the time of `estimateOf`, up to a second late, for lists of many markets. */
+    shownEstimateOf: (market: BoardMarket) => estimates.findShown(market),
     probabilityOf: (market: BoardMarket): number | null => estimates.find(market)?.probability ?? null,
     scheduled,
     /** Counts the waiting and the active runs of all nodes. Returns null on a node that runs no analyses. */

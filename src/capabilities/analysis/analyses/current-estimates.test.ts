@@ -21,7 +21,13 @@ import type { LatestEstimate, StoredAnalysis } from "./model.ts";
 const assertNear = (actual: number | undefined, expected: number, message = "values differ") =>
   assert.ok(actual !== undefined && Math.abs(actual - expected) <= 1e-9, `${message}: ${actual} and ${expected}`);
 
-function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardMarket) => MatchedMarket[] } = {}) {
+function setUp({
+  equalMarketsOf = () => [],
+  pairsRevision = () => 0,
+}: {
+  equalMarketsOf?: (market: BoardMarket) => MatchedMarket[];
+  pairsRevision?: () => number;
+} = {}) {
   const clock = new FakeClock(SAMPLE_AT);
   const board = new MarketBoard(() => clock.now());
   const byMarket = new Map<string, LatestEstimate>();
@@ -36,6 +42,7 @@ function setUp({ equalMarketsOf = () => [] }: { equalMarketsOf?: (market: BoardM
     board,
     traitsOf: () => ({ adapter: null, isPlayMoney: false }),
     equalMarketsOf,
+    pairsRevision,
     trackedBookOf: async () => null,
     readPrices: async () => [],
     readTrades: async () => [],
@@ -249,4 +256,62 @@ test("an event that becomes exclusive is recomputed even if no market has change
   assert.ok(sumOf() > 1);
   board.applyEvent(sampleEvent("e", { mutuallyExclusive: true }));
   assertNear(sumOf(), 1);
+});
+
+test("what a list shows is the probability and time of the estimate after any change of market, event, peer or analysis", async () => {
+  const price = fc.integer({ min: 20, max: 60 }).map((cents) => cents / 100);
+  const leg = fc.constantFrom("a", "b", "c");
+  const change = fc.oneof(
+    fc.record({ kind: fc.constant("quote"), leg, price }),
+    fc.record({ kind: fc.constant("analyse"), leg, price: fc.double({ min: -0.8, max: 0.8, noNaN: true }) }),
+    fc.record({ kind: fc.constant("peer"), leg, price }),
+    fc.record({ kind: fc.constant("advance"), leg, price: fc.constantFrom(1, 400, 1_000, HOUR_MS, 71 * HOUR_MS) }),
+    fc.record({ kind: fc.constant("event"), leg, price: fc.constantFrom(0, 1) }),
+    fc.record({ kind: fc.constant("remove"), leg, price }),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { minLength: 5, maxLength: 40 }), async (changes) => {
+      const pairs: Omit<MatchedMarket, "market">[] = [];
+      const { clock, board, estimates, quoteMarket, analyseMarket } = setUp({
+        pairsRevision: () => pairs.length,
+        equalMarketsOf({ listing }) {
+          const peer = board.find("beta", "p");
+          return listing.marketId === "a" && peer !== null ? pairs.map((pair) => ({ ...pair, market: peer })) : [];
+        },
+      });
+      const quoteLeg = (id: string, at: number) => quoteMarket(id, at, { listing: { eventId: "e" } });
+      for (const id of ["a", "b", "c"]) await analyseMarket(quoteLeg(id, 0.3), 0.2);
+      for (const { kind, leg: id, price: value } of changes) {
+        const market = board.find("alpha", id) ?? quoteLeg(id, 0.3);
+        if (kind === "quote") quoteLeg(id, value);
+        else if (kind === "analyse") await analyseMarket(market, value);
+        else if (kind === "advance") await clock.advance(value);
+        else if (kind === "event") board.applyEvent(sampleEvent("e", { mutuallyExclusive: value === 1 }));
+        else if (kind === "remove") board.remove(market);
+        else {
+          quoteMarket("p", value, { listing: { venue: "beta" }, activity: { liquidityUsd: 1e6 } });
+          if (id === "a") pairs.push({ isInverse: value > 0.5, isPlayMoney: false, confidence: 1 });
+        }
+        for (const current of board.markets()) {
+          const found = estimates.find(current);
+          const expected = found && { probability: found.probability, at: found.at };
+          assert.deepEqual(estimates.findShown(current), expected, kind);
+          assert.equal(estimates.findShown(current), estimates.findShown(current), "the same object until a change");
+        }
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("the shown time of an analysis by a process whose clock is ahead is the time of the request", async () => {
+  const { clock, estimates, quoteMarket, analyseMarket } = setUp();
+  await clock.advance(5_000);
+  const market = quoteMarket("m", 0.45);
+  await analyseMarket(market);
+  clock.jumpWallClock(-4_000);
+  for (const at of [SAMPLE_AT + 1_000, SAMPLE_AT + 1_001]) {
+    assert.equal(estimates.findShown(market)?.at, at);
+    await clock.advance(1);
+  }
 });

@@ -16,19 +16,21 @@ import {
   reestimate,
   toProbability,
 } from "../../../engine/index.ts";
+import { GenerationCache } from "../../../lib/cache-by-object.ts";
 import { sumOf } from "../../../lib/numbers.ts";
 import type { Clock } from "../../../ports/clock.ts";
-import { type EventAdjustment, EventEstimates } from "./event-estimates.ts";
-import { freshnessOf } from "./freshness.ts";
+import type { MatchedMarket } from "../../markets/matching/index.ts";
+import { type EventAdjustment, EventEstimates, periodOf } from "./event-estimates.ts";
+import { expiryByAge, freshnessOf } from "./freshness.ts";
 import type { LatestEstimates } from "./latest-estimates.ts";
 import { type MarketViews, toActivityView, toQuoteView } from "./market-views.ts";
 import type { CurrentAnalysis, CurrentEstimate, Freshness, LatestEstimate, StoredAnalysis } from "./model.ts";
 
 interface CurrentEstimatesPorts {
-  readonly board: Pick<MarketBoard, "find" | "findEvent" | "marketsOfEvent">;
+  readonly board: Pick<MarketBoard, "find" | "findEvent" | "marketsOfEvent" | "eventRevisionOf" | "isCurrent">;
   readonly clock: Pick<Clock, "now">;
   readonly latest: Pick<LatestEstimates, "find" | "observe">;
-  readonly views: Pick<MarketViews, "traitsOf" | "peersOf" | "currentViewOf">;
+  readonly views: Pick<MarketViews, "traitsOf" | "peersOf" | "equalMarketsOf" | "pairsRevision" | "currentViewOf">;
 }
 
 /** The part of an estimate that only depends on its own market. */
@@ -38,6 +40,24 @@ interface OwnEstimate {
   readonly priced: PricedEstimate;
 }
 
+/** What lists show of an estimate. */
+type ShownEstimate = Pick<CurrentEstimate, "probability" | "at">;
+
+/** The shown estimate of a market, with the state that it was computed from. */
+interface KeptEstimate {
+  readonly analysesVersion: number;
+  readonly eventRevision: number;
+  readonly pairsRevision: number;
+  readonly equalMarkets: readonly MatchedMarket[];
+  readonly period: number;
+  /** Unix milliseconds of the expiry by age; infinite if it has passed. */
+  readonly expiresAt: number;
+  readonly shown: ShownEstimate | null;
+}
+
+/** Maximum entries per generation of the kept estimates. */
+const KEPT_ESTIMATES_MAX = 25_000;
+
 /**
  * Our estimates at the current prices. An estimate is the price plus the change of the latest analysis, adjusted to the
  * estimates of the same event. All data is in memory, so that lists of a hundred markets can show estimates.
@@ -45,6 +65,8 @@ interface OwnEstimate {
 export class CurrentEstimates {
   readonly #ports: CurrentEstimatesPorts;
   readonly #events: EventEstimates;
+  readonly #kept = new GenerationCache<BoardMarket, KeptEstimate>(KEPT_ESTIMATES_MAX);
+  #analysesVersion = 0;
 
   constructor(ports: CurrentEstimatesPorts) {
     this.#ports = ports;
@@ -58,7 +80,10 @@ export class CurrentEstimates {
         return { logOdds, standardError, isBound: isBound(market.quote) };
       },
     });
-    ports.latest.observe(() => this.#events.onAnalysisChange());
+    ports.latest.observe(() => {
+      this.#analysesVersion += 1;
+      this.#events.onAnalysisChange();
+    });
   }
 
   /**
@@ -67,27 +92,47 @@ export class CurrentEstimates {
    */
   find(market: BoardMarket): CurrentEstimate | null {
     const latest = this.#ports.latest.find(market.listing.venue, market.listing.marketId);
-    if (latest === null) return null;
-    const now = this.#ports.clock.now();
-    const own = this.#ownEstimate(market, latest, this.#events.siblingGapOf(market), now);
-    if (own === null || own.freshness === "expired") return null;
-    const agreement = this.#events.agreementOf(market, now);
-    const changes = agreement === null ? latest : { ...latest, change: latest.change + agreement.shift };
-    const priced =
-      agreement === null ? own.priced : priceEstimate(priceView(market, now), changes, ENGINE_COEFFICIENTS);
-    if (priced === null) return null;
-    const { probability, marketPrice, standardError, confidence } = priced;
-    return {
-      probability,
-      yesPrice: marketPrice,
-      edge: probability - marketPrice,
-      standardError,
-      confidence,
-      recommendation: recommend(executableEdges(this.#offerOf(market, now), probability)),
-      freshness: own.freshness,
-      analysedAt: latest.analysedAt,
-      at: timeOf(market, latest.analysedAt, now),
-    };
+    return latest === null ? null : this.#findAt(market, latest, this.#ports.clock.now());
+  }
+
+  /**
+   * Returns the probability and the time of `find`. They are kept until the market, its event, an equal market or an
+   * analysis changes, and for at most a second (`periodOf`).
+   */
+  findShown(market: BoardMarket): ShownEstimate | null {
+    const { board, clock, latest, views } = this.#ports;
+    const now = clock.now();
+    const kept = this.#kept.get(market);
+    if (kept !== undefined && this.#isCurrent(kept, market, now)) return kept.shown;
+    const analysis = latest.find(market.listing.venue, market.listing.marketId);
+    if (analysis === null) return null;
+    const found = this.#findAt(market, analysis, now);
+    const shown = found && { probability: found.probability, at: found.at };
+    // The clock of another process may be ahead; the time of the estimate is then that of the request.
+    if (Math.max(market.updatedAt, analysis.analysedAt) > now) return shown;
+    const expiresAt = expiryByAge(analysis);
+    this.#kept.set(market, {
+      analysesVersion: this.#analysesVersion,
+      eventRevision: board.eventRevisionOf(market),
+      pairsRevision: views.pairsRevision(),
+      equalMarkets: views.equalMarketsOf(market),
+      period: periodOf(now),
+      expiresAt: expiresAt < now ? Number.POSITIVE_INFINITY : expiresAt,
+      shown,
+    });
+    return shown;
+  }
+
+  #isCurrent(kept: KeptEstimate, market: BoardMarket, now: number): boolean {
+    const { board, views } = this.#ports;
+    return (
+      kept.analysesVersion === this.#analysesVersion &&
+      kept.pairsRevision === views.pairsRevision() &&
+      kept.eventRevision === board.eventRevisionOf(market) &&
+      kept.period === periodOf(now) &&
+      now <= kept.expiresAt &&
+      kept.equalMarkets.every((equal) => board.isCurrent(equal.market))
+    );
   }
 
   /** Recomputes a stored analysis for the price of `market`; unchanged if the market has a result or no price. */
@@ -122,6 +167,28 @@ export class CurrentEstimates {
     if (latest === null) return false;
     const now = this.#ports.clock.now();
     return this.#ownEstimate(market, latest, this.#events.siblingGapOf(market), now)?.freshness === "expired";
+  }
+
+  #findAt(market: BoardMarket, latest: LatestEstimate, now: number): CurrentEstimate | null {
+    const own = this.#ownEstimate(market, latest, this.#events.siblingGapOf(market), now);
+    if (own === null || own.freshness === "expired") return null;
+    const agreement = this.#events.agreementOf(market, now);
+    const changes = agreement === null ? latest : { ...latest, change: latest.change + agreement.shift };
+    const priced =
+      agreement === null ? own.priced : priceEstimate(priceView(market, now), changes, ENGINE_COEFFICIENTS);
+    if (priced === null) return null;
+    const { probability, marketPrice, standardError, confidence } = priced;
+    return {
+      probability,
+      yesPrice: marketPrice,
+      edge: probability - marketPrice,
+      standardError,
+      confidence,
+      recommendation: recommend(executableEdges(this.#offerOf(market, now), probability)),
+      freshness: own.freshness,
+      analysedAt: latest.analysedAt,
+      at: timeOf(market, latest.analysedAt, now),
+    };
   }
 
   #ownEstimate(market: BoardMarket, latest: LatestEstimate, siblings: number, now: number): OwnEstimate | null {

@@ -20,9 +20,13 @@ import { EVENT_LEGS_MAX } from "./market-views.ts";
 /** Maximum number of events in memory. Above it, the event that was computed longest ago is evicted. */
 const EVENTS_MAX = 5_000;
 /**
- * Maximum age of a result. The ages of analyses and the prices at other venues change without a change of the event.
+ * Results are computed again in each period, because the ages of analyses and the prices at other venues change without
+ * a change of the event.
  */
-const KEPT_MS = 1_000;
+const PERIOD_MS = 1_000;
+
+/** Returns the number of the period that contains the time. */
+export const periodOf = (now: number): number => Math.floor(now / PERIOD_MS);
 
 /** Markets of one event that are related by logic: exclusive outcomes or a ladder. */
 interface Group {
@@ -51,7 +55,7 @@ interface EventState {
 }
 
 interface AgreedEvent {
-  readonly computedAt: number;
+  readonly period: number;
   readonly version: number;
   /** By board row. */
   readonly agreements: ReadonlyMap<number, EventAdjustment>;
@@ -92,7 +96,7 @@ export class EventEstimates {
     const state = this.#stateOf(market);
     if (state === null || state.groups.length === 0) return null;
     const known = this.#agreed.get(state);
-    const isCurrent = known !== undefined && known.version === this.#version && now - known.computedAt < KEPT_MS;
+    const isCurrent = known !== undefined && known.version === this.#version && known.period === periodOf(now);
     return (isCurrent ? known : this.#agree(state, now)).agreements.get(market.row) ?? null;
   }
 
@@ -159,7 +163,7 @@ export class EventEstimates {
         if (shift !== 0) agreements.set(market.row, { logic: own, count: known.length, shift });
       }
     }
-    const agreed = { computedAt: now, version: this.#version, agreements };
+    const agreed = { period: periodOf(now), version: this.#version, agreements };
     this.#agreed.set(state, agreed);
     return agreed;
   }

@@ -19,6 +19,7 @@ function setUp(ports: Partial<MarketViewPorts> = {}) {
     board,
     traitsOf: (venue) => ({ adapter: `${venue}-adapter`, isPlayMoney: venue === "gamma" }),
     equalMarketsOf: () => [],
+    pairsRevision: () => 0,
     trackedBookOf: async () => null,
     readPrices: async () => [],
     readTrades: async () => [],

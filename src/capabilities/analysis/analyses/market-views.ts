@@ -34,6 +34,8 @@ export interface MarketViewPorts {
   readonly board: Pick<MarketBoard, "findEvent" | "marketsOfEvent">;
   readonly traitsOf: (venue: VenueId) => VenueTraits;
   readonly equalMarketsOf: (market: BoardMarket) => readonly MatchedMarket[];
+  /** A number that changes before `equalMarketsOf` returns other markets than before. */
+  readonly pairsRevision: () => number;
   /** The order book of the market's stream; null without a stream. */
   readonly trackedBookOf: (market: BoardMarket) => Promise<OrderBook | null>;
   /** Stored prices up to `asOf`, oldest first. */
@@ -50,6 +52,9 @@ export function createMarketViews(ports: MarketViewPorts) {
   const { board, traitsOf } = ports;
   const views = {
     traitsOf,
+
+    equalMarketsOf: ports.equalMarketsOf,
+    pairsRevision: ports.pairsRevision,
 
     /** Markets with the same question at other venues, with their current prices. */
     peersOf: listPeers,

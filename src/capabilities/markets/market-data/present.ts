@@ -2,6 +2,7 @@ import { type BoardEvent, type BoardMarket, eventSlugOf, priceChange24h } from "
 import { categoryOf } from "../../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
 import { stepAt } from "../../../domain/order-rules.ts";
+import { GenerationCache } from "../../../lib/cache-by-object.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
 import type { AlsoOn } from "../matching/index.ts";
@@ -87,15 +88,11 @@ interface EncodedMarket {
 }
 
 const isSameEstimate = (a: MarketEstimate | null, b: MarketEstimate | null): boolean =>
-  a === null || b === null ? a === b : a.probability === b.probability && a.at === b.at;
+  a === b || (a !== null && b !== null && a.probability === b.probability && a.at === b.at);
 
-type JsonCache = WeakMap<BoardMarket, EncodedMarket>;
-
-/** Maximum entries per cache generation. If the newer generation is full, the older one is discarded. */
+/** Maximum entries per generation of the cache. */
 const GENERATION_ENTRIES_MAX = 25_000;
-let newerCache: JsonCache = new WeakMap();
-let olderCache: JsonCache = new WeakMap();
-let newerCount = 0;
+const encodedMarkets = new GenerationCache<BoardMarket, EncodedMarket>(GENERATION_ENTRIES_MAX);
 
 /**
  * Encodes the Market object as JSON, cached until the market, its event, its links or its estimate change (these
@@ -105,19 +102,11 @@ let newerCount = 0;
 export function encodeMarket(market: BoardMarket, event: BoardEvent | null, lookups: MarketLookups): Buffer {
   const alsoOn = lookups.alsoOnOf(market);
   const estimate = lookups.estimateOf(market);
-  const isCurrent = (cached: EncodedMarket | undefined): cached is EncodedMarket =>
-    cached?.event === event && cached.alsoOn === alsoOn && isSameEstimate(cached.estimate, estimate);
-  const cached = newerCache.get(market);
-  if (isCurrent(cached)) return cached.bytes;
-  const previous = olderCache.get(market);
-  const bytes = isCurrent(previous) ? previous.bytes : Buffer.from(encodeJson(presentMarket(market, event, lookups)));
-  newerCache.set(market, { event, alsoOn, estimate, bytes });
-  newerCount += 1;
-  if (newerCount >= GENERATION_ENTRIES_MAX) {
-    olderCache = newerCache;
-    newerCache = new WeakMap();
-    newerCount = 0;
-  }
+  const cached = encodedMarkets.get(market);
+  if (cached?.event === event && cached.alsoOn === alsoOn && isSameEstimate(cached.estimate, estimate))
+    return cached.bytes;
+  const bytes = Buffer.from(encodeJson(presentMarket(market, event, lookups)));
+  encodedMarkets.set(market, { event, alsoOn, estimate, bytes });
   return bytes;
 }
 

@@ -48,6 +48,7 @@ export type MatchedPairs = Pick<Matching, "pairs" | "observe">;
 export function createMatching(ports: MatchingDependencies) {
   const { board, database, bus, clock, log } = ports;
   const observers: PairObserver[] = [];
+  let pairsRevision = 0;
   const playMoneyVenues = new Set(ports.venues.filter(({ playMoney }) => playMoney).map(({ id }) => id));
 
   const matcher = new Matcher({
@@ -57,6 +58,7 @@ export function createMatching(ports: MatchingDependencies) {
     openThread: () =>
       ports.openStateThread<MatchRequest, MatchUpdate>(MATCH_THREAD, { memoryMibMax: THREAD_MEMORY_MIB_MAX }),
     onChange(changes, newUrls) {
+      pairsRevision += 1;
       for (const id of listMarkets(changes)) links.update(id);
       for (const id of newUrls) {
         // A market that left the board and returned may have the same pairs, so no pair change updates its links.
@@ -132,6 +134,10 @@ export function createMatching(ports: MatchingDependencies) {
     /** URLs of the same market at other venues; the same object until they change. Null if there are none. */
     alsoOnOf: (market: BoardMarket) => links.find(market),
     equalMarketsOf,
+    /** Changes with the pairs and when a market of a pair returns to the board. */
+    get pairsRevision() {
+      return pairsRevision;
+    },
     observe(observer: PairObserver): void {
       observers.push(observer);
     },

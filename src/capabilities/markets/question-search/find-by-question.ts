@@ -76,9 +76,9 @@ export function findByQuestion(
 
 const volumeOf = ({ activity }: BoardMarket): number => activity.volume24hUsd ?? 0;
 
-function textsOf({ listing }: BoardMarket, board: QuestionSearchDependencies["board"]) {
-  const { title, outcomeLabel, closeAt, expectedResolutionAt } = listing;
-  const eventTitle = board.eventOf({ listing })?.listing.title ?? null;
+function textsOf(market: BoardMarket, board: QuestionSearchDependencies["board"]) {
+  const { title, outcomeLabel, closeAt, expectedResolutionAt } = market.listing;
+  const eventTitle = board.eventOf(market)?.listing.title ?? null;
   return { title, outcomeLabel, eventTitle, closeAt, expectedResolutionAt };
 }
 
