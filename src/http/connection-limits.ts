@@ -169,8 +169,13 @@ export class ConnectionLimits {
     return this.#connections.get(socket)?.acknowledgedAt ?? Number.NEGATIVE_INFINITY;
   }
 
-  closeRefused(): void {
-    for (const [socket, { isRefused }] of this.#connections) if (isRefused) socket.destroy();
+  /**
+   * Closes refused connections, and connections that never sent a byte when the server stops. Node does not treat the
+   * latter as idle, so a spare connection of a browser or load balancer would delay the stop until its deadline.
+   */
+  closeUnused(): void {
+    for (const [socket, { isRefused, requests }] of this.#connections)
+      if (isRefused || (requests === 0 && socket.bytesRead === 0)) socket.destroy();
   }
 
   #admit(socket: Socket): void {

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "../ports/clock.ts";
 
@@ -44,23 +43,4 @@ export async function drain(
   } finally {
     cancel();
   }
-}
-
-/**
- * Closes connections that never sent a request when the server closes. Node does not treat them as idle, so a spare
- * connection of a browser or load balancer would delay the stop until its deadline.
- */
-export function closeUnusedConnections(app: FastifyInstance): void {
-  const unusedSockets = new Set<Socket>();
-  app.server.on("connection", (socket: Socket) => {
-    unusedSockets.add(socket);
-    socket.once("close", () => unusedSockets.delete(socket));
-  });
-  app.server.on("request", ({ socket }: { socket: Socket }) => {
-    unusedSockets.delete(socket);
-  });
-  app.addHook("preClose", (done) => {
-    for (const socket of unusedSockets) if (socket.bytesRead === 0) socket.destroy();
-    done();
-  });
 }

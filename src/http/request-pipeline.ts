@@ -35,7 +35,8 @@ export interface Guards {
   readonly beforeSend?: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
-type Hook = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => void;
+type Done = (error?: Error) => void;
+type Hook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 
 /** Creates the `onRequest` hook, which runs all checks before the body is read, including authentication. */
 export function createAuthenticationHook(
@@ -125,31 +126,25 @@ export function createValidationHook(
  */
 function runInOrder(guards: readonly (Guard | undefined)[]): Hook {
   const steps = guards.filter((guard) => guard !== undefined);
-  /** Resolves to whether a step has responded. `reply.sent` stays false if the client has disconnected. */
-  const continueFrom = async (first: Promise<unknown>, next: number, request: FastifyRequest, reply: FastifyReply) => {
-    let hasResponded = await first;
-    for (let index = next; index < steps.length && hasResponded !== true; index++)
-      hasResponded = await steps[index]?.(request, reply);
-    return hasResponded === true;
-  };
-  const runSteps = (request: FastifyRequest, reply: FastifyReply): Promise<boolean> | undefined => {
-    for (let index = 0; index < steps.length; index++) {
-      const result = steps[index]?.(request, reply);
-      if (result instanceof Promise) return continueFrom(result, index + 1, request, reply);
-    }
-    return undefined;
-  };
-  return (request, reply, done) => {
-    let pendingSteps: Promise<boolean> | undefined;
+  const runFrom = (first: number, request: FastifyRequest, reply: FastifyReply, done: Done): void => {
     try {
-      pendingSteps = runSteps(request, reply);
+      for (let index = first; index < steps.length; index++) {
+        const result = steps[index]?.(request, reply);
+        if (!(result instanceof Promise)) continue;
+        // `reply.sent` stays false if a step has responded to a client that has disconnected.
+        result.then(
+          (hasResponded) => (hasResponded === true ? undefined : runFrom(index + 1, request, reply, done)),
+          done,
+        );
+        return;
+      }
     } catch (error) {
       done(error as Error);
       return;
     }
-    if (pendingSteps === undefined) done();
-    else pendingSteps.then((hasResponded) => (hasResponded ? undefined : done()), done);
+    done();
   };
+  return (request, reply, done) => runFrom(0, request, reply, done);
 }
 
 function findRequestFormError(request: FastifyRequest, routes: RouteTable): AppError | null {

@@ -10,7 +10,7 @@ import { respondToClientError, respondToExpectation, respondToRefusal } from "./
 import { ConnectionLimits, type ConnectionMaxima } from "./connection-limits.ts";
 import { installErrorHandlers, sendProblem } from "./error-handlers.ts";
 import type { ProblemPage } from "./html/problem-pages.ts";
-import { closeUnusedConnections, Lifecycle } from "./lifecycle.ts";
+import { Lifecycle } from "./lifecycle.ts";
 import { installOpenApi } from "./openapi.ts";
 import type { PaymentGate } from "./payment-gate.ts";
 import { setCommonHeaders, toProblem } from "./problem.ts";
@@ -165,9 +165,8 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.decorate("data", data);
   app.decorate("publicUrl", options.publicUrl ?? null);
   app.decorate("routeTable", routes);
-  closeUnusedConnections(app);
   app.addHook("preClose", (done) => {
-    connectionLimits.closeRefused();
+    connectionLimits.closeUnused();
     done();
   });
   app.server.on("checkExpectation", (_request, response) =>

@@ -148,7 +148,8 @@ function prepareStream(
 }
 
 function varyByEncoding(reply: FastifyReply): void {
-  reply.header("vary", [reply.getHeader("vary") ?? [], "accept-encoding"].flat().join(", "));
+  const existing = reply.getHeader("vary");
+  reply.header("vary", existing === undefined ? "accept-encoding" : [existing, "accept-encoding"].flat().join(", "));
 }
 
 function setCacheControl(request: FastifyRequest, reply: FastifyReply): void {

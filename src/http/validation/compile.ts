@@ -125,8 +125,10 @@ function compileObject({ properties, required = [] }: Schema, rules: ConversionR
   }));
   const knownNames = fields.map((field) => field.name);
   const known = new Set(knownNames);
+  const isOptional = fields.every(({ isRequired, defaultValue }) => !isRequired && defaultValue === undefined);
   return (value, loc, findings) => {
     if (!isObject(value)) return fail(findings.errors, pydantic.modelType(loc, value));
+    if (isOptional && isEmpty(value)) return {};
     const errorsBefore = findings.errors.length;
     const result: Record<string, unknown> = {};
     for (const field of fields) {
@@ -146,6 +148,11 @@ function compileObject({ properties, required = [] }: Schema, rules: ConversionR
     }
     return findings.errors.length > errorsBefore ? INVALID : result;
   };
+}
+
+function isEmpty(value: object): boolean {
+  for (const name in value) if (Object.hasOwn(value, name)) return false;
+  return true;
 }
 
 /** Accepts any JSON value without infinite numbers, which `JSON.stringify` would turn into null. */

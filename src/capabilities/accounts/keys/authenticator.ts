@@ -1,4 +1,5 @@
 import type { AuthenticationOptions, Principal } from "../../../http/auth.ts";
+import { cacheByObject } from "../../../lib/cache-by-object.ts";
 import type { KeyDirectory } from "./key-directory.ts";
 import type { KeyOwner } from "./queries.ts";
 
@@ -10,5 +11,5 @@ export const createKeyAuthenticator =
     return owner instanceof Promise ? owner.then(toPrincipal) : toPrincipal(owner);
   };
 
-const toPrincipal = (owner: KeyOwner | null): Principal | null =>
-  owner === null ? null : { kind: "customer", ...owner };
+const principalOf = cacheByObject((owner: KeyOwner): Principal => ({ kind: "customer", ...owner }));
+const toPrincipal = (owner: KeyOwner | null): Principal | null => owner && principalOf(owner);

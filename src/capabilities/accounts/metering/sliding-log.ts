@@ -22,6 +22,8 @@ export class SlidingLog {
   readonly #callersMax: number;
   /** By caller, in order of use, least recently used first. */
   readonly #windows = new Map<string, CallerWindow>();
+  /** The last of the windows. */
+  #newest: CallerWindow | null = null;
 
   constructor(options: { readonly windowMs: number; readonly callersMax?: number }) {
     this.#windowMs = options.windowMs;
@@ -44,9 +46,12 @@ export class SlidingLog {
     window.next = (window.next + 1) % window.timestamps.length;
     window.count += 1;
     window.lastAt = now;
-    this.#windows.delete(caller);
-    this.#windows.set(caller, window);
-    this.#evict(now);
+    if (this.#newest !== window) {
+      this.#windows.delete(caller);
+      this.#windows.set(caller, window);
+      this.#newest = window;
+    }
+    if (this.#windows.size > 1) this.#evict(now);
     return {
       isAllowed: true,
       remaining: limit - window.count,
