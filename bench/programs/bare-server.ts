@@ -12,9 +12,15 @@ const recordedResponse: { readonly headers: Record<string, string>; readonly bod
 );
 const body = Buffer.from(recordedResponse.body);
 const headers = { ...recordedResponse.headers, "content-length": String(body.length) };
-const server = createServer((_request, response) => {
-  response.writeHead(200, headers);
-  response.end(body);
+// The same timeouts as the service, so that slow clients are closed as often.
+const timeouts = { requestTimeout: 10_000, headersTimeout: 8_000, connectionsCheckingInterval: 25 };
+const server = createServer(timeouts, (request, response) => {
+  const respond = () => {
+    response.writeHead(200, headers);
+    response.end(body);
+  };
+  if (request.method === "GET") respond();
+  else request.resume().once("end", respond);
 });
 // Same keep-alive time as the service: a connection closed between two rounds would count as a failed request.
 server.keepAliveTimeout = 10_000;

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventually } from "../../test/support/service-process.ts";
+import { startBareServer } from "../harness/bare-server.ts";
 import { type HostileCounts, type HostileKind, prepareHostileClients } from "../harness/hostile-clients.ts";
-import { type FixedRateResult, type LoadTarget, sendAtFixedRate } from "../harness/load.ts";
-import { descriptorsOf, residentMibOf } from "../harness/process-usage.ts";
+import { type LoadTarget, sendAtFixedRate } from "../harness/load.ts";
+import { cpuSecondsOf, descriptorsOf, residentMibOf } from "../harness/process-usage.ts";
 import { interleave } from "../harness/rounds.ts";
 import { type BenchOptions, type BenchRow, createBenchRow, type Scenario, SkippedError } from "../harness/scenario.ts";
 import { type BenchService, openService, QUIET_WORLD_SETTINGS } from "../harness/service.ts";
@@ -37,7 +38,7 @@ const ATTACKS: readonly { readonly name: string; readonly kind: HostileKind; rea
 
 export const hostileScenario: Scenario = {
   name: "hostile",
-  describe: `p99 latency of a healthy client at ${REQUESTS_PER_SECOND} requests/s, without and during ${HOSTILE_CONNECTIONS} hostile connections of each kind; file descriptors and memory.`,
+  describe: `p99 latency of a healthy client at ${REQUESTS_PER_SECOND} requests/s, without and during ${HOSTILE_CONNECTIONS} hostile connections of each kind, compared with a bare node:http server; file descriptors and memory.`,
   async run(options) {
     if ((await descriptorsOf(process.pid)) === null) throw new SkippedError("it needs Linux");
     const rows: BenchRow[] = [];
@@ -59,6 +60,17 @@ interface Usage {
   readonly residentMib: number;
 }
 
+interface MeasuredServer {
+  readonly pid: number;
+  readonly target: LoadTarget;
+}
+
+interface Sample {
+  readonly p99Ms: number;
+  /** CPU time of the server's process per second. */
+  readonly cpuMsPerSecond: number;
+}
+
 async function measureAttack(
   service: BenchService,
   { name, kind, addresses }: (typeof ATTACKS)[number],
@@ -67,51 +79,84 @@ async function measureAttack(
   const target: LoadTarget = { url: `${service.url}${service.marketPath}`, headers: service.headers };
   const seconds = options.quick ? 3 : ROUND_SECONDS;
   const rounds = options.rounds ?? (options.quick ? 1 : ROUNDS);
-  const measureLatency = async (forSeconds: number): Promise<FixedRateResult> => {
+  const measureHealthy = async (server: MeasuredServer, forSeconds: number): Promise<Sample> => {
     const load = { perSecond: REQUESTS_PER_SECOND, seconds: forSeconds, connections: HEALTHY_CONNECTIONS };
-    const result = await sendAtFixedRate(target, load);
+    const cpuSecondsBefore = await readCpuSeconds(server.pid);
+    const result = await sendAtFixedRate(server.target, load);
     if (result.failed > 0) throw new Error(`${name}: ${result.failed} of ${result.sent} healthy requests failed`);
-    return result;
+    const cpuSeconds = (await readCpuSeconds(server.pid)) - cpuSecondsBefore;
+    return { p99Ms: result.p99Ms, cpuMsPerSecond: (cpuSeconds * 1_000) / forSeconds };
   };
-  await measureLatency(options.quick ? 1 : WARM_UP_SECONDS);
+  const attackOn = async (url: string) => {
+    const clients = await prepareHostileClients({ url, kind, connections: HOSTILE_CONNECTIONS, addresses });
+    clients.start();
+    return clients;
+  };
+  const bareServer = await startBareServer(target);
+  const ours: MeasuredServer = { pid: service.pid, target };
+  const bare: MeasuredServer = {
+    pid: bareServer.pid,
+    target: { ...target, url: `${bareServer.url}${service.marketPath}` },
+  };
+  await measureHealthy(ours, options.quick ? 1 : WARM_UP_SECONDS);
+  await measureHealthy(bare, 1);
   const calmUsage = await readUsage(service.pid);
   const maxima: Usage[] = [];
   const openingP99s: number[] = [];
   const counts: HostileCounts[] = [];
-  options.print(`${name}: ${rounds} rounds of ${seconds} s without and with the attack`);
-  const samples = await interleave(rounds, {
-    calm: async () => (await measureLatency(seconds)).p99Ms,
-    attacked: async () => {
-      const clients = await prepareHostileClients({
-        url: service.url,
-        kind,
-        connections: HOSTILE_CONNECTIONS,
-        addresses,
-      });
-      const sampler = sampleUsage(service.pid);
-      clients.start();
-      openingP99s.push((await measureLatency(OPENING_SECONDS)).p99Ms);
-      const result = await measureLatency(seconds);
-      maxima.push(await sampler.stop());
-      counts.push(await clients.stop());
-      await eventually(
-        async () => ((await readUsage(service.pid)).descriptors < calmUsage.descriptors + 50 ? true : null),
-        "the hostile connections to be closed",
-        RECOVERY_MS_MAX,
-      );
-      return result.p99Ms;
-    },
-  });
+  options.print(
+    `${name}: ${rounds} rounds of ${seconds} s without and with the attack, on the service and a bare server`,
+  );
+  const measureRounds = () =>
+    interleave(rounds, {
+      calm: () => measureHealthy(ours, seconds),
+      attacked: async () => {
+        const clients = await attackOn(service.url);
+        const sampler = sampleUsage(service.pid);
+        openingP99s.push((await measureHealthy(ours, OPENING_SECONDS)).p99Ms);
+        const sample = await measureHealthy(ours, seconds);
+        maxima.push(await sampler.stop());
+        counts.push(await clients.stop());
+        await eventually(
+          async () => ((await readUsage(service.pid)).descriptors < calmUsage.descriptors + 50 ? true : null),
+          "the hostile connections to be closed",
+          RECOVERY_MS_MAX,
+        );
+        return sample;
+      },
+      bareCalm: () => measureHealthy(bare, seconds),
+      bareAttacked: async () => {
+        const clients = await attackOn(bareServer.url);
+        await measureHealthy(bare, OPENING_SECONDS);
+        const sample = await measureHealthy(bare, seconds);
+        await clients.stop();
+        return sample;
+      },
+    });
+  const samples = await measureRounds().finally(() => bareServer.close());
   const [lastCounts] = counts.slice(-1);
   const hostileMax = addresses === 1 ? ONE_ADDRESS_CONNECTIONS_MAX : HOSTILE_CONNECTIONS;
   return [
     createBenchRow({
       figure: `${name}: p99`,
       unit: "ms",
-      samples: samples.attacked,
-      baseline: { name: "without attack", samples: samples.calm },
+      samples: p99sOf(samples.attacked),
+      baseline: { name: "without attack", samples: p99sOf(samples.calm) },
       target: { of: "ratio", bound: "at_most", value: P99_RATIO_MAX },
       note: `from ${addresses} ${addresses === 1 ? "address" : "addresses"}; in the last round ${JSON.stringify(lastCounts)}`,
+    }),
+    createBenchRow({
+      figure: `${name}: p99 of bare node:http`,
+      unit: "ms",
+      samples: p99sOf(samples.bareAttacked),
+      baseline: { name: "without attack", samples: p99sOf(samples.bareCalm) },
+      note: "the part of the ratio that is due to the attackers' own use of the machine and to Node",
+    }),
+    createBenchRow({
+      figure: `${name}: CPU time of the attack`,
+      unit: "ms/s",
+      samples: additionalCpu(samples.attacked, samples.calm),
+      baseline: { name: "bare node:http", samples: additionalCpu(samples.bareAttacked, samples.bareCalm) },
     }),
     createBenchRow({ figure: `${name}: p99 while they are opened`, unit: "ms", samples: openingP99s }),
     createBenchRow({
@@ -128,6 +173,18 @@ async function measureAttack(
       note: `${Math.round(calmUsage.residentMib)} MiB before`,
     }),
   ];
+}
+
+const p99sOf = (samples: readonly Sample[]): number[] => samples.map(({ p99Ms }) => p99Ms);
+
+/** CPU time per second during the attack, minus that of the same round without it. */
+const additionalCpu = (attacked: readonly Sample[], calm: readonly Sample[]): number[] =>
+  attacked.map(({ cpuMsPerSecond }, round) => cpuMsPerSecond - (calm[round]?.cpuMsPerSecond ?? 0));
+
+async function readCpuSeconds(pid: number): Promise<number> {
+  const seconds = await cpuSecondsOf(pid);
+  if (seconds === null) throw new Error("the server has exited");
+  return seconds;
 }
 
 async function readUsage(pid: number): Promise<Usage> {
