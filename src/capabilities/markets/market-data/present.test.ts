@@ -7,6 +7,7 @@ import {
   sampleMarket,
 } from "../../../../test/support/markets/market-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../../board/index.ts";
+import { compress, isWorthCompressing } from "../../../http/response/compression.ts";
 import { encodeMarket, joinJsonArray, type MarketLookups, presentMarket } from "./present.ts";
 
 const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null, estimateOf: () => null };
@@ -205,6 +206,14 @@ test("`joinJsonArray` joins zero, one and several items into a JSON array", () =
     const bytes = joinJsonArray(values.map((value) => Buffer.from(JSON.stringify(value))));
     assert.deepEqual(JSON.parse(bytes.toString()), values);
   }
+});
+
+test("an unchanged page of 8 KiB or more is compressed once, a smaller one is not compressed", async () => {
+  const item = Buffer.from(JSON.stringify("x".repeat(5_000)));
+  const page = joinJsonArray([item, item]);
+  assert.equal(await compress(page, "br"), await compress(joinJsonArray([item, item]), "br"));
+  assert.notEqual(await compress(page, "br"), await compress(joinJsonArray([item, item, item]), "br"));
+  assert.equal(isWorthCompressing(joinJsonArray([item])), false);
 });
 
 test("an unchanged page is joined once, a changed one again, and 64 pages are cached", () => {

@@ -2,6 +2,7 @@ import { type BoardEvent, type BoardMarket, eventSlugOf, priceChange24h } from "
 import { categoryOf } from "../../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
 import { stepAt } from "../../../domain/order-rules.ts";
+import { isWorthCompressing, keepCompressed } from "../../../http/response/compression.ts";
 import { GenerationCache } from "../../../lib/cache-by-object.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
@@ -122,7 +123,7 @@ const pages = new Map<Buffer, { readonly items: readonly Buffer[]; readonly json
 
 /**
  * Joins JSON items into a JSON array. Returns the same buffer for the same items, so that a list whose markets have not
- * changed is neither joined nor hashed again.
+ * changed is neither joined nor hashed again, and a large one is not compressed again.
  */
 export function joinJsonArray(items: readonly Buffer[]): Buffer {
   const [first] = items;
@@ -135,6 +136,7 @@ export function joinJsonArray(items: readonly Buffer[]): Buffer {
     ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])),
     ARRAY_END,
   ]);
+  if (isWorthCompressing(json)) keepCompressed(json);
   pages.delete(first);
   pages.set(first, { items, json });
   if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value ?? first);
