@@ -6,7 +6,7 @@ import { kalshiExchange } from "./protocol/kalshi/index.ts";
 import { limitlessExchange } from "./protocol/limitless/index.ts";
 import { manifoldExchange } from "./protocol/manifold/index.ts";
 import { polymarketExchange } from "./protocol/polymarket/index.ts";
-import { loadRecordedWorld } from "./recorded/index.ts";
+import type { loadRecordedWorld } from "./recorded/index.ts";
 import { type ServiceUrls, serveExchanges } from "./serve.ts";
 import { createFeed, createWorld, type WorldOptions } from "./world/index.ts";
 import { createPlantedWorld } from "./world/plants.ts";
@@ -41,6 +41,12 @@ export interface RunningSandbox {
   close(): Promise<void>;
 }
 
+/** Imports the reader of recordings on demand. Its schemas take 23 MB of memory, which a simulated world does not need. */
+async function replayRecording(options: Parameters<typeof loadRecordedWorld>[0]): ReturnType<typeof loadRecordedWorld> {
+  const { loadRecordedWorld } = await import("./recorded/index.ts");
+  return loadRecordedWorld(options);
+}
+
 /**
  * Starts the four venues, which share one simulated or replayed world, and the control server.
  *
@@ -50,7 +56,7 @@ export interface RunningSandbox {
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   const initialFaults = parseFaultText(options.faults ?? "", SANDBOX_VENUES);
   const world = createPlantedWorld(
-    options.recording ? await loadRecordedWorld({ ...options, ...options.recording }) : createWorld(options),
+    options.recording ? await replayRecording({ ...options, ...options.recording }) : createWorld(options),
   );
   const feed = createFeed(world, { now: options.now, intervalMs: FEED_INTERVAL_MS });
   const faults = createFaults((...keys) => uniform(options.seed, FAULT_STREAM, ...keys));

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { cacheByObject } from "../../../src/lib/cache-by-object.ts";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /** Maximum length of a slug without its suffix. Common routers allow 100 characters in a path parameter. */
@@ -38,11 +39,11 @@ export function isGroup(event: ListedEvent): boolean {
   return event.markets.length > 1;
 }
 
-export function limitlessSlug(market: ListedMarket): string {
+export const limitlessSlug = cacheByObject((market: ListedMarket): string => {
   if (market.recorded !== undefined) return market.recorded.keys.slug ?? market.recorded.marketId;
   const text = isGroup(market.event) ? market.label : market.question;
   return `${slugify(text)}-${slugSuffixOf(market.index, false)}`;
-}
+});
 
 /** Returns the slug of the group, or of the only market if the event is not a group. */
 export function limitlessEventSlug(event: ListedEvent): string {
@@ -64,14 +65,14 @@ export function limitlessMarketId(market: ListedMarket): string {
 }
 
 /** Token ids: 256-bit numbers in decimal notation. */
-export function limitlessTokens(market: ListedMarket): { yes: string; no: string } {
+export const limitlessTokens = cacheByObject((market: ListedMarket): { readonly yes: string; readonly no: string } => {
   const { yesToken, noToken } = market.recorded?.keys ?? {};
   if (yesToken !== undefined && noToken !== undefined) return { yes: yesToken, no: noToken };
   return {
     yes: BigInt(`0x${hashHex("yes", market.index)}`).toString(),
     no: BigInt(`0x${hashHex("no", market.index)}`).toString(),
   };
-}
+});
 
 export function conditionIdOf(market: ListedMarket): string {
   return market.recorded?.keys.conditionId ?? `0x${hashHex("condition", market.index)}`;

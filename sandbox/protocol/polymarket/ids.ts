@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { cacheByObject } from "../../../src/lib/cache-by-object.ts";
 import type { ListedEvent, ListedMarket } from "../../world/types.ts";
 
 /**
@@ -43,12 +44,12 @@ export function polymarketEventId(event: ListedEvent): string {
 }
 
 /** Returns the condition id: 0x and 64 or 62 hex digits. The venue uses both lengths. */
-export function polymarketConditionId(market: ListedMarket): string {
+export const polymarketConditionId = cacheByObject((market: ListedMarket): string => {
   if (market.recorded?.keys.conditionId !== undefined) return market.recorded.keys.conditionId;
   const digits = market.index % SHORT_CONDITION_INTERVAL === 5 ? 62 : 64;
   const prefix = sha256Hex(`condition:${market.index}:${market.question}`).slice(0, digits - INDEX_DIGITS);
   return `0x${appendIndex(prefix, market.index)}`;
-}
+});
 
 /** Returns the condition id in the 32-byte format of the Data API. */
 export const dataConditionId = (market: ListedMarket): string => polymarketConditionId(market).padEnd(66, "0");
@@ -57,11 +58,11 @@ export const dataConditionId = (market: ListedMarket): string => polymarketCondi
 export const isProtocolV2 = (market: ListedMarket): boolean => polymarketConditionId(market).length === 64;
 
 /** Returns the decimal ids of the YES token and the NO token. */
-export function polymarketTokenIds(market: ListedMarket): readonly [string, string] {
+export const polymarketTokenIds = cacheByObject((market: ListedMarket): readonly [string, string] => {
   const { tokenYes, tokenNo } = market.recorded?.keys ?? {};
   if (tokenYes !== undefined && tokenNo !== undefined) return [tokenYes, tokenNo];
   return [tokenId(market, 0), tokenId(market, 1)];
-}
+});
 
 function tokenId(market: ListedMarket, side: TokenSide): string {
   // The fixed first digit keeps the decimal length at 76 or 77 digits.
