@@ -272,6 +272,20 @@ describe("polymarket: trades, book and history", () => {
     assert.ok(recent.length > 0 && recent.every((trade) => trade.executedAt >= 1_795_229_985_000));
   });
 
+  test("reads the trades since a time with a short first page, and all trades with full pages", async () => {
+    const rows = Object(readFixture("trades/v2"));
+    const market = await listing();
+    const limitsSince = async (sinceMs: number) => {
+      const harness = setUp((url) =>
+        json(url.searchParams.has("cursor") ? rows : { ...rows, pagination: { has_more: true, next_cursor: "abc" } }),
+      );
+      await harness.clock.until(harness.venue.listTrades(market, sinceMs, 1_000, signal));
+      return harness.urls().map((url) => url.searchParams.get("limit"));
+    };
+    assert.deepEqual(await limitsSince(1_000), ["50", "995"]);
+    assert.deepEqual(await limitsSince(0), ["1000", "995"]);
+  });
+
   test("reads v1 trades for ten minutes after v2 refuses a request", async () => {
     const harness = setUp((url) =>
       url.pathname === "/v2/trades" ? { status: 401, body: "{}" } : json(readFixture("trades/v1")),

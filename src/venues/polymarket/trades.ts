@@ -8,6 +8,8 @@ import { parseTrades } from "./parse-trades.ts";
 import { isTradesPageV2 } from "./wire.ts";
 
 const PAGE_V2_MAX = 1_000;
+/** Rows of the first page of a read since a time. Few markets have more trades between two reads of the service. */
+const FIRST_PAGE_V2_MAX = 50;
 const PAGES_V2_MAX = 20;
 const ROWS_V1_MAX = 10_000;
 /** Time for which the v1 endpoint is used after the v2 endpoint has rejected a request. */
@@ -63,7 +65,8 @@ async function fetchV2(
   const rows: unknown[] = [];
   const walk = walkPages({
     fetch: async (cursor) => {
-      const pageLimit = Math.min(PAGE_V2_MAX, limit - rows.length);
+      const isShort = cursor === null && sinceSeconds > 0;
+      const pageLimit = Math.min(isShort ? FIRST_PAGE_V2_MAX : PAGE_V2_MAX, limit - rows.length);
       const query = { condition: conditionId, taker_only: true, limit: pageLimit, cursor };
       const { json } = await data.fetchJson("/v2/trades", { query, signal });
       if (!driftDetectors.page.check(json, isTradesPageV2))
