@@ -18,7 +18,7 @@ interface TrackedMarket {
 interface Subscriber {
   readonly listener: (event: FeedEvent) => void;
   /** Returns the markets whose books and trades the subscriber receives; null for all markets. */
-  readonly getFollowedMarkets: () => Iterable<ListedMarket> | null;
+  readonly getFollowedMarkets: () => readonly ListedMarket[] | null;
 }
 
 interface VenueState {
@@ -28,6 +28,8 @@ interface VenueState {
   queue: PriorityQueue<TrackedMarket>;
   /** The markets listed at the last check; null before the first check. */
   listing: readonly ListedMarket[] | null;
+  /** The lists of the subscribers from which `followedMarkets` was computed; null if the listing has changed since. */
+  followedLists: readonly (readonly ListedMarket[] | null)[] | null;
 }
 
 /**
@@ -50,6 +52,7 @@ export function createFeed(
   const updateListing = (venue: VenueState, markets: readonly ListedMarket[], at: number, events: FeedEvent[]) => {
     const isFirstUpdate = venue.listing === null;
     venue.listing = markets;
+    venue.followedLists = null;
     const listedIndexes = new Set<number>();
     for (const market of markets) {
       listedIndexes.add(market.index);
@@ -72,7 +75,11 @@ export function createFeed(
   };
 
   const updateFollowed = (venue: VenueState, isFirstUpdate: boolean, at: number) => {
-    const requestedMarkets = collectRequestedMarkets(venue);
+    const lists = Array.from(venue.subscribers, ({ getFollowedMarkets }) => getFollowedMarkets());
+    const { followedLists } = venue;
+    if (followedLists?.length === lists.length && lists.every((list, index) => list === followedLists[index])) return;
+    venue.followedLists = lists;
+    const requestedMarkets = collectRequestedMarkets(venue, lists);
     for (const trackedMarket of requestedMarkets) {
       if (venue.followedMarkets.has(trackedMarket)) continue;
       venue.followedMarkets.add(trackedMarket);
@@ -168,14 +175,17 @@ function createVenueState(): VenueState {
     followedMarkets: new Set(),
     queue: new PriorityQueue(),
     listing: null,
+    followedLists: null,
   };
 }
 
-/** Returns the tracked markets that at least one subscriber follows. */
-function collectRequestedMarkets({ subscribers, trackedByIndex, followedMarkets }: VenueState): Set<TrackedMarket> {
+/** Returns the tracked markets that are in at least one list; null is the list of all markets. */
+function collectRequestedMarkets(
+  { trackedByIndex, followedMarkets }: VenueState,
+  lists: readonly (readonly ListedMarket[] | null)[],
+): Set<TrackedMarket> {
   const requestedMarkets = new Set<TrackedMarket>();
-  for (const { getFollowedMarkets } of subscribers) {
-    const markets = getFollowedMarkets();
+  for (const markets of lists) {
     if (markets === null)
       return followedMarkets.size === trackedByIndex.size ? followedMarkets : new Set(trackedByIndex.values());
     for (const market of markets) {

@@ -328,13 +328,13 @@ export interface Feed {
   /**
    * Listing and lifecycle events are published for all markets of the venue. Book and trade events are published for
    * the markets that `getFollowedMarkets` returns when it is called, or for all markets if it is absent or returns
-   * null.
+   * null. It must not return a list that has changed since an earlier call; returning the same list again is cheapest.
    * @returns a function that ends the subscription
    */
   subscribe(
     venue: SandboxVenue,
     listener: (event: FeedEvent) => void,
-    getFollowedMarkets?: () => Iterable<ListedMarket> | null,
+    getFollowedMarkets?: () => readonly ListedMarket[] | null,
   ): () => void;
   close(): void;
 }

@@ -27,18 +27,26 @@ function installSockets(app: FastifyInstance, context: ExchangeContext, catalogu
   /** Sessions by the index of their subscribed markets. */
   const subscribers = new Map<number, Set<Session>>();
 
+  let followed: readonly ListedMarket[] | null = null;
+
   const onSubscribe = (session: Session, index: number) => {
+    followed = null;
     subscribers.set(index, (subscribers.get(index) ?? new Set()).add(session));
   };
   const onUnsubscribe = (session: Session, index: number) => {
+    followed = null;
     const marketSessions = subscribers.get(index);
     marketSessions?.delete(session);
     if (marketSessions?.size === 0) subscribers.delete(index);
   };
 
-  function* followedMarkets(): Generator<ListedMarket> {
-    for (const session of sessions.values()) yield* session.followedMarkets();
-  }
+  const followedMarkets = (): readonly ListedMarket[] => {
+    followed ??= sessions
+      .values()
+      .flatMap((session) => session.followedMarkets())
+      .toArray();
+    return followed;
+  };
 
   const publish = (event: FeedEvent) => {
     const { market, at } = event;
