@@ -13,7 +13,7 @@ const driftDetectors = createLimitlessDriftDetectors(() => {});
 function parsePage(name: string) {
   const { drops, countDrop } = countDrops();
   const { events } = fixture(name) as { events: unknown[] };
-  return { ...parseTrades(events, NO_TOKEN, { countDrop, driftDetectors }), drops };
+  return { ...parseTrades(events, NO_TOKEN, 0, { countDrop, driftDetectors }), drops };
 }
 
 test("converts trades of the NO token to YES price and side, and raw sizes to contracts", () => {
@@ -47,7 +47,7 @@ test("the only data about a trader in a parsed trade is a hash of the account", 
   const { events } = fixture("trades/both-tokens") as { events: object[] };
   const rows = [undefined, null, "text", []].map((profile) => ({ ...events[0], profile }));
   const { drops, countDrop } = countDrops();
-  const unnamed = parseTrades(rows, NO_TOKEN, { countDrop, driftDetectors }).trades;
+  const unnamed = parseTrades(rows, NO_TOKEN, 0, { countDrop, driftDetectors }).trades;
   assert.deepEqual([unnamed.length, unnamed.map(({ taker }) => taker ?? "none").join()], [4, "none,none,none,none"]);
   assert.deepEqual(drops, {});
 });
@@ -61,7 +61,7 @@ test("drops and counts invalid rows and events that are not trades", () => {
 
 test("calculates an AMM trade's YES price as dollars per contract", () => {
   const { drops, countDrop } = countDrops();
-  const { trades } = parseFeed(fixture("trades/amm-feed"), { countDrop, driftDetectors });
+  const { trades } = parseFeed(fixture("trades/amm-feed"), 0, { countDrop, driftDetectors });
   assert.deepEqual(
     trades.map(({ yesPrice, size, takerSide }) => [yesPrice, size, takerSide]),
     [
@@ -75,9 +75,24 @@ test("calculates an AMM trade's YES price as dollars per contract", () => {
 test("accepts a feed as a list or wrapped in an object, and counts any other response", () => {
   const rows = fixture("trades/amm-feed");
   const ignoreDrops = { countDrop: () => {}, driftDetectors };
-  assert.deepEqual(parseFeed({ data: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
-  assert.deepEqual(parseFeed({ events: rows }, ignoreDrops), parseFeed(rows, ignoreDrops));
+  assert.deepEqual(parseFeed({ data: rows }, 0, ignoreDrops), parseFeed(rows, 0, ignoreDrops));
+  assert.deepEqual(parseFeed({ events: rows }, 0, ignoreDrops), parseFeed(rows, 0, ignoreDrops));
   const { drops, countDrop } = countDrops();
-  assert.deepEqual(parseFeed("nothing", { countDrop, driftDetectors }), { trades: [], rowCount: 0 });
+  assert.deepEqual(parseFeed("nothing", 0, { countDrop, driftDetectors }), {
+    trades: [],
+    rowCount: 0,
+    hasOlder: false,
+  });
   assert.deepEqual(drops, { bad_feed: 1 });
+});
+
+test("does not parse rows before the requested time, and reports them as older", () => {
+  const { countDrop, drops } = countDrops();
+  const { events } = fixture("trades/both-tokens") as { events: { createdAt: string }[] };
+  const times = events.map(({ createdAt }) => Date.parse(createdAt)).sort((a, b) => a - b);
+  const sinceMs = times.at(-1) ?? 0;
+  const rows = [...events, { createdAt: new Date(sinceMs - 1).toISOString(), price: "invalid" }];
+  const { trades, rowCount, hasOlder } = parseTrades(rows, NO_TOKEN, sinceMs, { countDrop, driftDetectors });
+  assert.deepEqual([trades.length, rowCount, hasOlder], [times.filter((at) => at === sinceMs).length, 5, true]);
+  assert.deepEqual(drops, {});
 });

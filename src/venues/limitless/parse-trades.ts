@@ -9,24 +9,31 @@ import { isFeedEvent, isTradeEvent } from "./wire.ts";
 type Counters = Pick<LimitlessContext, "countDrop" | "driftDetectors">;
 
 export interface TradePage {
+  /** Trades at or after the requested time. */
   readonly trades: readonly Trade[];
-  /** Includes invalid rows. */
+  /** Includes invalid and older rows. */
   readonly rowCount: number;
+  /** Whether the page has rows before the requested time. */
+  readonly hasOlder: boolean;
 }
 
 /**
  * Parses trades of an order-book market. NO trades are converted to YES price and side. The venue sends no trade id, so
  * the id consists of the trade's fields and an ordinal that distinguishes equal rows of a page. Only the account is
  * read from the taker's profile.
+ *
+ * @param sinceMs  older rows are not parsed, because a poll reads mostly rows that earlier polls have read
  */
 export function parseTrades(
   rows: readonly unknown[],
   noToken: string | null,
+  sinceMs: number,
   { countDrop, driftDetectors }: Counters,
 ): TradePage {
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
-  for (const row of driftDetectors.trade.filter(rows, isTradeEvent, () => countDrop("bad_trade_row"))) {
+  const newRows = rows.filter((row) => !isBefore(row, sinceMs));
+  for (const row of driftDetectors.trade.filter(newRows, isTradeEvent, () => countDrop("bad_trade_row"))) {
     const executedAt = parseTime(row.createdAt);
     const price = parsePrice(row.price, countDrop);
     const size = parseSize(row.matchedSize);
@@ -46,19 +53,24 @@ export function parseTrades(
       ...(taker !== undefined && { taker }),
     });
   }
-  return { trades, rowCount: rows.length };
+  return { trades, rowCount: rows.length, hasOlder: newRows.length < rows.length };
 }
 
-/** Parses trades of an AMM market. The price is the amount paid divided by the contracts. */
-export function parseFeed(json: unknown, { countDrop, driftDetectors }: Counters): TradePage {
+/**
+ * Parses trades of an AMM market. The price is the amount paid divided by the contracts.
+ *
+ * @param sinceMs  older rows are not parsed
+ */
+export function parseFeed(json: unknown, sinceMs: number, { countDrop, driftDetectors }: Counters): TradePage {
   const rows = feedRows(json);
   if (rows === null) {
     countDrop("bad_feed");
-    return { trades: [], rowCount: 0 };
+    return { trades: [], rowCount: 0, hasOlder: false };
   }
   const ordinals = new Map<string, number>();
   const trades: Trade[] = [];
-  for (const row of driftDetectors.feed_event.filter(rows, isFeedEvent, () => countDrop("bad_trade_row"))) {
+  const newRows = rows.filter((row) => !isBefore(row, sinceMs));
+  for (const row of driftDetectors.feed_event.filter(newRows, isFeedEvent, () => countDrop("bad_trade_row"))) {
     const { outcome, strategy, txHash, ...amounts } = row.data;
     const size = parseDecimal(amounts.contracts);
     const paid = parseDecimal(amounts.tradeAmountUSD);
@@ -79,7 +91,12 @@ export function parseFeed(json: unknown, { countDrop, driftDetectors }: Counters
       takerSide: takerSide(isNo, action === "buy" ? 0 : action === "sell" ? 1 : null),
     });
   }
-  return { trades, rowCount: rows.length };
+  return { trades, rowCount: rows.length, hasOlder: newRows.length < rows.length };
+}
+
+function isBefore(row: unknown, sinceMs: number): boolean {
+  const executedAt = isObject(row) ? parseTime(row.createdAt) : null;
+  return executedAt !== null && executedAt < sinceMs;
 }
 
 function feedRows(json: unknown): readonly unknown[] | null {

@@ -19,24 +19,23 @@ export function listTrades(
   if (isAmm(listing)) {
     const fetchFeedPage = async (page: number) => {
       const response = await client.listFeed(listing.marketId, page, signal);
-      return response === null ? null : parseFeed(response.json, context);
+      return response === null ? null : parseFeed(response.json, sinceMs, context);
     };
-    return collectTrades(fetchFeedPage, FEED_ROWS_MIN, sinceMs, limit);
+    return collectTrades(fetchFeedPage, FEED_ROWS_MIN, limit);
   }
   const fetchTradePage = async (page: number) => {
     const response = await client.listTrades(slugOf(listing), page, signal);
     if (response === null) return null;
     if (!isTradePage(response.json)) throw createBadBodyError("a page of trades");
-    return parseTrades(response.json.events, listing.venueKeys.noToken ?? null, context);
+    return parseTrades(response.json.events, listing.venueKeys.noToken ?? null, sinceMs, context);
   };
-  return collectTrades(fetchTradePage, TRADE_ROWS_MAX, sinceMs, limit);
+  return collectTrades(fetchTradePage, TRADE_ROWS_MAX, limit);
 }
 
-/** Reads pages until `sinceMs`, `limit` trades or the last page. Rows repeated on a later page count once. */
+/** Reads pages until one has older rows, `limit` trades or the last page. Rows repeated on a later page count once. */
 async function collectTrades(
   fetchPage: (page: number) => Promise<TradePage | null>,
   rowsPerPage: number,
-  sinceMs: number,
   limit: number,
 ): Promise<readonly Trade[]> {
   const tradesById = new Map<string, Trade>();
@@ -44,11 +43,7 @@ async function collectTrades(
     const response = await fetchPage(page);
     if (response === null) break;
     for (const trade of response.trades) tradesById.set(trade.tradeId, trade);
-    const oldestAt = Math.min(...response.trades.map((trade) => trade.executedAt));
-    if (response.rowCount < rowsPerPage || oldestAt < sinceMs || tradesById.size >= limit) break;
+    if (response.rowCount < rowsPerPage || response.hasOlder || tradesById.size >= limit) break;
   }
-  return [...tradesById.values()]
-    .filter((trade) => trade.executedAt >= sinceMs)
-    .sort((a, b) => b.executedAt - a.executedAt)
-    .slice(0, limit);
+  return [...tradesById.values()].sort((a, b) => b.executedAt - a.executedAt).slice(0, limit);
 }

@@ -51,8 +51,9 @@ export function createTradeReader(context: PolymarketContext): VenueAdapter["lis
     // Times are in whole seconds, so a trade in this second may be later than `sinceMs`.
     const sinceSeconds = Math.floor(sinceMs / 1000);
     const rows = await fetchRows({ conditionId, sinceSeconds, limit, signal });
-    return parseTrades(rows, { tokenYes, tokenNo }, context)
-      .filter((trade) => trade.executedAt >= sinceSeconds * 1000)
+    // Older rows are removed before they are parsed, because a poll reads mostly rows that earlier polls have read.
+    const newRows = rows.filter((row) => !isBefore(row, sinceSeconds));
+    return parseTrades(newRows, { tokenYes, tokenNo }, context)
       .sort((a, b) => b.executedAt - a.executedAt)
       .slice(0, limit);
   };
