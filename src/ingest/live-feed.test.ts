@@ -125,14 +125,19 @@ async function shareOfReads(takersFromTrades: boolean): Promise<number> {
   venue.setMarkets(
     ...["large", "small", "m"].map((id, index) => sampleMarket(id, { activity: { volume24hUsd: 9 - index } })),
   );
+  // Every read finds a new trade, because markets without new trades are read less often.
+  const continueTrading = async (index: number) => {
+    for (const id of ["large", "small", "m"]) venue.trades.set(id, [tradeAt(clock.now(), `${id} ${index}`)]);
+    await clock.advance(100);
+  };
   await start();
-  await clock.advance(5_000);
+  for (let index = 0; index < 50; index++) await continueTrading(-index);
   state.isRequesting = true;
   const earlierReads = venue.callsOf("listTrades").length;
-  for (let index = 0; index < 300; index++) {
+  for (let index = 1; index <= 300; index++) {
     const trade = tradeAt(clock.now(), `t${index}`);
     venue.stream?.onMessage({ kind: "trade", marketId: "m", trade, receivedAt: clock.now() });
-    await clock.advance(100);
+    await continueTrading(index);
   }
   const reads = venue.callsOf("listTrades").slice(earlierReads);
   return reads.filter(({ marketIds }) => marketIds.includes("m")).length / reads.length;

@@ -37,7 +37,7 @@ test("reads the trades of every market once, in order of volume, before it reads
   const { clock, venue, start } = openScriptedVenue();
   venue.setMarkets(withVolume("small", 1), withVolume("large", 9), withVolume("unknown", null));
   await start();
-  await clock.advance(3_200);
+  await clock.advance(33_200);
   assert.deepEqual(requestedIds(venue, "listTrades").slice(0, 5), ["large", "small", "unknown", "large", "small"]);
 });
 
@@ -46,9 +46,47 @@ test("stores a trade once if several reads return it", async () => {
   venue.setMarkets(withVolume("a", 1));
   venue.trades.set("a", [trade("t1", SAMPLE_AT - 1_000, 3), trade("t0", SAMPLE_AT - 86_500_000, 3)]);
   await start();
-  await clock.advance(5_000);
+  await clock.advance(5 * MINUTE_MS);
   assert.ok(requestedIds(venue, "listTrades").length > 3);
   assert.deepEqual([...store.trades.keys()], ["1/t1"]);
+});
+
+test("reads a market without new trades less and less often, until its volume changes", async () => {
+  const { clock, venue, start } = openScriptedVenue();
+  const traded = (volumeTotalUsd: number) => sampleMarket("a", { activity: { volumeTotalUsd } });
+  const secondsBetweenReads = () => {
+    const times = venue.callsOf("listTrades").map(({ at }) => Math.round(at / 1_000));
+    return times.slice(1).map((time, index) => time - (times[index] ?? 0));
+  };
+  venue.setMarkets(traded(5));
+  await start();
+  await clock.advance(17 * MINUTE_MS);
+  assert.deepEqual(secondsBetweenReads(), [30, 60, 120, 240, 240, 240]);
+  venue.setMarkets(traded(6));
+  venue.trades.set("a", [trade("t1", clock.now(), 1)]);
+  await clock.advance(1.5 * MINUTE_MS);
+  assert.ok((secondsBetweenReads()[6] ?? 240) < 200);
+});
+
+test("passes a trade to the store again only if its size or its taker has changed", async () => {
+  const { clock, venue, store, start } = openScriptedVenue();
+  const first = trade("t1", SAMPLE_AT - 1_000, 3);
+  venue.setMarkets(withVolume("a", 1));
+  venue.trades.set("a", [first]);
+  await start();
+  await clock.advance(2_000);
+  store.trades.clear();
+  await clock.advance(5 * MINUTE_MS);
+  assert.deepEqual([...store.trades.keys()], []);
+  for (const changed of [
+    { ...first, size: 9 },
+    { ...first, size: 9, taker: "x" },
+  ]) {
+    venue.trades.set("a", [changed]);
+    await clock.advance(5 * MINUTE_MS);
+    assert.deepEqual([...store.trades.keys()], ["1/t1"]);
+    store.trades.clear();
+  }
 });
 
 test("sums the 24-hour volume from trades only if the venue publishes no volume", async () => {
@@ -84,7 +122,7 @@ test("reads once the last trade of a market that has traded but has no price, ev
   );
   venue.trades.set("traded", [trade("t1", SAMPLE_AT - 3 * DAY_MS, 4)]);
   await start();
-  await clock.advance(10_000);
+  await clock.advance(5 * MINUTE_MS);
   assert.deepEqual(
     ["traded", "unknown", "untraded"].map((id) => market(id)?.yesPrice),
     [0.5, null, null],

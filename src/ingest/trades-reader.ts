@@ -11,6 +11,26 @@ const MARKETS_FOR_VOLUME_MAX = 5_000;
 const REQUESTED_MAX = 100;
 /** Maximum age of the trades that are read for a call of `requestTakers`. */
 const REQUESTED_MS = 3 * 60_000;
+/**
+ * Pause after a read without a new trade. It doubles with each further one, up to the maximum, and ends when the venue
+ * publishes another volume or last price.
+ */
+const QUIET_PAUSE_MS = 30_000;
+const QUIET_PAUSE_MS_MAX = 4 * 60_000;
+/** Resolution of the trade times of some venues, which return the trades of a whole second again. */
+const TIME_RESOLUTION_MS = 1_000;
+
+/** The last read of a market's trades. */
+interface MarketRead {
+  /** Monotonic milliseconds. */
+  readonly at: number;
+  /** Number of consecutive reads without a new trade. */
+  readonly quietReads: number;
+  /** The trades that the next read will probably return again. */
+  readonly newest: readonly Trade[];
+  readonly volumeUsd: number | null;
+  readonly lastPrice: number | null;
+}
 
 export type TradesReader = ReturnType<typeof createTradesReader>;
 
@@ -23,8 +43,7 @@ export type TradesReader = ReturnType<typeof createTradesReader>;
 export function createTradesReader(context: VenueContext, confirm: (marketId: string) => void) {
   const { venue, clock, health, signal, board, storeWriter, live } = context;
   const volumes = new Map<string, RollingVolume>();
-  /** When each market's trades were last read, Unix milliseconds. */
-  const readAtById = new Map<string, number>();
+  const reads = new Map<string, MarketRead>();
   /** Markets queued by `requestTakers`, in order. */
   const requested = new Set<string>();
   let wasRequested = false;
@@ -44,12 +63,25 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
     const isFirstRead = !volumes.has(marketId);
     const volume = volumes.get(marketId) ?? new RollingVolume();
     volumes.set(marketId, volume);
-    readAtById.set(marketId, clock.now());
+    const { quietReads, newest } = reads.get(marketId) ?? { quietReads: 0, newest: [] };
+    const started = {
+      at: clock.monotonic(),
+      volumeUsd: market.activity.volumeTotalUsd,
+      lastPrice: market.quote.lastPrice,
+    };
+    reads.set(marketId, { ...started, quietReads: 0, newest });
     const sinceMs = volume.nextReadFrom(clock.now());
     const trades = await venue.listTrades(market.listing, sinceMs, TRADES_PER_READ_MAX, signal);
     health.succeeded();
     volume.add(trades, sinceMs, trades.length < TRADES_PER_READ_MAX, clock.now());
-    report(market, trades);
+    const newTrades = trades.filter((trade) => !newest.some((known) => isSameTrade(known, trade)));
+    const repeatedFrom = volume.nextReadFrom(clock.now()) - TIME_RESOLUTION_MS;
+    reads.set(marketId, {
+      ...started,
+      quietReads: newTrades.length === 0 ? quietReads + 1 : 0,
+      newest: trades.length === 0 ? newest : trades.filter(({ executedAt }) => executedAt > repeatedFrom),
+    });
+    report(market, newTrades);
     if (!venue.profile.volumeFromTrades) return;
     storeWriter.queueFigures(board.annotate(market, { volume24hUsd: volume.total(clock.now()) }));
     // If the market has no price and no trade of the last day, the last older trade is read for its price.
@@ -89,17 +121,22 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
     return board.find(venue.id, marketId);
   };
 
+  const isDue = ({ at, quietReads, volumeUsd, lastPrice }: MarketRead, { activity, quote }: BoardMarket): boolean => {
+    if (quietReads === 0 || activity.volumeTotalUsd !== volumeUsd || quote.lastPrice !== lastPrice) return true;
+    return clock.monotonic() - at >= Math.min(QUIET_PAUSE_MS_MAX, QUIET_PAUSE_MS * 2 ** (quietReads - 1));
+  };
+
   const nextMarket = (): BoardMarket | null => {
     let next: BoardMarket | null = null;
     let oldest = Number.POSITIVE_INFINITY;
     for (const market of listCandidates()) {
-      const readAt = readAtById.get(market.listing.marketId) ?? 0;
-      if (readAt < oldest) {
-        oldest = readAt;
-        next = market;
-      }
+      const read = reads.get(market.listing.marketId);
+      if (read === undefined) return market;
+      if (read.at >= oldest || !isDue(read, market)) continue;
+      oldest = read.at;
+      next = market;
     }
-    if (oldest > 0) hasReadAll = true;
+    hasReadAll = true;
     return next;
   };
 
@@ -120,12 +157,12 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
     },
     forget(marketId: string): void {
       volumes.delete(marketId);
-      readAtById.delete(marketId);
+      reads.delete(marketId);
     },
     /**
      * Reads the trades of a requested market or of the market with the oldest read. Prefers markets that were never
-     * read, most traded first. At most every second read is a requested one, so that requests do not delay all other
-     * markets.
+     * read, most traded first. Markets whose last reads found no new trade are read less often. At most every second
+     * read is a requested one, so that requests do not delay all other markets.
      */
     async readNext(): Promise<void> {
       if (venue.playMoney) return;
@@ -142,4 +179,9 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
       if (market !== null) await read(market);
     },
   };
+}
+
+/** Returns whether two reads of a trade are equal. A later read may add fills or the taker. */
+function isSameTrade(a: Trade, b: Trade): boolean {
+  return a.tradeId === b.tradeId && a.size === b.size && a.taker === b.taker;
 }
