@@ -72,6 +72,21 @@ function openHarness({ queueMax, failure = null }: { queueMax?: number; failure?
 
 const unavailableError = new AppError("store_unavailable", "unavailable");
 
+test("writes the ticks of half a second in one batch, and 250 ticks at once", async () => {
+  const { state, clock, writer } = openHarness();
+  const batchSizes = () => state.inserted.map(([marketKeys]) => (marketKeys as readonly unknown[]).length);
+  for (let index = 0; index < 5; index++) {
+    writer.write(sampleTick(index, NOW));
+    await clock.advance(90);
+  }
+  assert.deepEqual(batchSizes(), []);
+  await clock.advance(50);
+  assert.deepEqual(batchSizes(), [5]);
+  for (let index = 0; index < 250; index++) writer.write(sampleTick(index, NOW + 500));
+  await clock.advance(0);
+  assert.deepEqual(batchSizes(), [5, 250]);
+});
+
 test("if the database is unavailable, retries with backoff and loses no tick", async () => {
   const { state, clock, writer, storedKeys } = openHarness({ failure: unavailableError });
   for (let index = 0; index < 10; index++) writer.write(sampleTick(index, NOW + index));

@@ -11,8 +11,10 @@ import { insertTicks, type TickRow } from "./tick-queries.ts";
 /** Maximum number of queued ticks. If the queue is full, the oldest tick is dropped: recent prices matter most. */
 const TICK_QUEUE_MAX = 200_000;
 const BATCH_ROWS_MAX = 2_000;
-/** Delay between a write and its flush. A short delay keeps batches small, because each batch blocks the event loop. */
-const FLUSH_DELAY_MS = 100;
+/** Number of queued ticks that are written at once. Small batches block the event loop only for a short time. */
+const FLUSH_ROWS = 250;
+/** Maximum delay between a write and its flush. Each statement costs the embedded store as much as 40 ticks. */
+const FLUSH_DELAY_MS = 500;
 const RETRY_MS_MIN = 500;
 const RETRY_MS_MAX = 30_000;
 /** Maximum age of a tick's venue time when received. Older ticks are stored under their receive time. */
@@ -174,7 +176,7 @@ export function createTickWriter(options: {
         queue.delete(oldestRow);
       }
       queue.add(toTickRow(tick));
-      if (queue.size >= BATCH_ROWS_MAX && pendingDrain === null && failureCount === 0) drain().catch(() => {});
+      if (queue.size >= FLUSH_ROWS && pendingDrain === null && failureCount === 0) drain().catch(() => {});
       else scheduleDrain(FLUSH_DELAY_MS);
     },
     flush: drain,
