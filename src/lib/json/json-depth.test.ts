@@ -11,6 +11,8 @@ test("counts the nesting of lists and objects together", () => {
 test("ignores brackets within strings, also after escaped quotes and backslashes", () => {
   assert.equal(isNestedDeeper(JSON.stringify(["[[[[", '"[[[[', "\\", "[[[["]), 1), false);
   assert.equal(isNestedDeeper(JSON.stringify(["\\", [[]]]), 2), true);
+  for (const text of ['\\"[[', '\\\\"[[', '""[[', "\\\\\\", '[["\\'])
+    assert.equal(isNestedDeeper(JSON.stringify([text, text]), 1), false, text);
 });
 
 test("ends at a text that is not JSON", () => {

@@ -32,12 +32,15 @@ export function isNestedDeeper(json: string, depthMax: number): boolean {
   return false;
 }
 
-/** Returns the position of the closing quote of the string that starts at `start`; -1 if there is none. */
+/**
+ * Returns the position of the closing quote of the string that starts at `start`; -1 if there is none. `indexOf` is
+ * several times faster than comparing each character, and most of a venue's response is text.
+ */
 function endOfString(json: string, start: number): number {
-  for (let at = start + 1; at < json.length; at++) {
-    const code = json.charCodeAt(at);
-    if (code === BACKSLASH) at += 1;
-    else if (code === QUOTE) return at;
+  for (let at = json.indexOf('"', start + 1); at !== -1; at = json.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return at;
   }
   return -1;
 }
