@@ -2,8 +2,9 @@ import { parentPort, workerData } from "node:worker_threads";
 import { PGlite, types } from "@electric-sql/pglite";
 import { lowerThreadPriority } from "../system/process-priority.ts";
 import { findEngineDamage } from "./errors.ts";
-import { openLowMemoryPglite } from "./low-memory-pglite.ts";
+import { LowMemoryPglite } from "./low-memory-pglite.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
+import { createStoreFiles } from "./store-template/new-store.ts";
 
 // Worker thread of the embedded store. On the main thread, the engine would block the event loop of the API.
 
@@ -45,13 +46,16 @@ const ENGINE_SETTINGS = {
 const WORKER_NICENESS = 10;
 lowerThreadPriority(WORKER_NICENESS);
 
-const engine = await openLowMemoryPglite(folder, {
+if (folder !== null) createStoreFiles(folder);
+const engine = new LowMemoryPglite({
+  ...(folder === null ? {} : { dataDir: folder }),
   startParams: [
     ...PGlite.defaultStartParams,
     ...Object.entries(ENGINE_SETTINGS).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
   ],
   parsers: { [types.INT8]: Number },
 });
+await engine.waitReady;
 await engine.exec("set timezone to 'UTC'");
 
 /** True after a failure that may have corrupted the engine's memory. The main thread then terminates this thread. */
