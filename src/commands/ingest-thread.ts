@@ -1,7 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { openPortBus } from "../adapters/bus/port-bus.ts";
 import { openPortDatabase } from "../adapters/database/port-database.ts";
-import { openPostgresDatabase } from "../adapters/database/postgres-database.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
@@ -11,6 +10,7 @@ import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import { buildLocalPipeline } from "../app/pipeline.ts";
 import { createLeaseStore, serveIngest } from "../ingest/index.ts";
+import type { Database } from "../ports/database.ts";
 import { ingestSettings } from "./ingest-settings.ts";
 import { loadVenues } from "./load-venues.ts";
 import type { IngestThreadData } from "./spawn-ingest.ts";
@@ -25,10 +25,7 @@ if (parentPort === null) throw new Error("This file runs as a worker thread only
 /** `workerData` is untyped; only `spawn-ingest.ts` starts this file. */
 const { config, sandboxUrls, node, previousNodeId, storePort, busPort, logPort } = workerData as IngestThreadData;
 const log = openPortLog(logPort, config.logLevel);
-const database =
-  config.databaseUrl === null
-    ? openPortDatabase(storePort)
-    : await openPostgresDatabase({ url: config.databaseUrl, log });
+const database = await openDatabase();
 const bus = openPortBus(busPort, log);
 const http = createUndiciHttp(systemClock);
 const ports = {
@@ -49,3 +46,10 @@ const { board, ingest, alerts } = buildLocalPipeline(
 if (previousNodeId !== null) await createLeaseStore(database).releaseAll(previousNodeId);
 await serveIngest({ port: parentPort, board, ingest, clock: systemClock, observer: alerts });
 process.exit(0);
+
+async function openDatabase(): Promise<Database> {
+  const { databaseUrl } = config;
+  if (databaseUrl === null) return openPortDatabase(storePort);
+  const { openPostgresDatabase } = await import("../adapters/database/postgres-database.ts");
+  return openPostgresDatabase({ url: databaseUrl, log });
+}

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { disposableEmailBlocklist } from "disposable-email-domains-js";
-import { createSmtpMail } from "../adapters/network/smtp-mail.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
 import { systemRandom } from "../adapters/system/system-random.ts";
 import type { AccountSettings } from "../capabilities/accounts/account-pages/index.ts";
@@ -24,7 +23,7 @@ export async function loadSignUpSettings(
   config: Config,
   dependencies: { readonly http: HttpOut; readonly log: Log; readonly closers: (() => Promise<unknown> | unknown)[] },
 ): Promise<{ readonly signUp: SignUpSettings | null; readonly account: AccountSettings }> {
-  const emailDelivery = openEmailDelivery(config, dependencies.closers);
+  const emailDelivery = await openEmailDelivery(config, dependencies.closers);
   return {
     signUp: await createSignUpSettings(config, dependencies, emailDelivery),
     account: {
@@ -36,8 +35,12 @@ export async function loadSignUpSettings(
   };
 }
 
-function openEmailDelivery({ mail, publicUrl }: Config, closers: (() => unknown)[]): EmailDelivery | null {
+async function openEmailDelivery(
+  { mail, publicUrl }: Config,
+  closers: (() => unknown)[],
+): Promise<EmailDelivery | null> {
   if (mail === null || publicUrl === null) return null;
+  const { createSmtpMail } = await import("../adapters/network/smtp-mail.ts");
   const mailer = createSmtpMail(systemClock, { url: mail.smtpUrl, from: mail.from });
   closers.push(() => mailer.close());
   return { mail: mailer, publicUrl };

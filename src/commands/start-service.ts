@@ -9,7 +9,6 @@ import { identifyStoreInstance, recordStoreInstance } from "../adapters/database
 import { lockJournalDir } from "../adapters/metering/journal-dir.ts";
 import { openQuotaJournal } from "../adapters/metering/quota-journal-file.ts";
 import { createMemoryQuotaJournal } from "../adapters/metering/quota-journal-memory.ts";
-import { openRedisLimitLog } from "../adapters/metering/redis-limit-log.ts";
 import { listenOnOperatorSocket } from "../adapters/network/operator-socket.ts";
 import { ensurePrivateDir } from "../adapters/system/private-dir.ts";
 import { systemClock } from "../adapters/system/system-clock.ts";
@@ -23,7 +22,6 @@ import { startEpoch } from "../event-log/index.ts";
 import { drain } from "../http/lifecycle.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
-import { recordingFingerprint } from "../recording/index.ts";
 import { renderBanner, renderRolesBanner } from "./banner.ts";
 import { buildServiceApp, type Closers } from "./build-service-app.ts";
 import { assertPortsFree, metricsHost } from "./check-ports.ts";
@@ -90,14 +88,11 @@ export async function startService(options: {
     const keys = isSandbox && !isReadOnly ? await openDemoKeys(config, database) : null;
     onProgress("Loading the stored markets");
 
-    const bus = openBus(config, log);
+    const bus = await openBus(config, log);
     closers.push(() => bus.close());
     const journalDir = isReadOnly ? null : lockJournalDir(config.dataDir);
     closers.push(() => journalDir?.release());
-    const sharedLimits =
-      config.redisUrl === null || isReadOnly
-        ? null
-        : openRedisLimitLog({ url: config.redisUrl, windowMs: LIMIT_WINDOW_MS });
+    const sharedLimits = config.redisUrl === null || isReadOnly ? null : await openSharedLimits(config.redisUrl);
     closers.push(() => sharedLimits?.close());
     const journal = journalDir === null ? createMemoryQuotaJournal() : openQuotaJournal(journalDir.path);
     const app = await buildServiceApp(
@@ -211,8 +206,15 @@ function startSimulatedVenues({ sandbox }: Config, log: Log): SandboxProcess {
 }
 
 /** Identifies a simulated world: its seed, or the fingerprint of the replayed recording. */
-function readWorldSeed({ sandbox }: Config): Promise<number> | number {
-  return sandbox.recording === null ? sandbox.seed : recordingFingerprint(sandbox.recording);
+async function readWorldSeed({ sandbox }: Config): Promise<number> {
+  if (sandbox.recording === null) return sandbox.seed;
+  const { recordingFingerprint } = await import("../recording/index.ts");
+  return recordingFingerprint(sandbox.recording);
+}
+
+async function openSharedLimits(url: string) {
+  const { openRedisLimitLog } = await import("../adapters/metering/redis-limit-log.ts");
+  return openRedisLimitLog({ url, windowMs: LIMIT_WINDOW_MS });
 }
 
 /**

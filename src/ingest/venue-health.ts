@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import type { Clock } from "../ports/clock.ts";
 import type { DriftKind, VenueProfile } from "../ports/venue.ts";
 import { DriftEntry, SchemaDriftLog } from "./schema-drift.ts";

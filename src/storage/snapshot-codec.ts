@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import { LEFT_OUT_REASONS } from "../domain/event-children.ts";
 import { type EventListing, MARKET_STATUSES, type MarketSnapshot } from "../domain/market.ts";
 

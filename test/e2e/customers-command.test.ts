@@ -165,7 +165,7 @@ describe("on PostgreSQL", { skip: SERVER_URL === undefined }, () => {
   });
 
   test("an operator manages accounts, and the bus publishes key changes to running services", async () => {
-    const bus = openBus({ redisUrl: null, isReadOnly: false, databaseUrl: url.href }, quietLog);
+    const bus = await openBus({ redisUrl: null, isReadOnly: false, databaseUrl: url.href }, quietLog);
     let messageCount = 0;
     await eventually(() => (bus.isConnected ? true : null), "the bus to connect");
     bus.subscribe(KEYS_TOPIC, () => {

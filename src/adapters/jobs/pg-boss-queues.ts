@@ -1,4 +1,4 @@
-import { PgBoss } from "pg-boss";
+import type { PgBoss } from "pg-boss";
 import { AppError } from "../../domain/errors.ts";
 import type { Bus } from "../../ports/bus.ts";
 import type { Clock } from "../../ports/clock.ts";
@@ -59,7 +59,8 @@ export function createPgBossQueues(ports: {
        ) as wanted`,
     );
     const { schema = SCHEMA_OF_PUBLIC, exists = false } = row ?? {};
-    const boss = new PgBoss({
+    const pgBoss = await import("pg-boss");
+    const boss = new pgBoss.PgBoss({
       db: createBossStore(database),
       schema,
       // "create schema if not exists" requires the privilege to create schemas even if this one exists.

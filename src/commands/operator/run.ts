@@ -169,15 +169,15 @@ async function withBus<Result>(
   run: (publish: (topic: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const { openBus } = await import("../open-store.ts");
-  let bus: Bus | null = null;
+  let bus: Promise<Bus> | null = null;
   const publish = (topic: string) => {
     bus ??= openBus(config, log);
-    bus.publish(topic);
+    void bus.then((opened) => opened.publish(topic));
   };
   try {
     return await run(publish);
   } finally {
-    const openedBus = bus as Bus | null;
+    const openedBus = await (bus as Promise<Bus> | null);
     await openedBus?.flush();
     await openedBus?.close();
   }

@@ -3,7 +3,7 @@
  * annotated with the venue's documentation. Validation ignores the annotations; `schema-drift.ts` reads them.
  */
 import Type, { type Static, type TSchema } from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 
 /**
  * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` a number or

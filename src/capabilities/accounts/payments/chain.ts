@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import type { HttpOut } from "../../../ports/http-out.ts";
 import type { Authorization, PaymentAsset } from "./model.ts";
 

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import { FairSemaphore, type Release } from "../../../lib/fair-semaphore.ts";
 import { CONNECTIONS_PER_HOST_MAX, type HttpOut } from "../../../ports/http-out.ts";
 import type { PaymentRequirements, SignedAuthorization } from "./model.ts";

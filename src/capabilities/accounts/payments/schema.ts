@@ -1,5 +1,5 @@
 import Type, { type Static } from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import { AppError } from "../../../domain/errors.ts";
 import { parseJson } from "../../../http/validation/json.ts";
 import type { Hex, Payment } from "./model.ts";

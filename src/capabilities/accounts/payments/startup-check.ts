@@ -1,5 +1,5 @@
 import Type from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import type { HttpOut } from "../../../ports/http-out.ts";
 import { callChainRpc } from "./chain.ts";
 import type { PaymentSettings } from "./model.ts";

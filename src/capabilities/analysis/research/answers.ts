@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from "typebox";
-import { Compile } from "typebox/compile";
+import { Compile } from "typebox/schema";
 import { clamp } from "../../../lib/numbers.ts";
 import { cleanLine } from "./clean-text.ts";
 import { wordsOf } from "./duplicates.ts";
