@@ -296,10 +296,11 @@ test("an event update without markets leaves the event's children, exclusivity a
   assert.deepEqual(board.applyEvent(next), next);
 });
 
-test("`restore` sets the store key, and the first poll replaces the restored prices", () => {
+test("`restore` sets the store key and the time of the stored price, and the first poll replaces the restored prices", () => {
   const board = createBoard();
   board.restore(sampleMarket("m", { quote: { eventAt: SAMPLE_AT - 5, receivedAt: SAMPLE_AT - 5 } }), 77);
-  assert.equal(findMarket(board, "m").storeKey, 77);
+  const { storeKey, updatedAt } = findMarket(board, "m");
+  assert.deepEqual([storeKey, updatedAt], [77, SAMPLE_AT - 5]);
   const change = board.apply(sampleMarket("m", { quote: { bid: 0.5, ask: 0.52 } }), SAMPLE_AT);
   assert.deepEqual([change.isNew, change.market.storeKey, change.market.quote.bid], [false, 77, 0.5]);
 });

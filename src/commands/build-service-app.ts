@@ -35,7 +35,7 @@ export async function buildServiceApp(
   config: Config,
   dependencies: Pick<
     AppPorts,
-    "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretBox"
+    "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretBox" | "startTimeline"
   > & {
     readonly sandboxUrls: SandboxUrls;
   },

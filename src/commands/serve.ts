@@ -2,7 +2,7 @@ import { systemClock } from "../adapters/system/system-clock.ts";
 import type { Config } from "../config/config.ts";
 import { openLog } from "./open-log.ts";
 import { startService } from "./start-service.ts";
-import { createStartupProgress, describeFirstSweeps } from "./startup-progress.ts";
+import { createStartupProgress, describeFirstSweeps } from "./startup/progress.ts";
 import { onSignal, printForPeople } from "./terminal.ts";
 
 /**

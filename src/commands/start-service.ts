@@ -29,13 +29,10 @@ import { createCommandHandler } from "./command-handler.ts";
 import { openSecretBox } from "./open-secret-box.ts";
 import { openBus, openDatabase } from "./open-store.ts";
 import { type SandboxProcess, spawnSandbox } from "./sandbox-process.ts";
+import type { BeginStep } from "./startup/progress.ts";
+import { createStartTimeline, finishStart } from "./startup/timeline.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
-import type { BeginStep } from "./startup-progress.ts";
 
-const READY_WAIT_MS_MAX = 8_000;
-/** Shorter after a restore, because the restored board already has data before the first sweeps. */
-const READY_WAIT_RESTORED_MS_MAX = 1_500;
-const READY_POLL_INTERVAL_MS = 20;
 /**
  * Time limit for open requests at shutdown. With grace period and last e-mails it stays below the 10 s of `onSignal`.
  */
@@ -44,9 +41,6 @@ const DRAIN_TIMEOUT_MS = 3_000;
 const SANDBOX_START_TIMEOUT_MS = 60_000;
 /** Start timeout of a replay, because the sandbox reads the whole recording before it listens. */
 const REPLAY_START_TIMEOUT_MS = 120_000;
-
-/** Milliseconds since the process started, for the log. */
-const readUptimeMs = () => Math.round(systemClock.monotonic());
 
 /** Starts the configured service: store, simulated venues, HTTP server, ingest. */
 export async function startService(options: {
@@ -57,6 +51,8 @@ export async function startService(options: {
   onProgress: BeginStep;
 }) {
   const { config, log, version, onProgress } = options;
+  const timeline = createStartTimeline(systemClock);
+  timeline.end("imports");
   const closers: Closers = [];
   const closeAll = async () => {
     for (const close of closers.reverse()) await close();
@@ -72,8 +68,10 @@ export async function startService(options: {
     if (sandbox !== null) closers.push(() => sandbox.close());
     const database = await openDatabase(config, log);
     closers.push(() => database.close());
+    timeline.end("store");
     if (isReadOnly) await assertMigrated(database);
     else logMigrations(await migrateDatabase(database), log);
+    timeline.end("migrations");
     const identity = await ensureStoreIdentity(database, {
       data: config.mode,
       seed: isSandbox ? await readWorldSeed(config) : null,
@@ -81,10 +79,9 @@ export async function startService(options: {
     });
     if (!isReadOnly) await continueStore(config, database, log);
     const secretBox = await openSecretBox(config, database);
-    log.info({ ms: readUptimeMs() }, "store opened");
     if (sandbox !== null) onProgress("Starting the simulated venues");
     const sandboxUrls = (await sandbox?.begin(identity.genesisAt ?? systemClock.now())) ?? {};
-    if (sandbox !== null) log.info({ ms: readUptimeMs() }, "simulated venues started");
+    if (sandbox !== null) timeline.end("venues");
     const keys = isSandbox && !isReadOnly ? await openDemoKeys(config, database) : null;
     onProgress("Loading the stored markets");
 
@@ -108,11 +105,14 @@ export async function startService(options: {
         version,
         demoKey: keys?.enterprise ?? null,
         sandboxUrls,
+        startTimeline: timeline.ends,
       },
       closers,
     );
     if (!isReadOnly) await app.metering.start();
+    timeline.end("app");
     const restoredMarkets = await app.ingest.restore();
+    timeline.end("restore");
     if (restoredMarkets > 0) log.info({ markets: restoredMarkets }, "markets restored from the store");
     // On a database server, several processes may share the data directory, and each has a journal directory of its
     // own.
@@ -122,11 +122,20 @@ export async function startService(options: {
     const url = await app.http.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
       throw new StartupError(describeListenError(config, error));
     });
+    timeline.end("listen");
     app.start();
-    const ready = markReady(app, restoredMarkets > 0 ? READY_WAIT_RESTORED_MS_MAX : READY_WAIT_MS_MAX, log);
+    const { ready } = finishStart({
+      clock: systemClock,
+      log,
+      timeline,
+      hasMarkets: restoredMarkets > 0,
+      isSwept: () => app.ingest.isSettled,
+      isMatched: () => app.matching === null || (app.matching.isComplete && app.matching.report.pendingCount === 0),
+      markReady: () => app.http.lifecycle.markReady(),
+    });
     return {
       /** Resolves with the number of markets when the service is ready. */
-      ready,
+      ready: ready.then(() => app.board.size),
       venues: () => app.ingest.health(),
       /** URLs, demo keys and an example request. */
       banner: config.roles.has("api")
@@ -237,16 +246,4 @@ async function listenForMetrics({ metricsHttp }: App, config: Config, closers: C
     throw new StartupError(describeListenError(address, error, "PARALLAX_METRICS_PORT"));
   });
   log.info({ url: `${url}/metrics` }, "metrics server started");
-}
-
-/**
- * Marks the service ready when every venue's first sweep has ended, whether it succeeded or failed, or after `waitMs`.
- */
-async function markReady(app: App, waitMs: number, log: Log): Promise<number> {
-  const startedAt = systemClock.monotonic();
-  while (!app.ingest.isSettled && systemClock.monotonic() - startedAt < waitMs)
-    await systemClock.sleep(READY_POLL_INTERVAL_MS);
-  app.http.lifecycle.markReady();
-  log.info({ ms: readUptimeMs(), markets: app.board.size }, "ready");
-  return app.board.size;
 }

@@ -254,6 +254,8 @@ test("the metrics port serves metrics of ingest and storage only to clients with
     const metrics = await fetchMetrics();
     return readMetric(metrics, "parallax_store_ticks_written_total") > 0 ? metrics : null;
   }, "ticks in the metrics");
+  for (const step of ["imports", "store", "migrations", "venues", "app", "restore", "listen", "ready"])
+    assert.ok(readMetric(text, `parallax_start_seconds{step="${step}"}`) > 0, step);
   for (const venue of REAL_MONEY_VENUES) {
     assert.ok(readMetric(text, `parallax_venue_markets{venue="${venue}"}`) > 0, venue);
     assert.ok(readMetric(text, `parallax_venue_lag_seconds{venue="${venue}"}`) < 60, venue);

@@ -10,6 +10,8 @@ import { createMetrics, type MetricsSources, openMetricsServer } from "./metrics
 export interface OperationsPorts extends AreaPorts {
   /** Prometheus metrics on a separate server, on the API server behind a token, or both; null disables them. */
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
+  /** Milliseconds from the start of the process until the end of each step of the start, which may add steps. */
+  readonly startTimeline?: ReadonlyMap<string, number>;
 }
 
 interface OperationsSources

@@ -42,6 +42,10 @@ function createSources(state: ReturnType<typeof createState>): MetricsSources {
     runQueue: async () => state.queue,
     version: "1.2.3",
     data: "sandbox",
+    startTimeline: new Map([
+      ["imports", 400],
+      ["ready", 1_250],
+    ]),
     venues: () => state.venues,
     store: () => ({
       ticks: state.ticks,
@@ -71,6 +75,7 @@ test("each scrape returns the current values of the sources, for gauges and coun
   const firstScrape = listSamples(await metrics.text());
   for (const expected of [
     'parallax_info{version="1.2.3",data="sandbox"} 1',
+    'parallax_start_seconds{step="ready"} 1.25',
     'parallax_venue_status{venue="alpha",status="ok"} 1',
     'parallax_venue_status{venue="alpha",status="down"} 0',
     'parallax_venue_lag_seconds{venue="alpha"} 1.5',

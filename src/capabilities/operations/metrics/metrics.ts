@@ -14,6 +14,8 @@ export interface MetricsSources {
   readonly runQueue: Analyses["readQueue"];
   readonly version: string;
   readonly data: "sandbox" | "live";
+  /** Milliseconds from the start of the process until the end of each step of the start. */
+  readonly startTimeline?: ReadonlyMap<string, number>;
   readonly venues: () => Readonly<Record<string, VenueStatusReport>>;
   readonly store: () => Ingest["counters"];
   readonly isStoreUp: () => boolean;
@@ -144,6 +146,11 @@ const describeGauges = (sources: MetricsSources, store: () => Ingest["counters"]
     () => [[sources.version, sources.data, 1]],
     "version",
     "data",
+  ],
+  parallax_start_seconds: [
+    "Seconds from the start of the process until the end of each step of the start.",
+    () => [...(sources.startTimeline ?? [])].map(([step, ms]) => [step, ms / 1000]),
+    "step",
   ],
   parallax_board_markets: ["Markets on the board, including settled ones.", sources.boardMarkets],
   parallax_store_queue_rows: [

@@ -1,5 +1,5 @@
-import type { VenueStatusReport } from "../ingest/index.ts";
-import type { Clock } from "../ports/clock.ts";
+import type { VenueStatusReport } from "../../ingest/index.ts";
+import type { Clock } from "../../ports/clock.ts";
 
 /** Time after which the line of a step is printed again. */
 const PROGRESS_INTERVAL_MS = 2_000;

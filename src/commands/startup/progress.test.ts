@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { FakeClock } from "../../test/support/fake-clock.ts";
-import { createStartupProgress, describeFirstSweeps } from "./startup-progress.ts";
+import { FakeClock } from "../../../test/support/fake-clock.ts";
+import { createStartupProgress, describeFirstSweeps } from "./progress.ts";
 
 test("a step is printed when it begins and every two seconds until the next one begins or the start ends", async () => {
   const clock = new FakeClock();
