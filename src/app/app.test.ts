@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import diagnosticsChannel from "node:diagnostics_channel";
 import { after, before, test } from "node:test";
+import fastJsonStringify from "fast-json-stringify";
+import type { FastifyInstance } from "fastify";
 import { plainAppPorts } from "../../test/support/app-ports.ts";
 import { embeddedDatabase } from "../../test/support/databases.ts";
 import { FakeClock } from "../../test/support/fake-clock.ts";
@@ -153,6 +156,20 @@ function createHeaders(caller: (typeof CALLERS)[number]): Record<string, string>
     "x-rapidapi-subscription": caller.slice("marketplace ".length),
   };
 }
+
+test("the schema of every response can be compiled", async () => {
+  const schemas: [route: string, schema: object][] = [];
+  const collect = (message: unknown) =>
+    (message as { readonly fastify: FastifyInstance }).fastify.addHook("onRoute", ({ method, url, schema }) => {
+      for (const [status, response] of Object.entries(schema?.response ?? {}))
+        schemas.push([`${method} ${url} ${status}`, response as object]);
+    });
+  diagnosticsChannel.subscribe("fastify.initialization", collect);
+  await closeApp(await openApp({}));
+  diagnosticsChannel.unsubscribe("fastify.initialization", collect);
+  assert.ok(schemas.length > 50, `${schemas.length}`);
+  for (const [route, schema] of schemas) assert.doesNotThrow(() => fastJsonStringify(schema), route);
+});
 
 const listRoutes = () =>
   app.http.routeTable.entries

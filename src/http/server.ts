@@ -22,6 +22,7 @@ import {
   resolveUnauthenticatedError,
 } from "./request-pipeline.ts";
 import { createSendHook } from "./response/send.ts";
+import { compileSerializer } from "./response/serializer.ts";
 import { createRouteTable, type RouteTable } from "./route-table.ts";
 import { parseQuery } from "./validation/query-string.ts";
 
@@ -182,6 +183,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Fast
   app.decorateRequest("routeConfig", null as never);
   // `compileRequestValidator` validates all parts of a request together, after authentication.
   app.setValidatorCompiler(() => () => true);
+  app.setSerializerCompiler(compileSerializer);
   installBodyParsers(app);
   installErrorHandlers(app, log, options.notFoundPage);
   app.addHook("onRoute", (route) => routes.add(route));

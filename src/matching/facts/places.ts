@@ -25,31 +25,46 @@ function createPlaceKeys(): ReadonlySet<string> {
   return new Set(keys);
 }
 
-const PLACE_KEYS = createPlaceKeys();
-const STATE_KEYS: ReadonlyMap<string, string> = new Map([...US_STATES].map(([code, name]) => [code, placeKey(name)]));
+function createPlaces() {
+  const keys = createPlaceKeys();
+  return {
+    keys,
+    stateKeys: new Map([...US_STATES].map(([code, name]) => [code, placeKey(name)])) as ReadonlyMap<string, string>,
+    firstWords: new Set([...keys].map((key) => key.split(" ")[0])),
+  };
+}
+
+let places: ReturnType<typeof createPlaces> | null = null;
+/** Creates the sets at the first use, because a thread that matches no text would need them for nothing. */
+const loadPlaces = () => {
+  places ??= createPlaces();
+  return places;
+};
+
 const PLACE_WORDS_MAX = 3;
-const FIRST_WORDS = new Set([...PLACE_KEYS].map((key) => key.split(" ")[0]));
 
 /** Returns the state of each congressional district in a normalised text: "ak-al" is in Alaska. */
 export function findDistrictStates(normalised: string): readonly string[] {
+  const { stateKeys } = loadPlaces();
   return [...normalised.matchAll(/\b([a-z]{2})-(?:[0-9]{1,2}|al)\b/g)].flatMap(([, code]) => {
-    const state = STATE_KEYS.get(code ?? "");
+    const state = stateKeys.get(code ?? "");
     return state === undefined ? [] : [state];
   });
 }
 
 /** Returns the places in a sequence of stems, as stems joined by a space. The longest of overlapping names is used. */
 export function findPlaces(stems: readonly string[]): readonly string[] {
-  const places = new Set<string>();
+  const { keys, firstWords } = loadPlaces();
+  const found = new Set<string>();
   for (let index = 0; index < stems.length; index++) {
-    if (!FIRST_WORDS.has(stems[index])) continue;
+    if (!firstWords.has(stems[index])) continue;
     for (let length = Math.min(PLACE_WORDS_MAX, stems.length - index); length > 0; length--) {
       const key = stems.slice(index, index + length).join(" ");
-      if (!PLACE_KEYS.has(key)) continue;
-      places.add(key);
+      if (!keys.has(key)) continue;
+      found.add(key);
       index += length - 1;
       break;
     }
   }
-  return [...places];
+  return [...found];
 }

@@ -3,7 +3,7 @@
  * annotated with the venue's documentation. Validation ignores the annotations; `schema-drift.ts` reads them.
  */
 import Type, { type Static, type TSchema } from "typebox";
-import { Compile } from "typebox/schema";
+import { Compile, type Validator } from "typebox/schema";
 
 /**
  * Documented type of a field. `decimal` is a number or numeric text, `price` a decimal in [0, 1], `time` a number or
@@ -62,10 +62,13 @@ export const enumeration = (values: string, options: { readonly maxLength?: numb
  */
 export const unused = (names: string) => ({ unused: splitNames(names) });
 
-/** Compiles a schema into a type guard. */
+/** Returns a type guard. The schema is compiled at the first call, because a process does not read all kinds of data. */
 export function compileCheck<Schema extends TSchema>(schema: Schema): (value: unknown) => value is Static<Schema> {
-  const compiled = Compile(schema);
-  return (value): value is Static<Schema> => compiled.Check(value);
+  let compiled: Validator<Schema> | null = null;
+  return (value): value is Static<Schema> => {
+    compiled ??= Compile(schema);
+    return compiled.Check(value);
+  };
 }
 
 /** The schema keywords from which the documentation of a field is derived. */
