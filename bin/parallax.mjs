@@ -9,6 +9,8 @@ if (major < 22 || (major === 22 && minor < 18)) {
 }
 // Keeps the compiled code for the next start. Has no effect if the folder cannot be written.
 const { enableCompileCache } = await import("node:module");
-enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/parallax`);
+const { directory } = enableCompileCache(`${import.meta.dirname}/../node_modules/.cache/parallax`);
+// Worker threads and the simulated venues read the variable.
+if (directory !== undefined) process.env.NODE_COMPILE_CACHE ||= directory;
 const { main } = await import("../src/commands/main.ts");
 await main(process.argv.slice(2));
