@@ -9,7 +9,7 @@ const VERSION_FILE = "PG_VERSION";
 /** Contents by path in the folder of a store; null for a folder, which precedes its files. */
 export type StoreFiles = ReadonlyMap<string, Uint8Array | null>;
 
-/** `npm run store-template` writes this file; decision 26. */
+/** `npm run store-template` writes this file; decision 27. */
 export const TEMPLATE_FILE = new URL("./empty-store.zst", import.meta.url);
 
 /** Returns the files of an empty store, as `initdb` creates them. */

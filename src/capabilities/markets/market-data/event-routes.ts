@@ -1,11 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { EVENT_STATUSES } from "../../../board/index.ts";
 import { decodeCursor, encodeCursor, type ListingKey, nextPageLink } from "../../../http/pagination.ts";
+import { joinJsonArray } from "../../../http/response/join-json.ts";
 import { sendPreserialised } from "../../../http/response/preserialised.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { eventPath } from "../../../http/schema-types.ts";
 import { presentEvent, presentEventSummary } from "./events.ts";
-import { encodeMarket, joinJsonArray } from "./present.ts";
+import { encodeMarket } from "./present.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 
 const EVENTS_LIMIT_DEFAULT = 20;

@@ -8,7 +8,8 @@ import {
 } from "../../../../test/support/markets/market-samples.ts";
 import { type BoardEvent, type BoardMarket, MarketBoard } from "../../../board/index.ts";
 import { compress, isWorthCompressing } from "../../../http/response/compression.ts";
-import { encodeMarket, joinJsonArray, type MarketLookups, presentMarket } from "./present.ts";
+import { joinJsonArray } from "../../../http/response/join-json.ts";
+import { encodeMarket, type MarketLookups, presentMarket } from "./present.ts";
 
 const NO_LOOKUPS: MarketLookups = { venueIdsOf: () => ({}), alsoOnOf: () => null, estimateOf: () => null };
 const SAMPLE_TIME = new Date(SAMPLE_AT).toISOString();

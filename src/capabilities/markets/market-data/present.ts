@@ -2,7 +2,6 @@ import { type BoardEvent, type BoardMarket, eventSlugOf, priceChange24h } from "
 import { categoryOf } from "../../../domain/category.ts";
 import { type MarketListing, settlementValueOf } from "../../../domain/market.ts";
 import { stepAt } from "../../../domain/order-rules.ts";
-import { isWorthCompressing, keepCompressed } from "../../../http/response/compression.ts";
 import { GenerationCache } from "../../../lib/cache-by-object.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
@@ -109,36 +108,4 @@ export function encodeMarket(market: BoardMarket, event: BoardEvent | null, look
   const bytes = Buffer.from(encodeJson(presentMarket(market, event, lookups)));
   encodedMarkets.set(market, { event, alsoOn, estimate, bytes });
   return bytes;
-}
-
-const ARRAY_START = Buffer.from("[");
-const COMMA = Buffer.from(",");
-const ARRAY_END = Buffer.from("]");
-const EMPTY_ARRAY = Buffer.from("[]");
-
-/** Maximum number of cached pages. */
-const PAGES_MAX = 64;
-/** Joined arrays by their first item, oldest first. */
-const pages = new Map<Buffer, { readonly items: readonly Buffer[]; readonly json: Buffer }>();
-
-/**
- * Joins JSON items into a JSON array. Returns the same buffer for the same items, so that a list whose markets have not
- * changed is neither joined nor hashed again, and a large one is not compressed again.
- */
-export function joinJsonArray(items: readonly Buffer[]): Buffer {
-  const [first] = items;
-  if (first === undefined) return EMPTY_ARRAY;
-  const cached = pages.get(first);
-  if (cached?.items.length === items.length && items.every((item, index) => item === cached.items[index]))
-    return cached.json;
-  const json = Buffer.concat([
-    ARRAY_START,
-    ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])),
-    ARRAY_END,
-  ]);
-  if (isWorthCompressing(json)) keepCompressed(json);
-  pages.delete(first);
-  pages.set(first, { items, json });
-  if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value ?? first);
-  return json;
 }

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type BoardMarket, SORT_KEYS, type SortKey } from "../../../board/index.ts";
 import { encodeCursor, type ListingKey, nextPageLink } from "../../../http/pagination.ts";
+import { joinJsonArray } from "../../../http/response/join-json.ts";
 import { sendPreserialised } from "../../../http/response/preserialised.ts";
 import { defineRoute } from "../../../http/route.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
 import { decodePosition, eventRoutes } from "./event-routes.ts";
 import { marketDataRoutes } from "./market-data-routes.ts";
 import { overviewRoutes } from "./overview-routes.ts";
-import { encodeMarket, joinJsonArray, presentMarket } from "./present.ts";
+import { encodeMarket, presentMarket } from "./present.ts";
 import { presentHistory } from "./present-market-data.ts";
 import { COMMON_OPTIONS, type RouteContext } from "./route-context.ts";
 import { createMarketSchemas } from "./schema.ts";
