@@ -29,12 +29,13 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
   const sentListings: (MarketListing | undefined)[] = [];
   let reusable = new Float64Array(0);
   let isUnacknowledged = false;
+  let isStopped = false;
   let cancelTimer: (() => void) | null = null;
   let drained: PromiseWithResolvers<void> | null = null;
 
   const hasChanges = () => relisted.size + requoted.size + removed.size + events.size > 0;
   const schedule = (delayMs: number) => {
-    if (isUnacknowledged || cancelTimer !== null) return;
+    if (isStopped || isUnacknowledged || cancelTimer !== null) return;
     cancelTimer = clock.setTimeout(sendNext, delayMs);
   };
 
@@ -111,14 +112,17 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     get isDrained(): boolean {
       return !isUnacknowledged && !hasChanges();
     },
-    /** Resolves when the receiver has applied every change. */
+    /** Resolves when the receiver has applied every change, or when the feed stops. */
     async drain(): Promise<void> {
-      if (!isUnacknowledged && !hasChanges()) return;
+      if (isStopped || (!isUnacknowledged && !hasChanges())) return;
       drained ??= Promise.withResolvers();
       await drained.promise;
     },
+    /** Sends nothing more. */
     stop(): void {
+      isStopped = true;
       cancelTimer?.();
+      drained?.resolve();
     },
   };
 }
