@@ -5,6 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { createHistoryStore, StoredPastPrices } from "../../storage/index.ts";
+import { createActiveMarketCounter } from "../board-maintenance.ts";
 import type { IngestVenue } from "../context.ts";
 import { createLastHourFigures, LAST_HOURS_PAUSE_MS } from "../last-hour-figures.ts";
 import type { Ingest } from "../model.ts";
@@ -29,6 +30,7 @@ export function createRemoteIngest<Figures>(
 ): Ingest & { readonly figures: Figures | null } {
   const { board, database, clock, log } = options;
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
+  const countActive = createActiveMarketCounter(board, clock);
   const thread = connectIngest<Figures>(options);
   const jobs = new BackgroundJobs(clock, log);
   const lastHours = createLastHourFigures({ board, database, clock, venues: [...venues.keys()] });
@@ -67,11 +69,12 @@ export function createRemoteIngest<Figures>(
     },
     health() {
       const { status, statusAgeMs, isReporting } = thread;
+      const counts = countActive();
       return Object.fromEntries(
         options.venues.map(({ adapter: { id }, health }) => {
           const report = status?.venues[id] ?? null;
           const role = report?.role ?? "ingest";
-          return [id, { ...health.adjustForAge(report, statusAgeMs, isReporting, report?.markets ?? 0), role }];
+          return [id, { ...health.adjustForAge(report, statusAgeMs, isReporting, counts.get(id) ?? 0), role }];
         }),
       );
     },
