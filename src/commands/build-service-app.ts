@@ -18,7 +18,7 @@ import { ingestSettings } from "./ingest-settings.ts";
 import { loadVenues } from "./load-venues.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 import { loadSignUpSettings } from "./sign-up-settings.ts";
-import { createIngestSpawner } from "./spawn-ingest.ts";
+import { createIngestSpawner, type PreparedIngest } from "./spawn-ingest.ts";
 import { StartupError } from "./startup-errors.ts";
 
 /** Share of the open connections that event streams may use, so that other requests can still connect. */
@@ -38,10 +38,12 @@ export async function buildServiceApp(
     "database" | "bus" | "journal" | "sharedLimits" | "log" | "version" | "demoKey" | "secretBox" | "startTimeline"
   > & {
     readonly sandboxUrls: SandboxUrls;
+    /** The thread that reads the venues; null if this thread reads them. */
+    readonly preparedIngest: PreparedIngest | null;
   },
   closers: Closers,
 ): Promise<App> {
-  const { sandboxUrls, ...ports } = dependencies;
+  const { sandboxUrls, preparedIngest, ...ports } = dependencies;
   // The embedded store is locked by this process, so there are no other nodes.
   const node = config.databaseUrl === null && !config.isReadOnly ? undefined : createNodeSettings(config);
   const { log } = ports;
@@ -85,9 +87,9 @@ export async function buildServiceApp(
     quotaRetryAfter: config.quotaRetryAfter,
     node,
     spawnIngest:
-      config.isReadOnly || !config.hasIngestThread
+      preparedIngest === null
         ? undefined
-        : createIngestSpawner(config, { ...ports, sandboxUrls, node }),
+        : createIngestSpawner(config, { ...ports, sandboxUrls, node, prepared: preparedIngest }),
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,

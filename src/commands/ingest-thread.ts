@@ -1,4 +1,5 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { once } from "node:events";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { openPortBus } from "../adapters/bus/port-bus.ts";
 import { openPortDatabase } from "../adapters/database/port-database.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
@@ -22,8 +23,9 @@ const THREAD_NICENESS = 5;
 lowerThreadPriority(THREAD_NICENESS);
 
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
-/** `workerData` is untyped; only `spawn-ingest.ts` starts this file. */
-const { config, sandboxUrls, node, previousNodeId, storePort, busPort, logPort } = workerData as IngestThreadData;
+// `workerData` is untyped; only `spawn-ingest.ts` starts this file.
+const [data] = await once(workerData as MessagePort, "message");
+const { config, sandboxUrls, node, previousNodeId, storePort, busPort, logPort } = data as IngestThreadData;
 const log = openPortLog(logPort, config.logLevel);
 const database = await openDatabase();
 const bus = openPortBus(busPort, log);

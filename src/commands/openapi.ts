@@ -31,6 +31,7 @@ async function describeApi(config: Config): Promise<unknown> {
       log,
       version: "",
       sandboxUrls: {},
+      preparedIngest: null,
     },
     closers,
   );

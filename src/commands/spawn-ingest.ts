@@ -13,9 +13,9 @@ import type { VenueConfig } from "./load-venues.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 
 /** Size of the ingest thread's young generation. */
-const INGEST_SEMI_SPACE_MIB = 8;
+const INGEST_SEMI_SPACE_MIB = 4;
 
-/** What `ingest-thread.ts` receives. */
+/** What `ingest-thread.ts` receives over the port that is its `workerData`. */
 export interface IngestThreadData {
   readonly config: VenueConfig & IngestConfig & Pick<Config, "logLevel">;
   readonly sandboxUrls: SandboxUrls;
@@ -28,6 +28,35 @@ export interface IngestThreadData {
   readonly logPort: MessagePort;
 }
 
+/** A thread that loads its modules and waits for its data. */
+export type PreparedIngest = ReturnType<typeof prepareIngest>;
+
+/** Starts a thread that will read the venues. It loads its modules while this thread opens the store. */
+export function prepareIngest() {
+  const { port1: dataPort, port2: workerData } = new MessageChannel();
+  // The process-wide flag takes precedence over `resourceLimits`. It does not resize this thread's heap.
+  setFlagsFromString(`--max-semi-space-size=${INGEST_SEMI_SPACE_MIB}`);
+  const worker = new Worker(new URL("./ingest-thread.ts", import.meta.url), { workerData, transferList: [workerData] });
+  const ended = Promise.withResolvers<unknown>();
+  let failure: unknown = null;
+  worker.on("error", (error) => {
+    failure = error;
+  });
+  worker.on("exit", (code) => ended.resolve(failure ?? new Error(`The ingest thread ended with code ${code}.`)));
+  return {
+    begin(data: IngestThreadData): IngestThread {
+      dataPort.postMessage(data, [data.storePort, data.busPort, data.logPort]);
+      dataPort.close();
+      return { port: worker, ended: ended.promise, terminate };
+    },
+    terminate,
+  };
+
+  async function terminate(): Promise<void> {
+    await worker.terminate();
+  }
+}
+
 /** Returns a function that starts the thread that reads the venues (`ingest-thread.ts`). */
 export function createIngestSpawner(
   config: IngestThreadData["config"],
@@ -38,9 +67,11 @@ export function createIngestSpawner(
     readonly database: Database;
     readonly bus: Bus;
     readonly log: Log;
+    /** The first thread. */
+    readonly prepared: PreparedIngest;
   },
 ): () => IngestThread {
-  const { sandboxUrls, node, database, bus, log } = options;
+  const { sandboxUrls, node, database, bus, log, prepared } = options;
   let generation = 0;
   /** Each thread has leases of its own, so that the store rejects late writes of the thread before. */
   const nodeIdOf = (number: number) => (node === undefined ? null : `${node.id}-${number}`);
@@ -52,7 +83,7 @@ export function createIngestSpawner(
     serveBus(busChannel.port1, bus);
     serveLog(logChannel.port1, log);
     const nodeId = nodeIdOf(generation);
-    const workerData: IngestThreadData = {
+    const data: IngestThreadData = {
       config: selectConfig(config),
       sandboxUrls,
       node: node === undefined || nodeId === null ? undefined : { ...node, id: nodeId },
@@ -62,25 +93,7 @@ export function createIngestSpawner(
       logPort: logChannel.port2,
     };
     generation += 1;
-    // The process-wide flag takes precedence over `resourceLimits`. It does not resize this thread's heap.
-    setFlagsFromString(`--max-semi-space-size=${INGEST_SEMI_SPACE_MIB}`);
-    const worker = new Worker(new URL("./ingest-thread.ts", import.meta.url), {
-      workerData,
-      transferList: [storeChannel.port2, busChannel.port2, logChannel.port2],
-    });
-    const ended = Promise.withResolvers<unknown>();
-    let failure: unknown = null;
-    worker.on("error", (error) => {
-      failure = error;
-    });
-    worker.on("exit", (code) => ended.resolve(failure ?? new Error(`The ingest thread ended with code ${code}.`)));
-    return {
-      port: worker,
-      ended: ended.promise,
-      async terminate() {
-        await worker.terminate();
-      },
-    };
+    return (generation === 1 ? prepared : prepareIngest()).begin(data);
   };
 }
 

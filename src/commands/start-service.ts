@@ -29,6 +29,7 @@ import { createCommandHandler } from "./command-handler.ts";
 import { openSecretBox } from "./open-secret-box.ts";
 import { openBus, openDatabase } from "./open-store.ts";
 import { type SandboxProcess, spawnSandbox } from "./sandbox-process.ts";
+import { prepareIngest } from "./spawn-ingest.ts";
 import type { BeginStep } from "./startup/progress.ts";
 import { createStartTimeline, finishStart } from "./startup/timeline.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
@@ -66,6 +67,8 @@ export async function startService(options: {
     // Spawned before the store opens: loading the sandbox takes about as long.
     const sandbox = isSandbox && !isReadOnly && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
+    const preparedIngest = isReadOnly || !config.hasIngestThread ? null : prepareIngest();
+    closers.push(() => preparedIngest?.terminate());
     const database = await openDatabase(config, log);
     closers.push(() => database.close());
     timeline.end("store");
@@ -105,6 +108,7 @@ export async function startService(options: {
         version,
         demoKey: keys?.enterprise ?? null,
         sandboxUrls,
+        preparedIngest,
         startTimeline: timeline.ends,
       },
       closers,
