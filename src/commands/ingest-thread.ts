@@ -25,7 +25,7 @@ lowerThreadPriority(THREAD_NICENESS);
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
 // `workerData` is untyped; only `spawn-ingest.ts` starts this file.
 const [data] = await once(workerData as MessagePort, "message");
-const { config, sandboxUrls, node, previousNodeId, storePort, busPort, logPort } = data as IngestThreadData;
+const { config, sandboxUrls, node, previousNodeIds, storePort, busPort, logPort } = data as IngestThreadData;
 const log = openPortLog(logPort, config.logLevel);
 const database = await openDatabase();
 const bus = openPortBus(busPort, log);
@@ -45,7 +45,7 @@ const { board, ingest, alerts } = buildLocalPipeline(
   { ...ports, ...ingestSettings(config), database, bus, node, venues },
   { isServedElsewhere: true },
 );
-if (previousNodeId !== null) await createLeaseStore(database).releaseAll(previousNodeId);
+if (previousNodeIds !== null) await createLeaseStore(database).releaseAll(previousNodeIds);
 await serveIngest({ port: parentPort, board, ingest, clock: systemClock, observer: alerts });
 process.exit(0);
 

@@ -20,8 +20,8 @@ export interface IngestThreadData {
   readonly config: VenueConfig & IngestConfig & Pick<Config, "logLevel">;
   readonly sandboxUrls: SandboxUrls;
   readonly node: NodeSettings | undefined;
-  /** Id under which the thread that this one replaces held its leases; null if there are none. */
-  readonly previousNodeId: string | null;
+  /** Prefix of the ids under which the threads that this one replaces held their leases; null if there are none. */
+  readonly previousNodeIds: string | null;
   /** Serves the embedded store; unused with a database server. */
   readonly storePort: MessagePort;
   readonly busPort: MessagePort;
@@ -73,8 +73,6 @@ export function createIngestSpawner(
 ): () => IngestThread {
   const { sandboxUrls, node, database, bus, log, prepared } = options;
   let generation = 0;
-  /** Each thread has leases of its own, so that the store rejects late writes of the thread before. */
-  const nodeIdOf = (number: number) => (node === undefined ? null : `${node.id}-${number}`);
   return () => {
     const storeChannel = new MessageChannel();
     const busChannel = new MessageChannel();
@@ -82,12 +80,12 @@ export function createIngestSpawner(
     serveDatabase(storeChannel.port1, database);
     serveBus(busChannel.port1, bus);
     serveLog(logChannel.port1, log);
-    const nodeId = nodeIdOf(generation);
     const data: IngestThreadData = {
       config: selectConfig(config),
       sandboxUrls,
-      node: node === undefined || nodeId === null ? undefined : { ...node, id: nodeId },
-      previousNodeId: generation === 0 ? null : nodeIdOf(generation - 1),
+      // Each thread has leases of its own, so that the store rejects late writes of the thread before.
+      node: node === undefined ? undefined : { ...node, id: `${node.id}-${generation}` },
+      previousNodeIds: node === undefined || generation === 0 ? null : `${node.id}-`,
       storePort: storeChannel.port2,
       busPort: busChannel.port2,
       logPort: logChannel.port2,

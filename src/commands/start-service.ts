@@ -35,7 +35,8 @@ import { createStartTimeline, finishStart } from "./startup/timeline.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
 
 /**
- * Time limit for open requests at shutdown. With grace period and last e-mails it stays below the 10 s of `onSignal`.
+ * Time limit for open requests at shutdown. With grace period, last e-mails and the 4 s of the ingest thread it stays below
+ * the 10 s of `onSignal`.
  */
 const DRAIN_TIMEOUT_MS = 3_000;
 /** Start timeout of the simulated venues; 500,000 markets need about 10 s. */
@@ -113,6 +114,8 @@ export async function startService(options: {
       },
       closers,
     );
+    // After a failed start, and without effect after a normal stop.
+    closers.push(() => (app.ingest.thread === null ? undefined : app.ingest.stop()));
     if (!isReadOnly) await app.metering.start();
     timeline.end("app");
     const restoredMarkets = await app.ingest.restore();

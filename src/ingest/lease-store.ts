@@ -83,13 +83,13 @@ export function createLeaseStore(database: Database) {
       );
     },
 
-    /** Ends all leases of a holder that no longer runs, and its candidacy. */
-    async releaseAll(holder: string): Promise<void> {
+    /** Ends the leases and the candidacy of all holders that no longer run, whose ids begin with `prefix`. */
+    async releaseAll(prefix: string): Promise<void> {
       await database.query(
-        "update leases set holder = '', expires_at = clock_timestamp() where holder = $1 and expires_at > clock_timestamp()",
-        [holder],
+        "update leases set holder = '', expires_at = clock_timestamp() where starts_with(holder, $1) and expires_at > clock_timestamp()",
+        [prefix],
       );
-      await database.query("delete from lease_candidates where candidate = $1", [holder]);
+      await database.query("delete from lease_candidates where starts_with(candidate, $1)", [prefix]);
     },
 
     async withdraw(candidate: string): Promise<void> {

@@ -6,6 +6,8 @@ import { eventually, type ServiceProcess, startServiceProcess, temporaryFolder }
 
 const PROGRAM = new URL("../support/programs/end-ingest-thread.ts", import.meta.url).href;
 
+const METRICS_TOKEN = "token-of-the-test-metrics";
+
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let service: ServiceProcess;
 
@@ -13,7 +15,12 @@ before(async () => {
   folder = await temporaryFolder();
   service = await startServiceProcess({
     dataDir: folder.path,
-    env: { NODE_OPTIONS: `--import ${PROGRAM}`, PARALLAX_SANDBOX_SPEED: "600", PARALLAX_SANDBOX_MARKETS: "100" },
+    env: {
+      NODE_OPTIONS: `--import ${PROGRAM}`,
+      PARALLAX_SANDBOX_SPEED: "600",
+      PARALLAX_SANDBOX_MARKETS: "100",
+      PARALLAX_METRICS_TOKEN: METRICS_TOKEN,
+    },
   });
 });
 after(async () => {
@@ -29,6 +36,14 @@ async function readStore<Row extends object>(text: string): Promise<Row[]> {
   } finally {
     await database.close();
   }
+}
+
+/** Waits until the current ingest thread has stored ticks. */
+async function waitForTicks(): Promise<void> {
+  await eventually(async () => {
+    const { text } = await service.get("/metrics", { authorization: `Bearer ${METRICS_TOKEN}` });
+    return Number(/^parallax_store_ticks_written_total (\d+)/m.exec(text)?.[1]) > 0 ? true : null;
+  }, "stored ticks");
 }
 
 interface StreamedEvent {
@@ -71,6 +86,7 @@ function collectEvents() {
 test("while the ingest thread is replaced, requests are answered with honest times, and no tick or event is lost or doubled", async () => {
   const stream = collectEvents();
   await eventually(() => (stream.events.length >= 3 ? true : null), "events");
+  await waitForTicks();
   const readHealth = async () => (await service.get("/v1/health")).json;
   const readMarkets = async () => {
     const { status, json } = await service.get("/v1/markets?limit=100");
@@ -100,6 +116,7 @@ test("while the ingest thread is replaced, requests are answered with honest tim
   }, "the new thread");
   assert.ok(requests > 0);
   await eventually(async () => ((await readHealth()).status === "ok" ? true : null), "health");
+  await waitForTicks();
   const count = stream.events.length;
   await eventually(() => (stream.events.length > count ? true : null), "events of the new thread");
   await stream.stop();

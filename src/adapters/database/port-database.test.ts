@@ -51,8 +51,7 @@ test("a transaction of a second thread commits all its statements or none, and r
   const store = await openTestStore();
   const other = openSecondThread(t, store);
   const result = await other.transaction(async (transaction) => {
-    await insert(transaction, 1);
-    await insert(transaction, 2);
+    await Promise.all([insert(transaction, 1), insert(transaction, 2)]);
     return transaction.query("select number from rows order by number");
   });
   assert.deepEqual(result, [{ number: 1 }, { number: 2 }]);

@@ -39,7 +39,7 @@ type Reply = { readonly id: number } & ({ readonly rows: Rows } | { readonly fai
 function encodeFailure(error: unknown): Failure {
   const { message, code, detail, constraint, cause } = (error ?? {}) as Partial<Record<keyof Failure, unknown>>;
   return {
-    isUnavailable: error instanceof AppError,
+    isUnavailable: error instanceof AppError && error.code === "store_unavailable",
     message: typeof message === "string" ? message : String(error),
     code,
     detail,
@@ -138,15 +138,23 @@ export function openPortDatabase(port: MessagePort): Database {
     async transaction(run, priority) {
       const transactionId = nextTransactionId++;
       await send({ kind: "begin", transactionId, priority });
-      const query: Transaction["query"] = (text, parameters = []) =>
-        send({ kind: "statement", transactionId, text, parameters, priority });
+      let lastStatement: Promise<unknown> = Promise.resolve();
+      const query: Transaction["query"] = <Row extends object>(text: string, parameters: readonly unknown[] = []) => {
+        const sent = lastStatement.then(() =>
+          send<Row>({ kind: "statement", transactionId, text, parameters, priority }),
+        );
+        lastStatement = sent.catch(() => {});
+        return sent;
+      };
       let result: Awaited<ReturnType<typeof run>>;
       try {
         result = await run({ query });
       } catch (error) {
+        await lastStatement;
         await send({ kind: "rollback", transactionId, priority }).catch(() => {});
         throw error;
       }
+      await lastStatement;
       await send({ kind: "commit", transactionId, priority });
       return result;
     },

@@ -14,7 +14,7 @@ test("lines of another thread reach the log with their fields and errors, from t
   const err = new VenueError("timeout", "late", { retryable: true, cause: new Error("inner") });
   other.debug({}, "dropped");
   other.child({ venue: "alpha" }).warn({ err, list: [1, null] }, "failed");
-  other.info({ token: "secret" }, "last");
+  other.info({ token: "secret", call: () => {}, symbol: Symbol("s") }, "last");
   port2.close();
   await new Promise((resolve) => port1.once("close", resolve));
   const [failed, last] = lines;

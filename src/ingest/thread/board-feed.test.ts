@@ -9,20 +9,20 @@ import { createBoardReplica } from "./board-replica.ts";
 import type { BoardBatch } from "./messages.ts";
 
 /** A board, a feed of it, and a board that applies the batches when the test delivers them. */
-function connectBoards() {
+function connectBoards({ newerThan = null }: { readonly newerThan?: number | null } = {}) {
   const clock = new FakeClock(SAMPLE_AT);
   const source = new MarketBoard(() => clock.now());
   const target = new MarketBoard(() => clock.now());
-  const replica = createBoardReplica(target);
+  const replica = createBoardReplica(target, newerThan);
   const sent: BoardBatch[] = [];
   // As between threads, the receiver gets a copy, and the buffer of the sender becomes unusable.
   const feed = createBoardFeed(source, clock, (batch) =>
     sent.push(structuredClone(batch, { transfer: [batch.quotes.buffer] })),
   );
-  const deliver = ({ keepsNewer = false } = {}) => {
+  const deliver = () => {
     const batches = sent.splice(0);
     for (const batch of batches) {
-      replica.apply(batch, keepsNewer);
+      replica.apply(batch);
       if (batch.mustAcknowledge) feed.acknowledge(batch.quotes);
     }
     return batches;
@@ -34,7 +34,7 @@ function connectBoards() {
       deliver();
     }
   };
-  return { clock, source, target, feed, sent, deliver, deliverAll };
+  return { clock, source, target, replica, feed, sent, deliver, deliverAll };
 }
 
 const contentOf = (board: MarketBoard) => ({
@@ -51,6 +51,7 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant("apply" as const),
     id,
+    event: id,
     title: fc.constantFrom("One", "Two"),
     bid: price,
     size: amount,
@@ -73,7 +74,7 @@ test("after any changes and deliveries, the receiver's board has the sender's ma
         if (action.kind === "apply")
           source.apply(
             sampleMarket(action.id, {
-              listing: { title: action.title, eventId: action.id },
+              listing: { title: action.title, eventId: action.event },
               quote: { bid: action.bid, bidSize: action.size, ask: null },
             }),
             clock.now(),
@@ -90,8 +91,7 @@ test("after any changes and deliveries, the receiver's board has the sender's ma
       }
       await deliverAll();
       assert.deepEqual(contentOf(target).markets, contentOf(source).markets);
-      for (const event of contentOf(source).events)
-        assert.deepEqual(target.findEvent(event.slug)?.listing, event.listing);
+      for (const market of source.markets()) assert.deepEqual(target.eventOf(market), source.eventOf(market));
     }),
     { numRuns: 300 },
   );
@@ -162,17 +162,52 @@ test("a market that is sent now arrives before a batch that waits, with its even
   assert.ok(found !== null && target.eventOf(found) !== null);
 });
 
-test("a receiver that keeps newer markets ignores older prices, but applies the later ones of the same market", async () => {
-  const { clock, source, target, deliver } = connectBoards();
+test("until a new thread has confirmed a market, later prices of the board are kept, with the new annotations", async () => {
+  const { clock, source, target, replica, deliver } = connectBoards({ newerThan: SAMPLE_AT + 15 });
   target.apply(sampleMarket("a", { quote: { lastPrice: 0.8, receivedAt: SAMPLE_AT + 10 } }), SAMPLE_AT);
-  source.apply(sampleMarket("a", { quote: { lastPrice: 0.2 } }), SAMPLE_AT);
+  target.apply(sampleMarket("unsaved"), SAMPLE_AT);
+  const { market } = source.apply(sampleMarket("a", { quote: { lastPrice: 0.2 } }), SAMPLE_AT);
   source.apply(sampleMarket("b", { quote: { lastPrice: 0.3 } }), SAMPLE_AT);
   await clock.advance(50);
-  deliver({ keepsNewer: true });
+  deliver();
   const pricesOf = () => ["a", "b"].map((marketId) => target.find("alpha", marketId)?.quote.lastPrice);
   assert.deepEqual(pricesOf(), [0.8, 0.3]);
+  source.annotate(market, { priceDayAgo: 0.5, storeKey: 3 });
+  await clock.advance(50);
+  deliver();
+  const annotated = target.find("alpha", "a");
+  assert.deepEqual([annotated?.quote.lastPrice, annotated?.priceDayAgo, annotated?.storeKey], [0.8, 0.5, 3]);
   source.applyQuote("alpha", "a", { lastPrice: 0.25 }, SAMPLE_AT + 20);
   await clock.advance(50);
   deliver();
   assert.deepEqual(pricesOf(), [0.25, 0.3]);
+  replica.removeOthers();
+  assert.deepEqual([...target.markets()].map(({ listing }) => listing.marketId).sort(), ["a", "b"]);
+});
+
+test("a market that replaced another in its row and is sent now arrives, and the other is removed", async () => {
+  const { clock, source, target, feed, deliverAll } = connectBoards();
+  const add = (marketId: string) => source.apply(sampleMarket(marketId), SAMPLE_AT).market;
+  const first = add("x");
+  await clock.advance(50);
+  await deliverAll();
+  source.remove(first);
+  add("y");
+  feed.sendNow(add("x"));
+  await deliverAll();
+  assert.deepEqual([...target.markets()].map(({ listing }) => listing.marketId).sort(), ["x", "y"]);
+});
+
+test("an event stays while one of its markets is removed and another is not sent yet", async () => {
+  const { clock, source, target, deliverAll } = connectBoards();
+  source.applyEvent(sampleEvent("e"));
+  const { market } = source.apply(sampleMarket("a", { listing: { eventId: "e" } }), SAMPLE_AT);
+  await deliverAll();
+  source.remove(market);
+  source.apply(sampleMarket("b", { listing: { eventId: "e" } }), SAMPLE_AT);
+  source.applyEvent(sampleEvent("e"));
+  await clock.advance(50);
+  await deliverAll();
+  const found = target.find("alpha", "b");
+  assert.ok(found !== null && target.eventOf(found) !== null);
 });

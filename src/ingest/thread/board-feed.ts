@@ -1,4 +1,4 @@
-import { type BoardMarket, eventSlugOf, type MarketBoard } from "../../board/index.ts";
+import type { BoardMarket, MarketBoard } from "../../board/index.ts";
 import type { EventListing, MarketListing } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { BoardBatch } from "./messages.ts";
@@ -29,6 +29,7 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
   const sentListings: (MarketListing | undefined)[] = [];
   let reusable = new Float64Array(0);
   let isUnacknowledged = false;
+  let hasUnacknowledgedListings = false;
   let isStopped = false;
   let cancelTimer: (() => void) | null = null;
   let drained: PromiseWithResolvers<void> | null = null;
@@ -43,6 +44,13 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     cancelTimer = null;
     const markets = [...board.rows(take(relisted, MARKETS_MAX))];
     for (const { row, listing } of markets) sentListings[row] = listing;
+    const sentEvents = new Map(takeEntries(events, EVENTS_MAX));
+    // The receiver removes an event with its last market, so each market is sent with its event.
+    for (const market of markets) {
+      const event = board.eventOf(market);
+      if (event !== null) sentEvents.set(event.slug, event.listing);
+    }
+    hasUnacknowledgedListings = markets.length + sentEvents.size > 0;
     const quotes = [...board.rows(take(requoted, QUOTES_MAX))];
     const buffer = quoteBuffer(quotes.length, reusable);
     for (const [index, market] of quotes.entries()) writeQuote(buffer, index, market);
@@ -50,7 +58,7 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     isUnacknowledged = true;
     send({
       removed: take(removed, Number.POSITIVE_INFINITY),
-      events: takeValues(events, EVENTS_MAX),
+      events: [...sentEvents.values()],
       markets: markets.map(withoutPrice),
       quotes: buffer,
       quoteCount: quotes.length,
@@ -92,21 +100,22 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     },
     /** Sends a market that the receiver waits for, with its event, before the changes of other markets. */
     sendNow(market: BoardMarket): void {
-      const slug = eventSlugOf(market.listing);
-      const event = slug === null ? undefined : events.get(slug);
-      const isRemovedRow = removed.delete(market.row);
-      if (slug !== null) events.delete(slug);
+      const event = board.eventOf(market);
       relisted.delete(market.row);
       requoted.delete(market.row);
       sentListings[market.row] = market.listing;
       send({
-        removed: isRemovedRow ? [market.row] : [],
-        events: event === undefined ? [] : [event],
+        removed: take(removed, Number.POSITIVE_INFINITY),
+        events: event === null ? [] : [event.listing],
         markets: [withoutPrice(market)],
         quotes: new Float64Array(0),
         quoteCount: 0,
         mustAcknowledge: false,
       });
+    },
+    /** True if the receiver has applied every listing. Quotes may wait. */
+    get hasSentListings(): boolean {
+      return relisted.size + events.size === 0 && !(isUnacknowledged && hasUnacknowledgedListings);
     },
     /** True if the receiver has applied every change. */
     get isDrained(): boolean {
@@ -136,8 +145,8 @@ function take<Value>(values: Set<Value>, limit: number): Value[] {
   return taken;
 }
 
-function takeValues<Value>(values: Map<string, Value>, limit: number): Value[] {
+function takeEntries<Value>(values: Map<string, Value>, limit: number): [string, Value][] {
   const taken = [...values.entries().take(limit)];
   for (const [key] of taken) values.delete(key);
-  return taken.map(([, value]) => value);
+  return taken;
 }

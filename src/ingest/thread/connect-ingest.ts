@@ -12,7 +12,11 @@ const RESTART_PAUSE_MS_MAX = 30_000;
 /** Running time after which the pause is at its minimum again. */
 const STABLE_MS_MIN = 60_000;
 /** Time limit for the last writes of a thread that stops. */
-const STOP_MS_MAX = 6_000;
+const STOP_MS_MAX = 4_000;
+/** Time without a status after which a thread counts as stuck and is ended. It sends one twice a second. */
+const STUCK_MS_MAX = 30_000;
+/** Age of the last status up to which the thread counts as running. */
+const STATUS_AGE_MS_MAX = 5_000;
 
 /** A running thread that serves an ingest (`serveIngest`). */
 export interface IngestThread {
@@ -39,6 +43,8 @@ export function connectIngest<Figures>(options: {
   let status: { readonly value: IngestStatus<Figures>; readonly at: number } | null = null;
   /** Whether the current thread has sent a status. */
   let isReporting = false;
+  let isRestored = false;
+  let cancelStuckTimer = () => {};
   let isStarted = false;
   let isStopping = false;
   let restarts = 0;
@@ -55,22 +61,29 @@ export function connectIngest<Figures>(options: {
 
   const launch = () => {
     const launched = spawn();
-    const replica = createBoardReplica(board);
+    const replica = createBoardReplica(board, restarts === 0 ? null : clock.now());
     const launchedAt = clock.monotonic();
-    let isRestored = false;
+    let isSettled = restarts === 0;
+    isRestored = false;
     thread = launched;
     const receive = (message: FromIngestThread<Figures>): void => {
       if (message.kind === "board") {
         const { batch } = message;
-        // A thread that replaces another one begins with the stored prices, which may be older than those of the board.
-        replica.apply(batch, !isRestored && restarts > 0);
+        replica.apply(batch);
         if (batch.mustAcknowledge) post({ kind: "applied", quotes: batch.quotes }, batch.quotes.buffer);
       } else if (message.kind === "status") {
         status = { value: message.status, at: clock.monotonic() };
         isReporting = true;
+        if (message.status.isSettled && !isSettled) replica.removeOthers();
+        isSettled ||= message.status.isSettled;
+        cancelStuckTimer();
+        cancelStuckTimer = clock.setTimeout(() => {
+          log.error({}, "the ingest thread does not respond and is ended");
+          void launched.terminate();
+        }, STUCK_MS_MAX);
       } else if (message.kind === "restored") {
         isRestored = true;
-        if (isStarted) post({ kind: "start" });
+        if (isStarted && !isStopping) post({ kind: "start" });
         restored.resolve(message.markets);
       } else if (message.kind === "restore_failed") {
         const error = decodeError(message.error);
@@ -89,6 +102,7 @@ export function connectIngest<Figures>(options: {
   const replace = (reason: unknown, ranMs: number) => {
     thread = null;
     isReporting = false;
+    cancelStuckTimer();
     calls.failAll();
     stopped.resolve();
     restored.reject(reason);
@@ -112,7 +126,7 @@ export function connectIngest<Figures>(options: {
     /** Starts to read the venues. */
     start(): void {
       isStarted = true;
-      post({ kind: "start" });
+      if (isRestored) post({ kind: "start" });
     },
     /** The last status; null before the first. */
     get status(): IngestStatus<Figures> | null {
@@ -122,9 +136,9 @@ export function connectIngest<Figures>(options: {
     get statusAgeMs(): number {
       return status === null ? 0 : clock.monotonic() - status.at;
     },
-    /** Whether the thread runs and has sent a status. */
+    /** Whether the thread runs and has sent a status within the last seconds. */
     get isReporting(): boolean {
-      return isReporting;
+      return isReporting && status !== null && clock.monotonic() - status.at <= STATUS_AGE_MS_MAX;
     },
     /** How often the thread was replaced since the start. */
     get restarts(): number {

@@ -1,4 +1,5 @@
 import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import { VenueError } from "../../domain/errors.ts";
 import type { VenueId } from "../../domain/market.ts";
 import type { MarketRef } from "../../domain/market-name.ts";
 import type { OrderBook } from "../../domain/order-book.ts";
@@ -13,13 +14,17 @@ export type IngestCalls = ReturnType<typeof createIngestCalls>;
 export type IngestCall = keyof IngestCalls;
 
 /**
- * Creates the functions that the ingest thread runs for the other thread. A market that is not on the board of the
- * ingest thread has no order book, trades or history.
+ * Creates the functions that the ingest thread runs for the other thread. They throw VenueError for a market that is not
+ * on the board of the ingest thread, for example because another thread had not stored it before it failed.
  *
  * @param sendNow  sends the current state of a market before the result of the call
  */
 export function createIngestCalls(ingest: LocalIngest, board: MarketBoard, sendNow: (market: BoardMarket) => void) {
-  const find = ({ venue, marketId }: MarketRef) => board.find(venue, marketId);
+  const find = ({ venue, marketId }: MarketRef): BoardMarket => {
+    const market = board.find(venue, marketId);
+    if (market !== null) return market;
+    throw new VenueError("network", `${venue}: the market is read again`, { retryable: true });
+  };
   return {
     async lookUp(_: AbortSignal, venue: VenueId, marketId: string): Promise<boolean> {
       const isFound = await ingest.lookUp(venue, marketId);
@@ -28,35 +33,27 @@ export function createIngestCalls(ingest: LocalIngest, board: MarketBoard, sendN
       return isFound;
     },
     async readBook(_: AbortSignal, ref: MarketRef): Promise<OrderBook | null> {
-      const market = find(ref);
-      return market === null ? null : ingest.books.read(market);
+      return ingest.books.read(find(ref));
     },
     async readBookOrLast(_: AbortSignal, ref: MarketRef) {
-      const market = find(ref);
-      return market === null ? { book: null, isStale: false } : ingest.books.readOrLast(market);
+      return ingest.books.readOrLast(find(ref));
     },
     async trackedBooks(_: AbortSignal, refs: readonly MarketRef[]): Promise<readonly (OrderBook | null)[]> {
       return ingest.books.tracked(refs);
     },
     async readTrades(_: AbortSignal, ref: MarketRef, after: TradePosition | null, limit: number): Promise<TradePage> {
-      const market = find(ref);
-      return market === null ? { trades: [], next: null } : ingest.trades.read(market, after, limit);
+      return ingest.trades.read(find(ref), after, limit);
     },
     async getHistory(signal: AbortSignal, ref: MarketRef, range: HistoryRange): Promise<readonly HistoryPoint[]> {
-      const market = find(ref);
-      return market === null ? [] : ingest.getHistory(market.listing, range, signal);
+      return ingest.getHistory(find(ref).listing, range, signal);
     },
     /** Stores a new market immediately. */
     async storeMarket(_: AbortSignal, ref: MarketRef): Promise<void> {
-      const market = find(ref);
-      if (market === null) return;
-      await ingest.storeMarket(market);
-      const stored = find(ref);
-      if (stored !== null) sendNow(stored);
+      await ingest.storeMarket(find(ref));
+      sendNow(find(ref));
     },
     async setPriceDayAgo(_: AbortSignal, ref: MarketRef, price: number): Promise<void> {
-      const market = find(ref);
-      if (market !== null) board.annotate(market, { priceDayAgo: price });
+      board.annotate(find(ref), { priceDayAgo: price });
     },
   };
 }

@@ -118,13 +118,23 @@ eachDatabase("the pause before a replacement doubles while threads keep ending, 
   assert.deepEqual(pauses, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
 });
 
+eachDatabase("a thread that sends no status for 30 seconds is ended and replaced", async (database) => {
+  const { clock, ingest, threads, until } = await openStarted(database);
+  threads[0]?.hang();
+  await clock.advance(6_000);
+  assert.deepEqual(ingest.thread, { isUp: false, restarts: 0 });
+  await until(() => threads.length === 2, 100);
+  await until(() => ingest.thread?.isUp === true);
+  assert.equal(ingest.thread?.restarts, 1);
+});
+
 eachDatabase(
   "stopping stores queued changes and the observer's last events before the thread ends",
   async (database) => {
-    const { venue, ingest, observer, settle } = await openStarted(database);
+    const { venue, ingest, observer, settle, stop } = await openStarted(database);
     venue.setMarkets(sampleMarket("m"), sampleMarket("last"));
     assert.equal(await settle(ingest.lookUp("alpha", "last")), true);
-    await settle(ingest.stop());
+    await stop();
     const rows = await database.query<{ market_id: string }>("select market_id from markets order by market_id");
     assert.deepEqual(
       rows.map(({ market_id }) => market_id),

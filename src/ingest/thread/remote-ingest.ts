@@ -5,7 +5,12 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { createHistoryStore, StoredPastPrices } from "../../storage/index.ts";
-import { createActiveMarketCounter } from "../board-maintenance.ts";
+import {
+  createActiveMarketCounter,
+  FORGET_SETTLED_PAUSE_MS,
+  finalizedSince,
+  removeSettledMarkets,
+} from "../board-maintenance.ts";
 import type { IngestVenue } from "../context.ts";
 import { createLastHourFigures, LAST_HOURS_PAUSE_MS } from "../last-hour-figures.ts";
 import type { Ingest } from "../model.ts";
@@ -63,6 +68,8 @@ export function createRemoteIngest<Figures>(
     start() {
       thread.start();
       jobs.start("last_hours", LAST_HOURS_PAUSE_MS, () => lastHours.refresh());
+      // A thread that replaces another one does not know the markets that the one before would have removed.
+      jobs.start("forget_settled", FORGET_SETTLED_PAUSE_MS, () => removeSettledMarkets(board, finalizedSince(clock)));
     },
     get isSettled() {
       return thread.status?.isSettled ?? false;
@@ -80,7 +87,7 @@ export function createRemoteIngest<Figures>(
     },
     thread: {
       get isUp() {
-        return thread.isReporting || thread.restarts === 0;
+        return thread.isReporting || (thread.status === null && thread.restarts === 0);
       },
       get restarts() {
         return thread.restarts;

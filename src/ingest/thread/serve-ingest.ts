@@ -33,6 +33,7 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
   const calls = createIngestCalls(ingest, board, feed.sendNow);
   /** Aborts the calls that are running. */
   const running = new Map<number, AbortController>();
+  const restoring = ingest.restore();
   let isSettled = false;
 
   const run = async ({ id, caller, method, parameters }: CallMessage) => {
@@ -40,7 +41,11 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
     running.set(id, abort);
     // The types of the parameters are those of `method`, because `connectIngest` sends both.
     const call = calls[method] as (signal: AbortSignal, ...parameters: readonly unknown[]) => Promise<unknown>;
-    const start = () => call(abort.signal, ...parameters);
+    const start = async () => {
+      // Before, the board has no markets.
+      await restoring;
+      return call(abort.signal, ...parameters);
+    };
     try {
       post({ kind: "result", id, value: await (caller === null ? start() : runForCaller(caller, start)) });
     } catch (error) {
@@ -50,7 +55,7 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
     }
   };
   const sendStatus = () => {
-    isSettled = ingest.isSettled && (isSettled || feed.isDrained);
+    isSettled = ingest.isSettled && (isSettled || feed.hasSentListings);
     const { counters, failingJobs } = ingest;
     post({
       kind: "status",
@@ -85,7 +90,7 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
     } else void stop();
   });
   try {
-    const markets = await ingest.restore();
+    const markets = await restoring;
     await feed.drain();
     post({ kind: "restored", markets });
   } catch (error) {

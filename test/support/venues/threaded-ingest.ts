@@ -31,7 +31,7 @@ export function openThreadedIngest(database: Database) {
   const venue = new ScriptedVenue("alpha", clock);
   const createVenues = () => [{ adapter: venue, health: new VenueHealth(clock, venue.profile) }];
   const shared = { database, clock, log: quietLog };
-  const threads: { board: MarketBoard; kill(): Promise<void> }[] = [];
+  const threads: { kill(): Promise<void>; hang(): void }[] = [];
   const observer = { starts: 0, stops: 0 };
 
   const spawn = (): IngestThread => {
@@ -52,8 +52,12 @@ export function openThreadedIngest(database: Database) {
       port2.once("close", () => ended.resolve(reason));
       port1.close();
     };
+    let isHung = false;
     threads.push({
-      board: threadBoard,
+      /** Sends no further message, as an endless loop. */
+      hang() {
+        isHung = true;
+      },
       /** Ends the thread without stopping the ingest first, as a crash does. */
       async kill() {
         end(new Error("killed"));
@@ -61,7 +65,12 @@ export function openThreadedIngest(database: Database) {
       },
     });
     void serveIngest({
-      port: port1,
+      port: {
+        postMessage(message, transfer) {
+          if (!isHung) port1.postMessage(message, transfer);
+        },
+        on: (event, listener) => port1.on(event, listener),
+      },
       board: threadBoard,
       ingest,
       clock,
@@ -77,7 +86,12 @@ export function openThreadedIngest(database: Database) {
         },
       },
     }).then(() => end(new Error("stopped")));
-    return { port: port2, ended: ended.promise, async terminate() {} };
+    const terminate = async () => {
+      if (!isHung) return;
+      end(new Error("terminated"));
+      await ingest.stop();
+    };
+    return { port: port2, ended: ended.promise, terminate };
   };
   const ingest = createRemoteIngest<{ starts: number }>({ ...shared, venues: createVenues(), board, spawn });
   /**
@@ -89,16 +103,18 @@ export function openThreadedIngest(database: Database) {
       if (performance.now() > endAt) throw new Error("the condition is not fulfilled");
   };
   /** Advances the clock until a promise settles, and returns its result. */
-  const settle = async <Value>(promise: Promise<Value>): Promise<Value> => {
+  const settle = async <Value>(promise: Promise<Value>, stepMs = 0.1): Promise<Value> => {
     let isSettled = false;
     promise
       .finally(() => {
         isSettled = true;
       })
       .catch(() => {});
-    await until(() => isSettled);
+    await until(() => isSettled, stepMs);
     return promise;
   };
-  endings.push(() => settle(ingest.stop()));
-  return { clock, board, venue, ingest, threads, observer, until, settle };
+  /** Stops the ingest. The clock stands, so that a slow store does not reach the time limit. */
+  const stop = () => settle(ingest.stop(), 0);
+  endings.push(stop);
+  return { clock, board, venue, ingest, threads, observer, until, settle, stop };
 }
