@@ -48,13 +48,13 @@ function createTask(marketCount: number, stepCount: number, seed = 7): Correlati
   };
 }
 
-/** Reference implementation of the definition. Returns null for insufficient data. */
-function referenceCorrelation(task: CorrelationTask, a: number, b: number) {
-  const { start, step, count } = task.grid;
-  const movesOf = (index: number): (number | null)[] => {
-    const { times, prices } = task.series[index] ?? { times: [], prices: [] };
+type Moves = readonly (number | null)[];
+
+/** Reference implementation: the changes of each series between the instants of the grid. */
+function referenceMoves({ grid: { start, step, count }, series }: CorrelationTask): readonly Moves[] {
+  return series.map(({ times, prices }) => {
     const at = Array.from({ length: count }, (_, instant) => {
-      const last = Array.from(times).findLastIndex((time) => time <= start + instant * step);
+      const last = times.findLastIndex((time) => time <= start + instant * step);
       const price = clamp(prices[last] ?? Number.NaN, 0.005, 0.995);
       return last < 0 ? null : logit(price);
     });
@@ -62,8 +62,11 @@ function referenceCorrelation(task: CorrelationTask, a: number, b: number) {
       const before = at[index] ?? null;
       return value === null || before === null ? null : value - before;
     });
-  };
-  const [xs, ys] = [movesOf(a), movesOf(b)];
+  });
+}
+
+/** Reference implementation of the definition. Returns null for insufficient data. */
+function referenceCorrelation(xs: Moves, ys: Moves) {
   const joint = xs.flatMap((x, index) => {
     const y = ys[index] ?? null;
     return x === null || y === null ? [] : [{ x, y }];
@@ -103,12 +106,13 @@ test("with prices at irregular times, every coefficient equals a naive reference
     const task = createTask(markets, steps);
     const { pairs } = decode(task);
     assert.equal(pairs.length, (markets * (markets - 1)) / 2);
+    const moves = referenceMoves(task);
     let compared = 0;
     for (const pair of pairs) {
       const [a, b] = [pair.market_a, pair.market_b].map((id) => Number(id.slice(2)));
       // The test of `stableCorrelations` covers the other horizons.
       if (pair.horizon_seconds !== null && pair.horizon_seconds !== 3_600) continue;
-      const expected = referenceCorrelation(task, a ?? -1, b ?? -1);
+      const expected = referenceCorrelation(moves[a ?? -1] ?? [], moves[b ?? -1] ?? []);
       assert.equal(pair.data_points, expected.dataPoints);
       assert.equal(pair.correlation === null, expected.correlation === null, `${pair.market_a} ${pair.market_b}`);
       if (pair.correlation === null || expected.correlation === null) continue;

@@ -52,20 +52,19 @@ test("every page is HTML with one heading and Markdown with the same title, with
 });
 
 test("every link to a page, and to a heading on it, has a target", async () => {
-  const bodies = new Map<string, string>();
-  const read = async (path: string): Promise<string> => {
-    const body = bodies.get(path) ?? (await get(path)).body;
-    bodies.set(path, body);
-    return body;
+  const responses = new Map<string, Awaited<ReturnType<typeof get>>>();
+  const read = async (path: string) => {
+    const response = responses.get(path) ?? (await get(path));
+    responses.set(path, response);
+    return response;
   };
   for (const path of await listPaths()) {
-    const links = [...(await read(path)).matchAll(/href="((?:\/docs|\/llms|\/openapi|#)[^"]*)"/g)];
-    for (const [, link = ""] of links) {
+    const { body: page } = await read(path);
+    for (const [, link = ""] of page.matchAll(/href="((?:\/docs|\/llms|\/openapi|#)[^"]*)"/g)) {
       const [target = "", anchor] = link.split("#");
-      const { statusCode } = await get(target === "" ? path : target);
+      const { statusCode, body } = await read(target === "" ? path : target);
       assert.equal(statusCode, 200, `${path} links to ${link}`);
-      if (anchor !== undefined)
-        assert.ok((await read(target === "" ? path : target)).includes(`id="${anchor}"`), `${path} links to ${link}`);
+      if (anchor !== undefined) assert.ok(body.includes(`id="${anchor}"`), `${path} links to ${link}`);
     }
   }
 });
