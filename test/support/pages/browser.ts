@@ -67,7 +67,7 @@ export const listLayoutDefects = (page: Page): Promise<unknown[]> => page.evalua
 
 /** Lists the accessibility violations, each with its rule and the HTML of its elements. */
 export async function listViolations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(AXE);
+  if ((await page.evaluate("typeof axe")) === "undefined") await page.evaluate(AXE);
   const violations: { id: string; nodes: { html: string }[] }[] = await page.evaluate(
     "axe.run().then((result) => result.violations)",
   );

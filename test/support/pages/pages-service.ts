@@ -10,7 +10,10 @@ export function openPagesService() {
   opened ??= (async () => {
     const folder = await temporaryFolder();
     atProcessEnd(folder.release);
-    const service = await startServiceProcess({ dataDir: folder.path });
+    const service = await startServiceProcess({
+      dataDir: folder.path,
+      env: { PARALLAX_SANDBOX_MARKETS: "100", PARALLAX_SANDBOX_SPEED: "1" },
+    });
     atProcessEnd(() => service.end());
     const browser = await launchBrowser();
     atProcessEnd(() => browser.close());
