@@ -92,7 +92,11 @@ let sampleAnalysisId = "";
 let receiver: Awaited<ReturnType<typeof startWebhookReceiver>>;
 before(async () => {
   folder = await temporaryFolder();
-  service = await startServiceProcess({ dataDir: join(folder.path, "data") });
+  service = await startServiceProcess({
+    dataDir: join(folder.path, "data"),
+    // The samples need no trading, and would wait for the rate limits of the venues.
+    env: { PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_LIMITS: "off" },
+  });
   document = (await service.get("/openapi.json", {})).json;
   receiver = await startWebhookReceiver();
   const webhookId = await registerWebhook(service, receiver.url, service.keys.enterprise);
