@@ -18,6 +18,8 @@ const CALLS_AT_ONCE = 4;
 /** Prices may move between two requests. An attempt during which a price moved is repeated. */
 const ATTEMPTS = 5;
 const EXPIRY_MS_MIN = 60_000;
+/** The tests read many books, and would wait for the rate limits of the venues. */
+const ENVIRONMENT = { PARALLAX_SANDBOX_LIMITS: "off" };
 
 type Json = ServiceResponse["json"];
 
@@ -124,7 +126,7 @@ async function canBeFilled(signal: Json): Promise<boolean> {
 
 before(async () => {
   folder = await temporaryFolder();
-  service = await startServiceProcess({ dataDir: folder.path });
+  service = await startServiceProcess({ dataDir: folder.path, env: ENVIRONMENT });
   markets = await chooseMarkets();
 });
 
@@ -242,7 +244,7 @@ test("repeated requests enter a trade into the shadow book once, and the trade s
   const named = new Map(trades.map((trade) => [pathOf(trade), nameOf(trade)]));
   for (const body of named.values()) for (let repeat = 0; repeat < 2; repeat++) await requestSignal(body);
   await service.end("SIGKILL");
-  service = await startServiceProcess({ dataDir: folder.path });
+  service = await startServiceProcess({ dataDir: folder.path, env: ENVIRONMENT });
   const { json: performance } = await service.get("/v1/performance");
   const entries = new Set(trades.map((trade) => `${trade.analysis_id} ${sideOf(trade)}`));
   assert.ok(performance.total_trades >= entries.size, `${performance.total_trades} of ${entries.size} trades`);

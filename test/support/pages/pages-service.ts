@@ -12,7 +12,7 @@ export function openPagesService() {
     atProcessEnd(folder.release);
     const service = await startServiceProcess({
       dataDir: folder.path,
-      env: { PARALLAX_SANDBOX_MARKETS: "100", PARALLAX_SANDBOX_SPEED: "1" },
+      env: { PARALLAX_SANDBOX_MARKETS: "100", PARALLAX_SANDBOX_SPEED: "1", PARALLAX_SANDBOX_LIMITS: "off" },
     });
     atProcessEnd(() => service.end());
     const browser = await launchBrowser();
