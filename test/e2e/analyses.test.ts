@@ -47,9 +47,6 @@ const startService = (budgetUsd: number) =>
   startServiceProcess({
     dataDir: folder.path,
     env: {
-      PARALLAX_SANDBOX_LIMITS: "off",
-      PARALLAX_SANDBOX_SPEED: "1",
-      PARALLAX_SANDBOX_MARKETS: "150",
       PARALLAX_LLM_MODEL: MODEL,
       PARALLAX_LLM_BASE_URL: `${model.origin}/v1`,
       PARALLAX_LLM_API_KEY: API_KEY,
