@@ -19,7 +19,7 @@ import type { IngestThreadData } from "./spawn-ingest.ts";
 // The thread that reads the venues, so that no request waits for the parsing of their data.
 
 /** Lower priority than the thread that answers requests. */
-const THREAD_NICENESS = 5;
+const THREAD_NICENESS = 10;
 lowerThreadPriority(THREAD_NICENESS);
 
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
