@@ -9,7 +9,7 @@ import { type StartedService, startAndWait } from "../support/started-service.ts
 const STARTS = 5;
 const MINUTES = 10;
 const MINUTE_MS = 60_000;
-/** Time after readiness in which the peak of a start is reached: first sweeps, matching, first analyses. */
+/** Time from readiness until the peak memory is read. The first sweeps, matching and analyses run in this time. */
 const START_MS = 5_000;
 const GROUP_MIB = 512;
 const CGROUP_FOLDER = "/sys/fs/cgroup/memory";
@@ -20,10 +20,10 @@ const GOALS = {
   peakMib: 480,
   laterServiceMib: 260,
   laterSandboxMib: 120,
-  /** Share of one core in minutes 2 and 3. */
+  /** CPU time in minutes 2 and 3, percent of one core. */
   earlyServiceCpu: 15,
   earlySandboxCpu: 10,
-  /** Share of one core in the last minute. */
+  /** CPU time in the last minute, percent of one core. */
   laterServiceCpu: 8,
   laterSandboxCpu: 4,
 };

@@ -1,9 +1,10 @@
 export type ActivityClock = ReturnType<typeof createActivityClock>;
 
 /**
- * Converts between wall-clock time and activity time, which runs faster by the factor `speed` after genesis.
+ * Converts between wall-clock time and the simulated time of trades and price moves (activity time). Both are equal until
+ * `genesis`. Afterwards activity time advances `speed` times as fast.
  *
- * @param genesis Unix milliseconds; wall-clock time and activity time are equal up to genesis
+ * @param genesis  when the simulation starts, Unix milliseconds
  */
 export function createActivityClock(genesis: number, speed: number) {
   return {

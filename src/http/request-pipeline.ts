@@ -19,8 +19,9 @@ import { isWellEncoded } from "./validation/query-string.ts";
 type Guard = (request: FastifyRequest, reply: FastifyReply) => unknown;
 
 /**
- * Extension points of the pipeline. The order of checks is fixed: unknown route (404), authentication (401), limit per
- * minute (429), plan and account (403), parameters and body (422), quota (429), payment (402). Then the handler runs.
+ * Functions that the application adds to the processing of each request. The server checks in this order: unknown route
+ * (404), authentication (401), limit per minute (429), plan and account (403), parameters and body (422), then payment
+ * (402) or quota (429). Then the handler runs.
  */
 export interface Guards {
   /** Runs before authentication, for example a limit per IP address. */

@@ -35,7 +35,7 @@ export interface IngestStatus<Figures> {
   readonly isSettled: boolean;
   readonly counters: StoreWriter["counters"];
   readonly failingJobs: readonly string[];
-  /** Figures of the observer of live data. */
+  /** Counts of the code that observes live prices and trades, such as the number of logged alerts. */
   readonly figures: Figures;
 }
 
