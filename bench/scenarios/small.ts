@@ -28,6 +28,16 @@ const GOALS = {
   laterSandboxCpu: 4,
 };
 
+/** The heap of each thread: name of its program file, and the budget in ARCHITECTURE.md. */
+const HEAPS = [
+  { part: "main thread", program: "main", mibMax: 100 },
+  { part: "ingest thread", program: "ingest-thread.ts", mibMax: 75 },
+  { part: "thread of the store", program: "pglite-worker.ts", mibMax: 55 },
+  { part: "thread of the matching", program: "state-thread-worker.ts", mibMax: 30 },
+  { part: "thread of a worker pool", program: "worker-thread.ts", mibMax: 15 },
+] as const;
+const REPORT_MEMORY = new URL("../programs/report-memory.ts", import.meta.url).href;
+
 export const smallScenario: Scenario = {
   name: "small",
   describe:
@@ -35,14 +45,7 @@ export const smallScenario: Scenario = {
   async run(options) {
     if (process.platform !== "linux") throw new SkippedError("it needs Linux");
     options.print(`${availableParallelism()} cores`);
-    return [
-      ...(await measureStarts(options)),
-      ...(await measureRest(options)),
-      ...(await measureGroup(options).catch((error: unknown) => {
-        options.print(`no control group: ${String(error)}`);
-        return [];
-      })),
-    ];
+    return [...(await measureStarts(options)), ...(await measureRest(options)), ...(await measureGroup(options))];
   },
 };
 
@@ -108,7 +111,10 @@ function describeStarts(name: string, starts: readonly Start[], readyMsMax: numb
 async function measureRest(options: BenchOptions): Promise<BenchRow[]> {
   const minutes = options.minutes ?? (options.quick ? 3 : MINUTES);
   const folder = await temporaryFolder();
-  const service = await startAndWait(folder.path);
+  const memoryFile = `${folder.path}/heaps.jsonl`;
+  const service = await startAndWait(`${folder.path}/data`, {
+    env: { NODE_OPTIONS: `--import ${REPORT_MEMORY}`, BENCH_MEMORY_FILE: memoryFile },
+  });
   try {
     const readCpu = async () => ({
       at: performance.now(),
@@ -134,6 +140,7 @@ async function measureRest(options: BenchOptions): Promise<BenchRow[]> {
         target: { of: "median", bound: "at_most", value: goal },
       });
     const [serviceMib, sandboxMib] = await readMemory(service);
+    const heaps = await readHeaps(memoryFile);
     return [
       rowOf("CPU in minutes 2 and 3, service", "% of a core", early.service, GOALS.earlyServiceCpu),
       rowOf("CPU in minutes 2 and 3, sandbox", "% of a core", early.sandbox, GOALS.earlySandboxCpu),
@@ -145,6 +152,10 @@ async function measureRest(options: BenchOptions): Promise<BenchRow[]> {
           ]),
       rowOf(`memory after ${minutes} minutes, service`, "MiB", serviceMib, GOALS.laterServiceMib),
       rowOf(`memory after ${minutes} minutes, sandbox`, "MiB", sandboxMib, GOALS.laterSandboxMib),
+      ...HEAPS.flatMap(({ part, program, mibMax }) => {
+        const mib = heaps.get(program);
+        return mib === undefined ? [] : [rowOf(`heap after ${minutes} minutes, ${part}`, "MiB", mib, mibMax)];
+      }),
     ];
   } finally {
     await service.stop();
@@ -156,15 +167,35 @@ async function readMemory({ pid, sandboxPid }: StartedService): Promise<[number,
   return [(await residentMibOf(pid)) ?? 0, (await residentMibOf(sandboxPid)) ?? 0];
 }
 
+/** Returns the last size that each thread has reported. */
+async function readHeaps(file: string): Promise<ReadonlyMap<string, number>> {
+  const lines = (await readFile(file, "utf8")).trimEnd().split("\n");
+  return new Map(
+    lines.map((line): [string, number] => {
+      const { thread, heapMib }: { thread: string; heapMib: number } = JSON.parse(line);
+      return [thread, heapMib];
+    }),
+  );
+}
+
+async function createGroup(group: string): Promise<boolean> {
+  await mkdir(group);
+  await writeFile(`${group}/memory.limit_in_bytes`, String(GROUP_MIB * 2 ** 20));
+  return true;
+}
+
 /** A first start of service and sandbox in a control group with a memory limit, which then answers requests. */
 async function measureGroup(options: BenchOptions): Promise<BenchRow[]> {
   const minutes = options.minutes ?? (options.quick ? 1 : MINUTES);
   const group = `${CGROUP_FOLDER}/parallax-bench-${process.pid}`;
-  await mkdir(group);
+  const isCreated = await createGroup(group).catch((error: unknown) => {
+    options.print(`no control group, which needs root and version 1 of control groups: ${String(error)}`);
+    return false;
+  });
+  if (!isCreated) return [];
   const folder = await temporaryFolder();
   try {
-    await writeFile(`${group}/memory.limit_in_bytes`, String(GROUP_MIB * 2 ** 20));
-    const service = await startAndWait(folder.path, group);
+    const service = await startAndWait(folder.path, { group });
     try {
       const endAt = performance.now() + minutes * MINUTE_MS;
       let responses = 0;

@@ -106,7 +106,7 @@ export const soakScenario: Scenario = {
         ...descriptorsChange(),
       }),
       createBenchRow({
-        figure: "longest run of the thread that answers requests",
+        figure: "longest event-loop delay of the main thread",
         unit: "ms",
         samples: stableObservations.map(({ loopDelayMs }) => Math.max(0, loopDelayMs - LOOP_DELAY_INTERVAL_MS)),
         target: { of: "worst", bound: "at_most", value: RUN_MS_MAX },

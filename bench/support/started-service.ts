@@ -21,20 +21,24 @@ export interface StartedService {
 /**
  * Starts the service in `dataDir` as `npm start` does, and waits until it is ready.
  *
- * @param group  folder of a control group that the processes join
+ * @param options.group  folder of a control group that the processes join
+ * @param options.env  additional environment variables
  */
-export async function startAndWait(dataDir: string, group: string | null = null): Promise<StartedService> {
+export async function startAndWait(
+  dataDir: string,
+  { group, env = {} }: { readonly group?: string; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<StartedService> {
   const port = await findFreePort();
   const startedAt = performance.now();
   const environment = { PARALLAX_PORT: String(port), PARALLAX_DATA_DIR: dataDir, PARALLAX_LOG_LEVEL: "error" };
   const child = spawn(process.execPath, START_ARGUMENTS, {
     cwd: new URL("../..", import.meta.url).pathname,
-    env: { ...process.env, PARALLAX_ENV_FILE: "/dev/null", ...START_ENVIRONMENT, ...environment },
+    env: { ...process.env, PARALLAX_ENV_FILE: "/dev/null", ...START_ENVIRONMENT, ...environment, ...env },
     stdio: "ignore",
     detached: true,
   });
   const pid = child.pid ?? 0;
-  if (group !== null) await writeFile(`${group}/cgroup.procs`, String(pid));
+  if (group !== undefined) await writeFile(`${group}/cgroup.procs`, String(pid));
   const exit = new Promise((resolve) => child.once("exit", resolve));
   const url = `http://127.0.0.1:${port}`;
   for (;;) {

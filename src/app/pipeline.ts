@@ -9,7 +9,7 @@ import { createEventLog } from "../event-log/index.ts";
 import { createIngest, createRemoteIngest, type IngestThread, type IngestVenue, VenueHealth } from "../ingest/index.ts";
 import type { AppPorts } from "./ports.ts";
 
-/** What reading the venues needs. */
+/** Dependencies and settings of the ingest. */
 export type PipelinePorts = Pick<
   AppPorts,
   "venues" | "database" | "bus" | "clock" | "log" | "node" | "eventDays" | "retention" | "storeBytesMax" | "alertLimits"
@@ -34,7 +34,7 @@ export function buildLocalPipeline(ports: PipelinePorts, { isServedElsewhere = f
   return { board, ingest, eventLog, alerts };
 }
 
-/** Creates a board that follows an ingest in a thread of its own, which also detects alerts. */
+/** Creates a board that copies the board of a separate ingest thread. That thread also detects alerts. */
 export function buildRemotePipeline(ports: PipelinePorts, spawn: () => IngestThread) {
   const { clock } = ports;
   const board = new MarketBoard(() => clock.now());

@@ -56,7 +56,7 @@ export class MarketBoard {
 
   /**
    * @param now  current time in Unix milliseconds, used to detect timestamps in the future
-   * @param options.isSearchable  whether queries may have a text; a board without needs less memory
+   * @param options.isSearchable  whether queries may contain search text; without its text index the board needs less memory
    */
   constructor(now: () => number, { isSearchable = true }: { readonly isSearchable?: boolean } = {}) {
     this.#now = now;

@@ -1,8 +1,8 @@
 import type { AppPorts } from "../app/index.ts";
 import type { Config } from "../config/config.ts";
 
-/** Settings of the process that reading the venues depends on. */
-export type IngestConfig = Pick<
+/** The part of the configuration from which the settings of the ingest follow. */
+type IngestConfig = Pick<
   Config,
   | "alertLimits"
   | "eventDays"
@@ -14,9 +14,10 @@ export type IngestConfig = Pick<
   | "storeMaxMib"
 >;
 
-export function ingestSettings(
-  config: IngestConfig,
-): Pick<AppPorts, "alertLimits" | "eventDays" | "retention" | "storeBytesMax"> {
+export type IngestSettings = Pick<AppPorts, "alertLimits" | "eventDays" | "retention" | "storeBytesMax">;
+
+/** Returns the settings of the ingest as plain data, which can be sent to another thread. */
+export function ingestSettings(config: IngestConfig): IngestSettings {
   return {
     alertLimits: config.alertLimits,
     eventDays: config.eventDays,

@@ -12,20 +12,17 @@ import { systemRandom } from "../adapters/system/system-random.ts";
 import { buildLocalPipeline } from "../app/pipeline.ts";
 import { createLeaseStore, serveIngest } from "../ingest/index.ts";
 import type { Database } from "../ports/database.ts";
-import { ingestSettings } from "./ingest-settings.ts";
 import { loadVenues } from "./load-venues.ts";
 import type { IngestThreadData } from "./spawn-ingest.ts";
 
 // The thread that reads the venues, so that no request waits for the parsing of their data.
 
-/** Lower priority than the thread that answers requests. */
-const THREAD_NICENESS = 10;
-lowerThreadPriority(THREAD_NICENESS);
+lowerThreadPriority();
 
 if (parentPort === null) throw new Error("This file runs as a worker thread only.");
 // `workerData` is untyped; only `spawn-ingest.ts` starts this file.
 const [data] = await once(workerData as MessagePort, "message");
-const { config, sandboxUrls, node, previousNodeIds, storePort, busPort, logPort } = data as IngestThreadData;
+const { config, settings, sandboxUrls, node, previousNodeIds, storePort, busPort, logPort } = data as IngestThreadData;
 const log = openPortLog(logPort, config.logLevel);
 const database = await openDatabase();
 const bus = openPortBus(busPort, log);
@@ -42,7 +39,7 @@ const venues = await loadVenues(config, sandboxUrls, {
   socketIo: createSocketIoClient(systemClock),
 });
 const { board, ingest, alerts } = buildLocalPipeline(
-  { ...ports, ...ingestSettings(config), database, bus, node, venues },
+  { ...ports, ...settings, database, bus, node, venues },
   { isServedElsewhere: true },
 );
 if (previousNodeIds !== null) await createLeaseStore(database).releaseAll(previousNodeIds);

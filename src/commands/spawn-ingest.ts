@@ -1,23 +1,21 @@
-import { setFlagsFromString } from "node:v8";
-import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { serveBus } from "../adapters/bus/port-bus.ts";
 import { serveDatabase } from "../adapters/database/port-database.ts";
 import { serveLog } from "../adapters/system/port-log.ts";
+import { startSmallHeapWorker } from "../adapters/system/small-heap-worker.ts";
 import type { Config } from "../config/config.ts";
 import type { IngestThread, NodeSettings } from "../ingest/index.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Database } from "../ports/database.ts";
 import type { Log } from "../ports/log.ts";
-import type { IngestConfig } from "./ingest-settings.ts";
+import { type IngestSettings, ingestSettings } from "./ingest-settings.ts";
 import type { VenueConfig } from "./load-venues.ts";
 import type { SandboxUrls } from "./sandbox-process.ts";
 
-/** Size of the ingest thread's young generation. */
-const INGEST_SEMI_SPACE_MIB = 4;
-
-/** What `ingest-thread.ts` receives over the port that is its `workerData`. */
+/** The first message that `ingest-thread.ts` receives, on the port that is its `workerData`. */
 export interface IngestThreadData {
-  readonly config: VenueConfig & IngestConfig & Pick<Config, "logLevel">;
+  readonly config: VenueConfig & Pick<Config, "databaseUrl" | "logLevel">;
+  readonly settings: IngestSettings;
   readonly sandboxUrls: SandboxUrls;
   readonly node: NodeSettings | undefined;
   /** Prefix of the ids under which the threads that this one replaces held their leases; null if there are none. */
@@ -34,9 +32,10 @@ export type PreparedIngest = ReturnType<typeof prepareIngest>;
 /** Starts a thread that will read the venues. It loads its modules while this thread opens the store. */
 export function prepareIngest() {
   const { port1: dataPort, port2: workerData } = new MessageChannel();
-  // The process-wide flag takes precedence over `resourceLimits`. It does not resize this thread's heap.
-  setFlagsFromString(`--max-semi-space-size=${INGEST_SEMI_SPACE_MIB}`);
-  const worker = new Worker(new URL("./ingest-thread.ts", import.meta.url), { workerData, transferList: [workerData] });
+  const worker = startSmallHeapWorker(new URL("./ingest-thread.ts", import.meta.url), {
+    workerData,
+    transferList: [workerData],
+  });
   const ended = Promise.withResolvers<unknown>();
   let failure: unknown = null;
   worker.on("error", (error) => {
@@ -59,7 +58,7 @@ export function prepareIngest() {
 
 /** Returns a function that starts the thread that reads the venues (`ingest-thread.ts`). */
 export function createIngestSpawner(
-  config: IngestThreadData["config"],
+  config: Config,
   options: {
     readonly sandboxUrls: SandboxUrls;
     readonly node: NodeSettings | undefined;
@@ -71,6 +70,8 @@ export function createIngestSpawner(
     readonly prepared: PreparedIngest;
   },
 ): () => IngestThread {
+  // Some of the other settings cannot be sent to another thread.
+  const { venues, venueKeys, venueUrls, venueMembers, sandbox, databaseUrl, logLevel } = config;
   const { sandboxUrls, node, database, bus, log, prepared } = options;
   let generation = 0;
   return () => {
@@ -81,9 +82,10 @@ export function createIngestSpawner(
     serveBus(busChannel.port1, bus);
     serveLog(logChannel.port1, log);
     const data: IngestThreadData = {
-      config: selectConfig(config),
+      config: { venues, venueKeys, venueUrls, venueMembers, sandbox, databaseUrl, logLevel },
+      settings: ingestSettings(config),
       sandboxUrls,
-      // Each thread has leases of its own, so that the store rejects late writes of the thread before.
+      // Each thread has leases of its own, so that the store rejects late writes of the previous thread.
       node: node === undefined ? undefined : { ...node, id: `${node.id}-${generation}` },
       previousNodeIds: node === undefined || generation === 0 ? null : `${node.id}-`,
       storePort: storeChannel.port2,
@@ -92,28 +94,5 @@ export function createIngestSpawner(
     };
     generation += 1;
     return (generation === 1 ? prepared : prepareIngest()).begin(data);
-  };
-}
-
-/** Selects the settings of the thread, because the others cannot all be cloned. */
-function selectConfig(config: IngestThreadData["config"]): IngestThreadData["config"] {
-  const { venues, venueKeys, venueUrls, venueMembers, sandbox, logLevel } = config;
-  const { alertLimits, eventDays, rawTickDays, tradeDays, fiveMinuteBarDays, settledMarketDays } = config;
-  const { databaseUrl, storeMaxMib } = config;
-  return {
-    venues,
-    venueKeys,
-    venueUrls,
-    venueMembers,
-    sandbox,
-    logLevel,
-    alertLimits,
-    eventDays,
-    rawTickDays,
-    tradeDays,
-    fiveMinuteBarDays,
-    settledMarketDays,
-    databaseUrl,
-    storeMaxMib,
   };
 }

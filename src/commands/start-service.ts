@@ -35,8 +35,8 @@ import { createStartTimeline, finishStart } from "./startup/timeline.ts";
 import { describeListenError, StartupError } from "./startup-errors.ts";
 
 /**
- * Time limit for open requests at shutdown. With grace period, last e-mails and the 4 s of the ingest thread it stays below
- * the 10 s of `onSignal`.
+ * Time limit for open requests at shutdown. Together with the grace period, the last e-mails and the ingest thread (4 s), it
+ * must stay below the 10 s of `onSignal`.
  */
 const DRAIN_TIMEOUT_MS = 3_000;
 /** Start timeout of the simulated venues; 500,000 markets need about 10 s. */
@@ -68,7 +68,7 @@ export async function startService(options: {
     // Spawned before the store opens: loading the sandbox takes about as long.
     const sandbox = isSandbox && !isReadOnly && !hasAllVenueUrls(config) ? startSimulatedVenues(config, log) : null;
     if (sandbox !== null) closers.push(() => sandbox.close());
-    const preparedIngest = isReadOnly || !config.hasIngestThread ? null : prepareIngest();
+    const preparedIngest = needsIngestThread(config) ? prepareIngest() : null;
     closers.push(() => preparedIngest?.terminate());
     const database = await openDatabase(config, log);
     closers.push(() => database.close());
@@ -114,7 +114,7 @@ export async function startService(options: {
       },
       closers,
     );
-    // After a failed start, and without effect after a normal stop.
+    // Stops the ingest thread if a later step of the start fails. After a normal stop it does nothing.
     closers.push(() => (app.ingest.thread === null ? undefined : app.ingest.stop()));
     if (!isReadOnly) await app.metering.start();
     timeline.end("app");
@@ -167,6 +167,10 @@ export async function startService(options: {
     throw error;
   }
 }
+
+/** Only a process that both answers requests and reads venues needs a separate thread for the venues. */
+const needsIngestThread = ({ hasIngestThread, isReadOnly, roles }: Config): boolean =>
+  hasIngestThread && !isReadOnly && roles.has("api") && roles.has("ingest");
 
 function describeStoreStep({ databaseUrl, dataDir }: Config): string {
   if (databaseUrl !== null) return "Opening the database";

@@ -58,7 +58,7 @@ export function parseConfig(environment: Environment) {
     storeMaxMib: parseStoreMaxMib(reader, mode),
     venues: parsedVenues.venues,
     roles: parseRoles(reader),
-    /** Whether the venues are read in a thread of its own. */
+    /** Whether a separate thread reads the venues, in a process with the roles `api` and `ingest`. */
     hasIngestThread: reader.oneOf("PARALLAX_INGEST_THREAD", ["on", "off"]) === "on",
     databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"]),
     redisUrl: reader.url("REDIS_URL", ["redis:", "rediss:"]),

@@ -21,7 +21,10 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
     "venues by adapter; rename with id=adapter; venues after the semicolon are reference only",
   ],
   PARALLAX_ROLES: ["api,ingest,worker", "roles of this process"],
-  PARALLAX_INGEST_THREAD: ["on", "whether the venues are read in a thread of its own: on or off"],
+  PARALLAX_INGEST_THREAD: [
+    "on",
+    "whether a separate thread reads the venues in a process that also serves the API: on or off",
+  ],
   DATABASE_URL: ["", "PostgreSQL database to use instead of the embedded store"],
   REDIS_URL: [
     "",

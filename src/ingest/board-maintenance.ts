@@ -1,12 +1,8 @@
 import type { MarketBoard } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
-import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HistoryStore } from "../storage/index.ts";
 
-/** How long finalized markets stay on the board after their last update. */
-const FINALIZED_ON_BOARD_MS = 30 * DAY_MS;
-export const FORGET_SETTLED_PAUSE_MS = HOUR_MS;
 /** Number of changed markets after which a job yields to the event loop. */
 const YIELD_EVERY_MARKETS = 1_000;
 /** How long a count is reused. The health endpoint is requested often, and counting scans the whole board. */
@@ -23,9 +19,6 @@ export async function updateDayAgoPrices(board: MarketBoard, history: HistorySto
     if (changed % YIELD_EVERY_MARKETS === 0) await clock.sleep(0);
   }
 }
-
-/** Returns the time, Unix milliseconds, before whose last update a finalized market is not on the board. */
-export const finalizedSince = (clock: Clock): number => clock.now() - FINALIZED_ON_BOARD_MS;
 
 /** Removes finalized markets last updated before `beforeMs` (Unix) from the board; they stay in the store. */
 export async function removeSettledMarkets(board: MarketBoard, beforeMs: number): Promise<void> {

@@ -3,7 +3,7 @@ import type { MarketBoard } from "../board/index.ts";
 import type { VenueId } from "../domain/market.ts";
 import type { EventLog } from "../event-log/index.ts";
 import { currentCaller } from "../lib/current-caller.ts";
-import { HOUR_MS } from "../lib/durations.ts";
+import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import { BackgroundJobs } from "../lib/periodic-job.ts";
 import type { Bus } from "../ports/bus.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -23,13 +23,7 @@ import {
   reclaimSpace,
   StoredPastPrices,
 } from "../storage/index.ts";
-import {
-  createActiveMarketCounter,
-  FORGET_SETTLED_PAUSE_MS,
-  finalizedSince,
-  removeSettledMarkets,
-  updateDayAgoPrices,
-} from "./board-maintenance.ts";
+import { createActiveMarketCounter, removeSettledMarkets, updateDayAgoPrices } from "./board-maintenance.ts";
 import { createBookReader } from "./book-reader.ts";
 import { CHANGES_TOPIC, Cluster, type NodeSettings } from "./cluster.ts";
 import type { IngestContext, IngestVenue } from "./context.ts";
@@ -55,6 +49,8 @@ export { createRemoteIngest } from "./thread/remote-ingest.ts";
 export { serveIngest } from "./thread/serve-ingest.ts";
 export { VenueHealth, type VenueStatusReport } from "./venue-health.ts";
 
+/** How long finalized markets stay on the board after their last update. */
+const FINALIZED_ON_BOARD_MS = 30 * DAY_MS;
 /** Timeout of a request for price history on behalf of a client. */
 const HISTORY_MS_MAX = 7_000;
 const ROLL_UP_PAUSE_MS = 60_000;
@@ -88,7 +84,7 @@ export function createIngest(options: IngestOptions): LocalIngest {
   const venues = new Map(options.venues.map((venue) => [venue.adapter.id, venue]));
   const hasBoard = node === undefined || node.serves || node.ingests || node.maintains;
   const { partitionMs } = planRetentionOf(options);
-  const finalizedSinceMs = () => finalizedSince(clock);
+  const finalizedSinceMs = () => clock.now() - FINALIZED_ON_BOARD_MS;
 
   const store = createMarketStore(database, () => eventLog.announce());
   const changes = createChangeStore(database);
@@ -148,7 +144,7 @@ export function createIngest(options: IngestOptions): LocalIngest {
     if (hasBoard) {
       jobs.start("price_day_ago", DAY_AGO_PAUSE_MS, () => updateDayAgoPrices(board, history, clock));
       if (options.isServedElsewhere !== true) jobs.start("last_hours", LAST_HOURS_PAUSE_MS, () => lastHours.refresh());
-      jobs.start("forget_settled", FORGET_SETTLED_PAUSE_MS, () => removeSettledMarkets(board, finalizedSinceMs()));
+      jobs.start("forget_settled", RETENTION_PAUSE_MS, () => removeSettledMarkets(board, finalizedSinceMs()));
     }
     if (node?.maintains === false) return;
     startMaintenance(jobs, options, {

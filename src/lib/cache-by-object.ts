@@ -12,8 +12,8 @@ export function cacheByObject<Key extends object, Value>(compute: (key: Key) => 
 }
 
 /**
- * Keeps values by object, for as long as the object exists. It has two generations: if the newer one has `entriesMax`
- * entries, it replaces the older one, whose entries are discarded unless they were read since.
+ * Keeps values by object, for as long as the object exists, in two generations. When the newer generation has `entriesMax`
+ * entries, the older one is discarded. Reading a value moves it to the newer generation.
  */
 export class GenerationCache<Key extends object, Value extends object> {
   readonly #entriesMax: number;
@@ -34,8 +34,8 @@ export class GenerationCache<Key extends object, Value extends object> {
   }
 
   set(key: Key, value: Value): void {
+    if (!this.#newer.has(key)) this.#newerCount += 1;
     this.#newer.set(key, value);
-    this.#newerCount += 1;
     if (this.#newerCount < this.#entriesMax) return;
     this.#older = this.#newer;
     this.#newer = new WeakMap();

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { deleteOldest } from "./delete-oldest.ts";
 
 const callers = new AsyncLocalStorage<string>();
 
@@ -6,7 +7,7 @@ type RunInContext = <Result>(work: () => Result) => Result;
 
 /** Maximum number of contexts in memory. Above it, the oldest is deleted. */
 const CONTEXTS_MAX = 1_000;
-/** The contexts of the latest callers, because entering one again costs less than creating one for each request. */
+/** The contexts of up to 1,000 callers, because entering one again costs less than creating one for each request. */
 const contexts = new Map<string, RunInContext>();
 
 /** Runs `work` on behalf of a caller: a customer, or the address of a client without an account. */
@@ -14,8 +15,8 @@ export function runForCaller<Result>(caller: string, work: () => Result): Result
   const known = contexts.get(caller);
   if (known !== undefined) return known(work);
   const context: RunInContext = callers.run(caller, () => AsyncLocalStorage.snapshot());
-  if (contexts.size >= CONTEXTS_MAX) contexts.delete(contexts.keys().next().value ?? "");
   contexts.set(caller, context);
+  deleteOldest(contexts, CONTEXTS_MAX);
   return context(work);
 }
 

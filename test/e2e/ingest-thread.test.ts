@@ -83,7 +83,7 @@ function collectEvents() {
   };
 }
 
-test("while the ingest thread is replaced, requests are answered with honest times, and no tick or event is lost or doubled", async () => {
+test("while the ingest thread is replaced, requests are answered with the confirmed times; then ticks are stored again, and no event is lost or sent twice", async () => {
   const stream = collectEvents();
   await eventually(() => (stream.events.length >= 3 ? true : null), "events");
   await waitForTicks();

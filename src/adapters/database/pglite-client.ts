@@ -1,6 +1,6 @@
-import { setFlagsFromString } from "node:v8";
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Log } from "../../ports/log.ts";
+import { startSmallHeapWorker } from "../system/small-heap-worker.ts";
 import { canOpenFiles } from "./descriptor-check.ts";
 import { storeUnavailable } from "./errors.ts";
 import { connectEngine, type PgliteEngine } from "./pglite-engine.ts";
@@ -19,9 +19,6 @@ const SPARE_DESCRIPTORS_MIN = 8;
 /** Maximum time without writes. Afterwards the engine is restarted even if the process cannot open files. */
 const DAMAGED_MS_MAX = 60_000;
 
-/** Size of the worker thread's young generation, which contains the parameters and rows of one statement. */
-const WORKER_SEMI_SPACE_MIB = 4;
-
 export type PgliteClient = Awaited<ReturnType<typeof startPgliteClient>>;
 
 /** Access to the operating system, replaced in tests. */
@@ -34,12 +31,7 @@ export interface PgliteEnvironment {
 }
 
 const realEnvironment: PgliteEnvironment = {
-  spawn(workerData) {
-    // The process-wide flag takes precedence over `resourceLimits`. Setting the flag does not resize this thread's
-    // heap.
-    setFlagsFromString(`--max-semi-space-size=${WORKER_SEMI_SPACE_MIB}`);
-    return new Worker(new URL("./pglite-worker.ts", import.meta.url), { workerData });
-  },
+  spawn: (workerData) => startSmallHeapWorker(new URL("./pglite-worker.ts", import.meta.url), { workerData }),
   canOpenFiles,
   monotonic: () => performance.now(),
 };

@@ -42,9 +42,7 @@ const ENGINE_SETTINGS = {
   min_wal_size: "32MB",
   default_transaction_read_only: isReadOnly ? "on" : "off",
 };
-/** Lower priority than the API's thread, because most statements are background work. */
-const WORKER_NICENESS = 10;
-lowerThreadPriority(WORKER_NICENESS);
+lowerThreadPriority();
 
 if (folder !== null) createStoreFiles(folder);
 const engine = new LowMemoryPglite({

@@ -10,7 +10,7 @@ import { openEmbeddedDatabase } from "./embedded-database.ts";
 import { isAnswer, storeUnavailable } from "./errors.ts";
 import { openPortDatabase, serveDatabase } from "./port-database.ts";
 
-/** Opens the database as another thread would. `close` is what happens when that thread ends. */
+/** Opens the database as another thread would. `close` simulates the end of that thread. */
 function openSecondThread(t: TestContext, database: Database): Database {
   const { port1, port2 } = new MessageChannel();
   serveDatabase(port1, database);

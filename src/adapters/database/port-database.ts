@@ -16,7 +16,7 @@ type Step = { readonly transactionId: number } & (
 );
 type Request = {
   readonly id: number;
-  /** On whose behalf; null for the service itself. */
+  /** Customer or client address for which the request runs; null for the service itself. */
   readonly caller: string | null;
   readonly priority: StatementPriority | undefined;
 } & (({ readonly kind: "query" } & Statement) | { readonly kind: "begin"; readonly transactionId: number } | Step);
@@ -65,7 +65,7 @@ export function serveDatabase(port: MessagePort, database: Database): void {
   const fail = (id: number, error: unknown) => port.postMessage({ id, failure: encodeFailure(error) } satisfies Reply);
 
   const runTransaction = async ({ id, priority, transactionId }: Extract<Request, { kind: "begin" }>) => {
-    /** The request whose reply tells the end of the transaction, if it ends now. */
+    /** Id of the request that is answered when the transaction ends. */
     let openId = id;
     const receiveStep = () => {
       if (hasEnded) throw createEndedError();

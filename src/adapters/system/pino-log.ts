@@ -34,7 +34,7 @@ const isSecretName = (name: string) => SECRET_NAME_PATTERN.test(name.toLowerCase
 function cleanValue(value: unknown, depth: number): unknown {
   if (typeof value === "string") return cleanText(value);
   if (typeof value === "bigint") return value.toString();
-  // The log of a thread is copied to another one, and neither can be.
+  // Functions and symbols cannot be sent to another thread, which writes the log.
   if (typeof value === "function" || typeof value === "symbol") return undefined;
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEPTH_MAX) return "[deep]";

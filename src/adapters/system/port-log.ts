@@ -25,7 +25,7 @@ export function openPortLog(port: MessagePort, levelMin: Level): Log {
   const withFields = (common: LogFields): Log => {
     const writer = (level: Level) => (fields: LogFields, message: string) => {
       if (LEVELS.indexOf(level) < LEVELS.indexOf(levelMin)) return;
-      // An error has fields that a copy for another thread would lose.
+      // `postMessage` would drop the extra fields of an error, so the fields are converted to plain data.
       port.postMessage({ level, fields: cleanFields({ ...common, ...fields }), message } satisfies Line);
     };
     return {

@@ -13,7 +13,13 @@ export function lowerProcessPriority(pid: number, niceness: number): void {
   }
 }
 
-/** Lowers the priority of the calling thread. Has an effect only on Linux, where each thread has a priority. */
-export function lowerThreadPriority(niceness: number): void {
-  if (process.platform === "linux") lowerProcessPriority(0, niceness);
+/** Niceness of the threads that do background work. */
+const BACKGROUND_NICENESS = 10;
+
+/**
+ * Lowers the priority of the calling thread below that of the thread that answers requests. Has an effect only on Linux,
+ * where each thread has a priority.
+ */
+export function lowerThreadPriority(): void {
+  if (process.platform === "linux") lowerProcessPriority(0, BACKGROUND_NICENESS);
 }

@@ -5,8 +5,7 @@ import { lowerThreadPriority } from "./process-priority.ts";
 // Worker thread that keeps state between requests (`ports/state-thread.ts`). `workerData` is the URL of a module. The
 // function that the module's `createHandler` returns handles the requests, one at a time.
 
-const THREAD_NICENESS = 10;
-lowerThreadPriority(THREAD_NICENESS);
+lowerThreadPriority();
 
 const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");

@@ -4,8 +4,7 @@ import { lowerThreadPriority } from "./process-priority.ts";
 
 // Thread of a worker pool. It runs the function `runTask` of the module in `workerData`, one task at a time.
 
-const THREAD_NICENESS = 10;
-lowerThreadPriority(THREAD_NICENESS);
+lowerThreadPriority();
 
 const port = parentPort;
 if (port === null) throw new Error("This file runs as a worker thread only.");

@@ -11,7 +11,6 @@ import { DataDirLockedError, readOwnerPid } from "../../adapters/system/data-dir
 import { systemClock } from "../../adapters/system/system-clock.ts";
 import type { Config } from "../../config/config.ts";
 import { type Environment, SettingsReader } from "../../config/settings-reader.ts";
-import type { Bus } from "../../ports/bus.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { StartupError } from "../startup-errors.ts";
@@ -169,17 +168,17 @@ async function withBus<Result>(
   run: (publish: (topic: string) => void) => Promise<Result>,
 ): Promise<Result> {
   const { openBus } = await import("../open-store.ts");
-  let bus: Promise<Bus> | null = null;
-  const publish = (topic: string) => {
-    bus ??= openBus(config, log);
-    void bus.then((opened) => opened.publish(topic));
-  };
+  const topics: string[] = [];
   try {
-    return await run(publish);
+    return await run((topic) => topics.push(topic));
   } finally {
-    const openedBus = await (bus as Promise<Bus> | null);
-    await openedBus?.flush();
-    await openedBus?.close();
+    // A command that publishes nothing opens no connection.
+    if (topics.length > 0) {
+      const bus = await openBus(config, log);
+      for (const topic of topics) bus.publish(topic);
+      await bus.flush();
+      await bus.close();
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { deleteOldest } from "../../lib/delete-oldest.ts";
 import { isWorthCompressing, keepCompressed } from "./compression.ts";
 
 const ARRAY_START = Buffer.from("[");
@@ -28,6 +29,6 @@ export function joinJsonArray(items: readonly Buffer[]): Buffer {
   if (isWorthCompressing(json)) keepCompressed(json);
   pages.delete(first);
   pages.set(first, { items, json });
-  if (pages.size > PAGES_MAX) pages.delete(pages.keys().next().value ?? first);
+  deleteOldest(pages, PAGES_MAX);
   return json;
 }

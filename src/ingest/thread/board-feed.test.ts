@@ -148,7 +148,7 @@ test("a batch has at most 100 listings and 500 quotes, and the rest follows with
   assert.deepEqual(quoted, [500, 500, 200]);
 });
 
-test("a market that is sent now arrives before a batch that waits, with its event and its store key", async () => {
+test("`sendNow` sends a market before a waiting batch, with its event and its store key", async () => {
   const { clock, source, target, feed, sent, deliver } = connectBoards();
   source.apply(sampleMarket("first"), SAMPLE_AT);
   await clock.advance(50);

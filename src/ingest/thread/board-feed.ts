@@ -21,7 +21,7 @@ const QUOTES_MAX = 500;
 export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: BoardBatch) => void) {
   /** Rows of markets that are new or whose listing changed. */
   const relisted = new Set<number>();
-  /** Rows of markets of which only figures changed. */
+  /** Rows of markets whose listing is unchanged but whose figures changed. */
   const requoted = new Set<number>();
   const removed = new Set<number>();
   const events = new Map<string, EventListing>();
@@ -35,6 +35,7 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
   let drained: PromiseWithResolvers<void> | null = null;
 
   const hasChanges = () => relisted.size + requoted.size + removed.size + events.size > 0;
+  const isDrained = () => !isUnacknowledged && !hasChanges();
   const schedule = (delayMs: number) => {
     if (isStopped || isUnacknowledged || cancelTimer !== null) return;
     cancelTimer = clock.setTimeout(sendNext, delayMs);
@@ -93,7 +94,7 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     acknowledge(buffer: Float64Array<ArrayBuffer>): void {
       reusable = buffer;
       isUnacknowledged = false;
-      if (!hasChanges()) {
+      if (isDrained()) {
         drained?.resolve();
         drained = null;
       } else schedule(relisted.size + events.size > 0 || requoted.size >= QUOTES_MAX ? 0 : COLLECT_MS);
@@ -119,11 +120,11 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     },
     /** True if the receiver has applied every change. */
     get isDrained(): boolean {
-      return !isUnacknowledged && !hasChanges();
+      return isDrained();
     },
     /** Resolves when the receiver has applied every change, or when the feed stops. */
     async drain(): Promise<void> {
-      if (isStopped || (!isUnacknowledged && !hasChanges())) return;
+      if (isStopped || isDrained()) return;
       drained ??= Promise.withResolvers();
       await drained.promise;
     },

@@ -4,8 +4,8 @@ import type { BoardBatch, SentMarket } from "./messages.ts";
 import { readQuote } from "./quote-columns.ts";
 
 /**
- * Applies the batches of one ingest thread to this thread's board. Rows of the two boards differ, so each ingest thread
- * needs its own replica.
+ * Applies the batches of one ingest thread to this thread's board. A market has different row numbers on the two
+ * boards, so each ingest thread needs its own replica.
  *
  * @param newerThan  for a thread that replaces another one: time of its start, Unix milliseconds. Until it has confirmed a
  *   market, it knows the stored prices only, so later prices of this board are kept; null applies every price
@@ -42,7 +42,7 @@ export function createBoardReplica(board: MarketBoard, newerThan: number | null)
         if (listing !== undefined) setMarket({ ...quote, listing });
       }
     },
-    /** Removes the markets that the ingest thread does not have: those of a thread before that were not stored. */
+    /** Removes the markets that the ingest thread does not have: for example those that a previous thread found but did not store. */
     removeOthers(): void {
       const own = new Set(listings);
       for (const market of [...board.markets()]) if (!own.has(market.listing)) board.remove(market);

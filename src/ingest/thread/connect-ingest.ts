@@ -1,4 +1,5 @@
 import type { MarketBoard } from "../../board/index.ts";
+import { PeriodicJob } from "../../lib/periodic-job.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { Log } from "../../ports/log.ts";
 import { createBoardReplica } from "./board-replica.ts";
@@ -13,9 +14,9 @@ const RESTART_PAUSE_MS_MAX = 30_000;
 const STABLE_MS_MIN = 60_000;
 /** Time limit for the last writes of a thread that stops. */
 const STOP_MS_MAX = 4_000;
-/** Time without a status after which a thread counts as stuck and is ended. It sends one twice a second. */
+/** A thread that sends no status for this time is terminated. It normally sends one at least every 0.5 s. */
 const STUCK_MS_MAX = 30_000;
-/** Age of the last status up to which the thread counts as running. */
+/** Maximum age of the last status of a healthy thread. */
 const STATUS_AGE_MS_MAX = 5_000;
 
 /** A running thread that serves an ingest (`serveIngest`). */
@@ -27,8 +28,8 @@ export interface IngestThread {
 }
 
 /**
- * Runs an ingest in a thread of its own, and applies its changes to `board`. A thread that ends is replaced. Until the
- * new one reads the venues, the board keeps its markets with the times of their last confirmation.
+ * Runs an ingest in a separate thread, and applies its changes to `board`. A thread that ends is replaced. Until the new
+ * one reads the venues, the board keeps its markets with the times of their last confirmation.
  *
  * @param spawn  starts a thread
  */
@@ -44,12 +45,9 @@ export function connectIngest<Figures>(options: {
   /** Whether the current thread has sent a status. */
   let isReporting = false;
   let isRestored = false;
-  let cancelStuckTimer = () => {};
   let isStarted = false;
   let isStopping = false;
   let restarts = 0;
-  let pauseMs = 0;
-  let cancelRestart = () => {};
   const restored = Promise.withResolvers<number>();
   const stopped = Promise.withResolvers<void>();
 
@@ -59,13 +57,20 @@ export function connectIngest<Figures>(options: {
   };
   const calls = createRemoteCalls(post);
 
-  const launch = () => {
+  /** Runs a thread until it ends, and throws the reason. */
+  const runThread = async (): Promise<never> => {
     const launched = spawn();
-    const replica = createBoardReplica(board, restarts === 0 ? null : clock.now());
     const launchedAt = clock.monotonic();
-    let isSettled = restarts === 0;
-    isRestored = false;
-    thread = launched;
+    const replica = createBoardReplica(board, restarts === 0 ? null : clock.now());
+    let mustRemoveOthers = restarts > 0;
+    let cancelStuckTimer = () => {};
+    const expectStatus = () => {
+      cancelStuckTimer();
+      cancelStuckTimer = clock.setTimeout(() => {
+        log.error({}, "the ingest thread does not respond and is terminated");
+        void launched.terminate();
+      }, STUCK_MS_MAX);
+    };
     const receive = (message: FromIngestThread<Figures>): void => {
       if (message.kind === "board") {
         const { batch } = message;
@@ -74,13 +79,11 @@ export function connectIngest<Figures>(options: {
       } else if (message.kind === "status") {
         status = { value: message.status, at: clock.monotonic() };
         isReporting = true;
-        if (message.status.isSettled && !isSettled) replica.removeOthers();
-        isSettled ||= message.status.isSettled;
-        cancelStuckTimer();
-        cancelStuckTimer = clock.setTimeout(() => {
-          log.error({}, "the ingest thread does not respond and is ended");
-          void launched.terminate();
-        }, STUCK_MS_MAX);
+        if (mustRemoveOthers && message.status.isSettled) {
+          mustRemoveOthers = false;
+          replica.removeOthers();
+        }
+        expectStatus();
       } else if (message.kind === "restored") {
         isRestored = true;
         if (isStarted && !isStopping) post({ kind: "start" });
@@ -92,35 +95,39 @@ export function connectIngest<Figures>(options: {
       } else if (message.kind === "stopped") stopped.resolve();
       else calls.settle(message);
     };
+    thread = launched;
+    isRestored = false;
+    expectStatus();
     launched.port.on("message", (message) => {
       // Only `serveIngest` sends messages. Those of a thread that has ended are ignored.
       if (thread === launched) receive(message as FromIngestThread<Figures>);
     });
-    void launched.ended.then((reason) => replace(reason, clock.monotonic() - launchedAt));
-  };
-
-  const replace = (reason: unknown, ranMs: number) => {
+    const reason = await launched.ended;
     thread = null;
     isReporting = false;
     cancelStuckTimer();
     calls.failAll();
     stopped.resolve();
     restored.reject(reason);
-    if (isStopping) return;
-    restarts += 1;
-    pauseMs =
-      ranMs >= STABLE_MS_MIN
-        ? RESTART_PAUSE_MS_MIN
-        : Math.min(RESTART_PAUSE_MS_MAX, Math.max(RESTART_PAUSE_MS_MIN, 2 * pauseMs));
-    log.error({ err: reason, restarts, pause_ms: pauseMs }, "the ingest thread ended and will be replaced");
-    cancelRestart = clock.setTimeout(launch, pauseMs);
+    if (clock.monotonic() - launchedAt >= STABLE_MS_MIN) running.reportSuccess();
+    throw reason;
   };
+
+  const running = new PeriodicJob({
+    clock,
+    intervalMs: (failures) => Math.min(RESTART_PAUSE_MS_MAX, RESTART_PAUSE_MS_MIN * 2 ** (failures - 1)),
+    run: runThread,
+    onFailure(error) {
+      restarts += 1;
+      log.error({ err: error, restarts }, "the ingest thread ended and will be replaced");
+    },
+  });
 
   return {
     call: calls.call,
     /** Starts the thread. Resolves with the number of stored markets when the board has them. */
     restore(): Promise<number> {
-      launch();
+      running.start();
       return restored.promise;
     },
     /** Starts to read the venues. */
@@ -147,17 +154,14 @@ export function connectIngest<Figures>(options: {
     /** Stops reading the venues, writes queued data to the store and ends the thread. */
     async stop(): Promise<void> {
       isStopping = true;
-      cancelRestart();
-      const current = thread;
-      if (current === null) return;
       post({ kind: "stop" });
       const cancelDeadline = clock.setTimeout(() => {
         log.warn({}, "the ingest thread did not stop in time");
         stopped.resolve();
       }, STOP_MS_MAX);
-      await stopped.promise;
+      if (thread !== null) await stopped.promise;
       cancelDeadline();
-      await current.terminate();
+      await Promise.all([running.stop(), thread?.terminate()]);
     },
   };
 }

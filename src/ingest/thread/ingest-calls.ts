@@ -23,36 +23,36 @@ export function createIngestCalls(ingest: LocalIngest, board: MarketBoard, sendN
   const find = ({ venue, marketId }: MarketRef): BoardMarket => {
     const market = board.find(venue, marketId);
     if (market !== null) return market;
-    throw new VenueError("network", `${venue}: the market is read again`, { retryable: true });
+    throw new VenueError("network", `${venue}: the market is not loaded yet; try again`, { retryable: true });
   };
   return {
-    async lookUp(_: AbortSignal, venue: VenueId, marketId: string): Promise<boolean> {
+    async lookUp(venue: VenueId, marketId: string): Promise<boolean> {
       const isFound = await ingest.lookUp(venue, marketId);
       const market = board.find(venue, marketId);
       if (market !== null) sendNow(market);
       return isFound;
     },
-    async readBook(_: AbortSignal, ref: MarketRef): Promise<OrderBook | null> {
+    async readBook(ref: MarketRef): Promise<OrderBook | null> {
       return ingest.books.read(find(ref));
     },
-    async readBookOrLast(_: AbortSignal, ref: MarketRef) {
+    async readBookOrLast(ref: MarketRef) {
       return ingest.books.readOrLast(find(ref));
     },
-    async trackedBooks(_: AbortSignal, refs: readonly MarketRef[]): Promise<readonly (OrderBook | null)[]> {
+    async trackedBooks(refs: readonly MarketRef[]): Promise<readonly (OrderBook | null)[]> {
       return ingest.books.tracked(refs);
     },
-    async readTrades(_: AbortSignal, ref: MarketRef, after: TradePosition | null, limit: number): Promise<TradePage> {
+    async readTrades(ref: MarketRef, after: TradePosition | null, limit: number): Promise<TradePage> {
       return ingest.trades.read(find(ref), after, limit);
     },
-    async getHistory(signal: AbortSignal, ref: MarketRef, range: HistoryRange): Promise<readonly HistoryPoint[]> {
+    async getHistory(ref: MarketRef, range: HistoryRange, signal: AbortSignal): Promise<readonly HistoryPoint[]> {
       return ingest.getHistory(find(ref).listing, range, signal);
     },
     /** Stores a new market immediately. */
-    async storeMarket(_: AbortSignal, ref: MarketRef): Promise<void> {
+    async storeMarket(ref: MarketRef): Promise<void> {
       await ingest.storeMarket(find(ref));
       sendNow(find(ref));
     },
-    async setPriceDayAgo(_: AbortSignal, ref: MarketRef, price: number): Promise<void> {
+    async setPriceDayAgo(ref: MarketRef, price: number): Promise<void> {
       board.annotate(find(ref), { priceDayAgo: price });
     },
   };

@@ -50,7 +50,7 @@ export type ToIngestThread =
 export interface CallMessage {
   readonly kind: "call";
   readonly id: number;
-  /** On whose behalf; null for the service itself. */
+  /** Customer or client address for which the call runs; null for the service itself. */
   readonly caller: string | null;
   readonly method: IngestCall;
   readonly parameters: readonly unknown[];

@@ -4,9 +4,9 @@ import { decodeError } from "./error-codec.ts";
 import type { IngestCall, IngestCalls } from "./ingest-calls.ts";
 import type { CallMessage, CallReply } from "./messages.ts";
 
-/** The parameters of a call without its signal. */
+/** The parameters of a call, without the signal that some calls have as their last one. */
 type CallParameters<Call extends IngestCall> =
-  Parameters<IngestCalls[Call]> extends [AbortSignal, ...infer Rest] ? Rest : never;
+  Parameters<IngestCalls[Call]> extends [...infer Rest, AbortSignal] ? Rest : Parameters<IngestCalls[Call]>;
 
 const restarting = () =>
   new VenueError("network", "The thread that reads the venues is restarting", { retryable: true });

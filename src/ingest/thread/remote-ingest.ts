@@ -5,12 +5,7 @@ import type { Clock } from "../../ports/clock.ts";
 import type { Database } from "../../ports/database.ts";
 import type { Log } from "../../ports/log.ts";
 import { createHistoryStore, StoredPastPrices } from "../../storage/index.ts";
-import {
-  createActiveMarketCounter,
-  FORGET_SETTLED_PAUSE_MS,
-  finalizedSince,
-  removeSettledMarkets,
-} from "../board-maintenance.ts";
+import { createActiveMarketCounter } from "../board-maintenance.ts";
 import type { IngestVenue } from "../context.ts";
 import { createLastHourFigures, LAST_HOURS_PAUSE_MS } from "../last-hour-figures.ts";
 import type { Ingest } from "../model.ts";
@@ -51,7 +46,12 @@ export function createRemoteIngest<Figures>(
         if (fields.priceDayAgo != null)
           thread
             .call("setPriceDayAgo", [refOf(market), fields.priceDayAgo])
-            .catch((error: unknown) => log.debug({ err: error }, "the price a day ago is set by the next job"));
+            .catch((error: unknown) =>
+              log.debug(
+                { err: error },
+                "could not send the price of a day ago to the ingest thread; its next job sets it",
+              ),
+            );
         return board.annotate(market, fields);
       },
     },
@@ -68,8 +68,6 @@ export function createRemoteIngest<Figures>(
     start() {
       thread.start();
       jobs.start("last_hours", LAST_HOURS_PAUSE_MS, () => lastHours.refresh());
-      // A thread that replaces another one does not know the markets that the one before would have removed.
-      jobs.start("forget_settled", FORGET_SETTLED_PAUSE_MS, () => removeSettledMarkets(board, finalizedSince(clock)));
     },
     get isSettled() {
       return thread.status?.isSettled ?? false;

@@ -31,7 +31,7 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
   const post = (message: FromIngestThread<Figures>, ...transfer: ArrayBuffer[]) => port.postMessage(message, transfer);
   const feed = createBoardFeed(board, clock, (batch) => post({ kind: "board", batch }, batch.quotes.buffer));
   const calls = createIngestCalls(ingest, board, feed.sendNow);
-  /** Aborts the calls that are running. */
+  /** Abort controllers of the running calls, by call id. */
   const running = new Map<number, AbortController>();
   const restoring = ingest.restore();
   let isSettled = false;
@@ -40,11 +40,11 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
     const abort = new AbortController();
     running.set(id, abort);
     // The types of the parameters are those of `method`, because `connectIngest` sends both.
-    const call = calls[method] as (signal: AbortSignal, ...parameters: readonly unknown[]) => Promise<unknown>;
+    const call = calls[method] as (...parameters: readonly unknown[]) => Promise<unknown>;
     const start = async () => {
-      // Before, the board has no markets.
+      // Until the restore ends, the board has no markets.
       await restoring;
-      return call(abort.signal, ...parameters);
+      return call(...parameters, abort.signal);
     };
     try {
       post({ kind: "result", id, value: await (caller === null ? start() : runForCaller(caller, start)) });
@@ -86,14 +86,16 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
     else if (message.kind === "start") {
       observer.start();
       ingest.start();
-      statusJob.start();
     } else void stop();
   });
+  // The other thread terminates a thread that sends no status, so it is sent during the restore, too.
+  statusJob.start();
   try {
     const markets = await restoring;
     await feed.drain();
     post({ kind: "restored", markets });
   } catch (error) {
+    await statusJob.stop();
     post({ kind: "restore_failed", error: encodeError(error) });
     return;
   }

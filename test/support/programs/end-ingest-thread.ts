@@ -1,7 +1,7 @@
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { isMainThread, type Worker } from "node:worker_threads";
 
-// Preloaded into a service by a test: ends the ingest thread on SIGUSR2, without notice, as a crash does.
+// Preloaded into a service by a test: ends the ingest thread on SIGUSR2, without a stop message, to simulate a crash.
 
 if (isMainThread && process.argv.includes("serve")) {
   const threads: { Worker: typeof Worker } = createRequire(import.meta.url)("node:worker_threads");

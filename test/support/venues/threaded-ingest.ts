@@ -54,11 +54,11 @@ export function openThreadedIngest(database: Database) {
     };
     let isHung = false;
     threads.push({
-      /** Sends no further message, as an endless loop. */
+      /** Sends no further message, to simulate an endless loop. */
       hang() {
         isHung = true;
       },
-      /** Ends the thread without stopping the ingest first, as a crash does. */
+      /** Ends the thread without stopping the ingest first, to simulate a crash. */
       async kill() {
         end(new Error("killed"));
         await ingest.stop();
@@ -113,7 +113,7 @@ export function openThreadedIngest(database: Database) {
     await until(() => isSettled, stepMs);
     return promise;
   };
-  /** Stops the ingest. The clock stands, so that a slow store does not reach the time limit. */
+  /** Stops the ingest. The fake clock does not advance, so that a slow store does not reach the time limit. */
   const stop = () => settle(ingest.stop(), 0);
   endings.push(stop);
   return { clock, board, venue, ingest, threads, observer, until, settle, stop };

@@ -16,8 +16,8 @@ export const TEMPLATE_FILE = new URL("./empty-store.zst", import.meta.url);
 export const readStoreTemplate = (): StoreFiles => deserialize(zstdDecompressSync(readFileSync(TEMPLATE_FILE)));
 
 /**
- * Creates the files of an empty store in `folder`, an empty folder. Does nothing if it contains a store. A process that
- * is killed meanwhile leaves the folder empty or missing.
+ * Creates the files of an empty store in `folder`, an empty folder. Does nothing if it contains a store. If the process
+ * is killed before the rename, the folder is empty or missing.
  *
  * @throws Error with code `ENOTEMPTY` if the folder contains something else
  */

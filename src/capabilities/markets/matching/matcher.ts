@@ -181,7 +181,7 @@ export class Matcher {
     this.#isThreadComplete = true;
     this.#isComplete = true;
     this.#job.reportSuccess();
-    log.info({ pairs: this.pairs.size }, "all markets matched");
+    log.info({ pairs: this.pairs.size }, "all markets on the board are matched");
   }
 }
 

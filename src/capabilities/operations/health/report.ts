@@ -48,7 +48,8 @@ export function createHealthReport(
 
 function presentIngest({ isUp, restarts }: NonNullable<Ingest["thread"]>) {
   if (isUp) return { status: "ok" as const, restarts };
-  const detail = "the thread that reads the venues is restarting; the last prices are served with their times";
+  const detail =
+    "the thread that reads the venues has ended or does not respond; the last prices are served with their times";
   return { status: "degraded" as const, detail, restarts };
 }
 
