@@ -14,7 +14,8 @@ COPY src src
 # Private from the start, because the service removes the permissions of others with a warning.
 RUN install -d -o node -g node -m 0700 /data node_modules/.cache/parallax
 USER node
-# Keeps compiled code in the image, because a container may be unable to write it. Node uses it only for the same user.
+# Stores the compile cache in the image, because a container may not be able to write the folder. Node uses it only for the
+# same user.
 RUN node --max-semi-space-size=16 bin/parallax.mjs openapi > /dev/null
 # As in `npm start`: glibc returns freed memory to the system.
 ENV MALLOC_ARENA_MAX=2 MALLOC_TRIM_THRESHOLD_=131072

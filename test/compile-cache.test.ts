@@ -27,7 +27,7 @@ test("threads and the simulated venues use the folder of compiled code of the ma
   assert.equal(await readFolder({ NODE_COMPILE_CACHE: "", NODE_DISABLE_COMPILE_CACHE: "1" }), "");
 });
 
-test("the image is built with the options of node with which it starts, because they decide which compiled code is used", async () => {
+test("the image is built with the Node options of the start, so that the compile cache is valid", async () => {
   const text = await readFile(join(PROJECT, "Dockerfile"), "utf8");
   const built = /^RUN node (.*) bin\/parallax\.mjs openapi/m.exec(text)?.[1];
   const started = /^CMD \["node", (.*), "bin\/parallax\.mjs", "serve"\]$/m.exec(text)?.[1];

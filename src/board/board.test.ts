@@ -266,7 +266,7 @@ test("the revision of an event changes with the event and with each of its marke
   assert.deepEqual([board.isCurrent(market), board.isCurrent(added)], [true, false]);
 });
 
-test("an outdated market has its own event after its row was reused", () => {
+test("`eventOf` returns the event of a removed market even after another market has taken its row", () => {
   const board = createBoard();
   for (const id of ["one", "two"]) board.applyEvent(sampleEvent(id));
   const first = board.apply(sampleMarket("a", { listing: { eventId: "one" } }), SAMPLE_AT).market;

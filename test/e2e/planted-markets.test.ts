@@ -66,7 +66,7 @@ after(async () => {
   await folder.release();
 });
 
-/** Lets a request to the venue fail: the service then reads all markets again soon, instead of after half a minute. */
+/** Makes one request to the venue fail, so that the service sweeps again within seconds instead of half a minute. */
 async function requestSweep(): Promise<void> {
   const faults = faultControl({ urls: { control: { rest: service.sandboxUrl ?? assert.fail("no sandbox") } } });
   const readFailures = async () =>

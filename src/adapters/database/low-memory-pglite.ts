@@ -14,7 +14,7 @@ setFlagsFromString("--no-wasm-tier-up");
 /**
  * PGlite whose interpreter of SQL expressions is never optimized. The optimizing compiler needs 600 MB for this one
  * function, at every start (decision 25). The interpreter is first called by the first query, which PGlite sends when
- * it opens a store. It is called earlier if PGlite has to create the store.
+ * it opens a store. If PGlite creates the store, it calls the interpreter earlier.
  */
 export class LowMemoryPglite extends PGlite {
   #hasQueried = false;

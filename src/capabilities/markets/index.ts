@@ -29,7 +29,7 @@ interface MarketsSources extends Pick<Pipeline, "board" | "ingest"> {
   readonly matching: Matching;
   /** Our estimate for a market at its current price; null if there is none. */
   readonly estimateOf: Parameters<typeof createScreeningService>[0]["estimateOf"];
-  /** The probability and the time of `estimateOf`, in little time: it is called for each market of a list. */
+  /** Probability and time of `estimateOf`, cached, because it is called for each market of a list. */
   readonly shownEstimateOf: (market: BoardMarket) => MarketEstimate | null;
   /** Returns the API object of a market's latest unexpired analysis; null if there is none. */
   readonly presentAnalysisOf: (market: BoardMarket) => Promise<Record<string, unknown> | null>;

@@ -10,7 +10,7 @@ import { createMetrics, type MetricsSources, openMetricsServer } from "./metrics
 export interface OperationsPorts extends AreaPorts {
   /** Prometheus metrics on a separate server, on the API server behind a token, or both; null disables them. */
   readonly metrics: { readonly hasOwnPort: boolean; readonly token: string | null } | null;
-  /** Milliseconds from the start of the process until the end of each step of the start, which may add steps. */
+  /** Milliseconds from the start of the process until the end of each step of the start. Steps are added as the start proceeds. */
   readonly startTimeline?: ReadonlyMap<string, number>;
 }
 

@@ -35,7 +35,7 @@ function createPlaces() {
 }
 
 let places: ReturnType<typeof createPlaces> | null = null;
-/** Creates the sets at the first use, because a thread that matches no text would need them for nothing. */
+/** Creates the sets at the first use, because most threads match no text. */
 const loadPlaces = () => {
   places ??= createPlaces();
   return places;

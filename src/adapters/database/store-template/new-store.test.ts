@@ -19,7 +19,7 @@ async function readControlData(dataDir: string): Promise<unknown> {
   return rows[0];
 }
 
-test("the template equals a store that the installed PGlite creates: else run `npm run store-template`", async () => {
+test("the template equals a store that the installed PGlite creates", async () => {
   const folder = await createTestFolder();
   const [initialized, created] = [join(folder, "initialized"), join(folder, "created")];
   const expected = await initializeStore(initialized);
@@ -32,6 +32,7 @@ test("the template equals a store that the installed PGlite creates: else run `n
   assert.deepEqual(
     differing.map(([path]) => path),
     CHANGING_FILES,
+    "the template is not that of this PGlite: run `npm run store-template`",
   );
   mkdirSync(created);
   createStoreFiles(created);
@@ -51,7 +52,7 @@ test("a new store is private, and a start that was killed while it was created i
   assert.deepEqual(modes, [0o700, 0o700, 0o600]);
 });
 
-test("an existing store, or another content of its folder, is not replaced", async () => {
+test("an existing store is not replaced, and neither are other files in its folder", async () => {
   const folder = await createTestFolder();
   writeFileSync(join(folder, "notes"), "");
   assert.throws(() => createStoreFiles(folder), { code: "ENOTEMPTY" });

@@ -46,7 +46,7 @@ export function createAnalyses(ports: AnalysesPorts) {
      * no price. Reads memory only.
      */
     estimateOf: (market: BoardMarket): CurrentEstimate | null => estimates.find(market),
-    /** The probability and the time of `estimateOf`, up to a second late, for lists of many markets. */
+    /** Probability and time of `estimateOf`, cached for up to one second, for lists of many markets. */
     shownEstimateOf: (market: BoardMarket) => estimates.findShown(market),
     probabilityOf: (market: BoardMarket): number | null => estimates.find(market)?.probability ?? null,
     scheduled,

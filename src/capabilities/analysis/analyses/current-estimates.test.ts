@@ -304,7 +304,7 @@ test("what a list shows is the probability and time of the estimate after any ch
   );
 });
 
-test("the shown time of an analysis by a process whose clock is ahead is the time of the request", async () => {
+test("an analysis with a time in the future is shown with the time of the request", async () => {
   const { clock, estimates, quoteMarket, analyseMarket } = setUp();
   await clock.advance(5_000);
   const market = quoteMarket("m", 0.45);

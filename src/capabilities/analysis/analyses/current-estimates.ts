@@ -40,7 +40,7 @@ interface OwnEstimate {
   readonly priced: PricedEstimate;
 }
 
-/** What lists show of an estimate. */
+/** The fields of an estimate that lists contain. */
 type ShownEstimate = Pick<CurrentEstimate, "probability" | "at">;
 
 /** The shown estimate of a market, with the state that it was computed from. */
@@ -50,7 +50,7 @@ interface KeptEstimate {
   readonly pairsRevision: number;
   readonly equalMarkets: readonly MatchedMarket[];
   readonly period: number;
-  /** Unix milliseconds of the expiry by age; infinite if it has passed. */
+  /** Unix milliseconds of the expiry by age; infinite if the analysis had already expired. */
   readonly expiresAt: number;
   readonly shown: ShownEstimate | null;
 }
