@@ -93,7 +93,7 @@ test("after any changes and deliveries, the receiver's board has the sender's ma
       assert.deepEqual(contentOf(target).markets, contentOf(source).markets);
       for (const market of source.markets()) assert.deepEqual(target.eventOf(market), source.eventOf(market));
     }),
-    { numRuns: 300 },
+    { numRuns: 1_000 },
   );
 });
 
@@ -210,4 +210,17 @@ test("an event stays while one of its markets is removed and another is not sent
   await deliverAll();
   const found = target.find("alpha", "b");
   assert.ok(found !== null && target.eventOf(found) !== null);
+});
+
+test("an event that the board dropped with its last market before it was sent is not sent", async () => {
+  const { clock, source, target, deliverAll } = connectBoards();
+  const add = () => source.apply(sampleMarket("a", { listing: { eventId: "e" } }), SAMPLE_AT).market;
+  const market = add();
+  source.applyEvent(sampleEvent("e"));
+  source.remove(market);
+  add();
+  await clock.advance(50);
+  await deliverAll();
+  const found = target.find("alpha", "a");
+  assert.ok(found !== null && target.eventOf(found) === null);
 });

@@ -1,4 +1,4 @@
-import type { BoardMarket, MarketBoard } from "../../board/index.ts";
+import type { BoardEvent, BoardMarket, MarketBoard } from "../../board/index.ts";
 import type { EventListing, MarketListing } from "../../domain/market.ts";
 import type { Clock } from "../../ports/clock.ts";
 import type { BoardBatch } from "./messages.ts";
@@ -24,7 +24,8 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
   /** Rows of markets whose listing is unchanged but whose figures changed. */
   const requoted = new Set<number>();
   const removed = new Set<number>();
-  const events = new Map<string, EventListing>();
+  /** Slugs of events that are new or changed. */
+  const events = new Set<string>();
   /** The listing that was sent for each row. */
   const sentListings: (MarketListing | undefined)[] = [];
   let reusable = new Float64Array(0);
@@ -45,12 +46,14 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     cancelTimer = null;
     const markets = [...board.rows(take(relisted, MARKETS_MAX))];
     for (const { row, listing } of markets) sentListings[row] = listing;
-    const sentEvents = new Map(takeEntries(events, EVENTS_MAX));
-    // The receiver removes an event with its last market, so each market is sent with its event.
-    for (const market of markets) {
-      const event = board.eventOf(market);
-      if (event !== null) sentEvents.set(event.slug, event.listing);
-    }
+    const sentEvents = new Map<string, EventListing>();
+    const addEvent = (event: BoardEvent | null) => event !== null && sentEvents.set(event.slug, event.listing);
+    // Both boards drop an event with its last market. Each market is therefore sent with its event, and an event is sent
+    // alone only if the receiver has one of its markets: otherwise it could keep an event that this board has dropped.
+    for (const market of markets) addEvent(board.eventOf(market));
+    for (const slug of take(events, EVENTS_MAX))
+      if (board.marketsOfEvent(slug).some(({ row, listing }) => sentListings[row] === listing))
+        addEvent(board.findEvent(slug));
     hasUnacknowledgedListings = markets.length + sentEvents.size > 0;
     const quotes = [...board.rows(take(requoted, QUOTES_MAX))];
     const buffer = quoteBuffer(quotes.length, reusable);
@@ -83,8 +86,8 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
       sentListings[row] = undefined;
       schedule(COLLECT_MS);
     },
-    onEvent({ slug, listing }) {
-      events.set(slug, listing);
+    onEvent({ slug }) {
+      events.add(slug);
       schedule(COLLECT_MS);
     },
   });
@@ -143,11 +146,5 @@ const withoutPrice = ({ yesPrice, ...market }: BoardMarket) => market;
 function take<Value>(values: Set<Value>, limit: number): Value[] {
   const taken = [...values.values().take(limit)];
   for (const value of taken) values.delete(value);
-  return taken;
-}
-
-function takeEntries<Value>(values: Map<string, Value>, limit: number): [string, Value][] {
-  const taken = [...values.entries().take(limit)];
-  for (const [key] of taken) values.delete(key);
   return taken;
 }
