@@ -4,6 +4,7 @@ import { lowerThreadPriority } from "../system/process-priority.ts";
 import { findEngineDamage } from "./errors.ts";
 import { LowMemoryPglite } from "./low-memory-pglite.ts";
 import type { PgliteFailure, PgliteReply, PgliteRequest, PgliteWorkerData } from "./pglite-protocol.ts";
+import { createStatementRunner } from "./prepared-statements.ts";
 import { createStoreFiles } from "./store-template/new-store.ts";
 
 // Worker thread of the embedded store. On the main thread, the engine would block the event loop of the API.
@@ -55,6 +56,7 @@ const engine = new LowMemoryPglite({
 });
 await engine.waitReady;
 await engine.exec("set timezone to 'UTC'");
+const runStatement = createStatementRunner(engine);
 
 /** True after a failure that may have corrupted the engine's memory. The main thread then terminates this thread. */
 let isBroken = false;
@@ -90,7 +92,7 @@ async function handleRequest(request: PgliteRequest): Promise<void> {
     process.exit(0);
   }
   try {
-    const { rows } = await engine.query<Record<string, unknown>>(request.text, [...request.parameters]);
+    const rows = await runStatement(request.text, request.parameters);
     if (/^(begin|start transaction)\b/i.test(request.text)) isInTransaction = true;
     else if (/^(commit|rollback)\s*$/i.test(request.text)) isInTransaction = false;
     sendReply({ kind: "rows", id: request.id, rows });
