@@ -43,6 +43,19 @@ test("the first read of a new market stores the market and fetches its hourly an
   assert.equal(requestCount(), 2);
 });
 
+test("a read of five-minute prices of the last two days fetches only these", async () => {
+  const { venue, pastPrices, findMarket } = openHarness();
+  const readFiveMinutes = (pastMs: number) =>
+    pastPrices.readRange(findMarket(), { fromMs: SAMPLE_AT - pastMs, toMs: SAMPLE_AT, intervalMs: HOUR_MS / 12 });
+  const fetched = () => venue.historyRanges.map(({ intervalMs }) => intervalMs / HOUR_MS);
+  await readFiveMinutes(2 * DAY_MS);
+  assert.deepEqual(fetched(), [1 / 12]);
+  assert.equal(pastPrices.has(findMarket()), false);
+  await readFiveMinutes(2 * DAY_MS + 1);
+  assert.deepEqual(fetched(), [1 / 12, 1]);
+  assert.equal(pastPrices.has(findMarket()), true);
+});
+
 test("records only the range from the first point on as fetched, and no range if the venue returns no points", async () => {
   const { venue, pastPrices, history, findMarket } = openHarness();
   venue.history.set("m", [createPoint(SAMPLE_AT - 9 * DAY_MS, 0.3), createPoint(SAMPLE_AT - 8 * DAY_MS, 0.4)]);

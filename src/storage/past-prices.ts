@@ -6,6 +6,7 @@ import { currentCaller } from "../lib/current-caller.ts";
 import { DAY_MS, HOUR_MS } from "../lib/durations.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { HistoryRange, VenueAdapter } from "../ports/venue.ts";
+import { createHistoryGrid } from "./history-grid.ts";
 import type { HistoryStore } from "./history-store.ts";
 import {
   FIVE_MINUTES_MS,
@@ -62,19 +63,37 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
   }
 
   async read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<PriceHistory> {
-    const { history } = this.#options;
-    return {
-      ...(await this.#read(market, (storeKey, now) => history.readHistory(storeKey, { period, maxPoints, now }))),
-      period,
-    };
+    const { history, clock } = this.#options;
+    const ranges = this.#rangesFor(createHistoryGrid(period, maxPoints, clock.now()));
+    const reading = await this.#read(market, ranges, (storeKey, now) =>
+      history.readHistory(storeKey, { period, maxPoints, now }),
+    );
+    return { ...reading, period };
   }
 
   async readRange(market: BoardMarket, range: HistoryRange): Promise<PriceHistory> {
-    return { ...(await this.#read(market, (key) => this.#options.history.readRange(key, range))), period: null };
+    const { history } = this.#options;
+    const reading = await this.#read(market, this.#rangesFor(range), (storeKey) => history.readRange(storeKey, range));
+    return { ...reading, period: null };
+  }
+
+  /**
+   * Returns the ranges that a read needs. Intervals below an hour that begin within the five-minute history do not wait
+   * for hourly prices: a venue with a low rate limit needs seconds for each range.
+   */
+  #rangesFor({ fromMs, intervalMs }: Pick<HistoryRange, "fromMs" | "intervalMs">): readonly FetchedRange[] {
+    if (intervalMs >= HOUR_MS) return this.#ranges;
+    const pastMs = this.#options.clock.now() - fromMs;
+    const sufficient = this.#ranges.filter((range) => range.intervalMs < HOUR_MS && pastMs <= range.pastMs);
+    return sufficient.length > 0 ? sufficient : this.#ranges;
   }
 
   /** Fetches missing history of the market, then reads the store. */
-  async #read(market: BoardMarket, readStore: (storeKey: number, now: number) => Promise<MarketHistory>) {
+  async #read(
+    market: BoardMarket,
+    ranges: readonly FetchedRange[],
+    readStore: (storeKey: number, now: number) => Promise<MarketHistory>,
+  ) {
     const { clock } = this.#options;
     const { storeKey, listing } = await this.#ensureStored(market);
     // Throws instead of returning no history: without a key, it is unknown whether the market has a history.
@@ -84,7 +103,7 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
       () => timeout.abort(new VenueError("timeout", `${listing.venue} sent no history in time`, { retryable: true })),
       FETCH_TIMEOUT_MS,
     );
-    const failure = await this.fetch({ ...market, storeKey }, timeout.signal).then(
+    const failure = await this.fetch({ ...market, storeKey }, timeout.signal, ranges).then(
       () => null,
       (error: unknown) => ({ error }),
     );
