@@ -22,6 +22,8 @@ const MOVE = 0.2;
 const SIGMAS_MIN = 6;
 /** Generous, because the machine may be ten times slower. A test ends after 120 seconds. */
 const WAIT_MS_MAX = 100_000;
+/** Pause between two selections, each of which reads the history of all markets. */
+const SELECT_EVERY_MS = 2_000;
 
 let sandbox: RunningSandbox;
 let service: Awaited<ReturnType<typeof buildSandboxApp>>;
@@ -60,7 +62,7 @@ before(async () => {
   await service.app.metering.start();
   await service.app.http.ready();
   service.app.start();
-  markets = await eventually(selectMarkets, "markets with a history", WAIT_MS_MAX);
+  markets = await eventually(selectMarkets, "markets with a history", WAIT_MS_MAX, SELECT_EVERY_MS);
 });
 after(async () => {
   await service.close();

@@ -1,5 +1,5 @@
 /**
- * Runs the shadow book over 60 simulated days, with the real engine, signals, store and jobs. The engine recommends few
+ * Runs the shadow book over 40 simulated days, with the real engine, signals, store and jobs. The engine recommends few
  * trades in the simulated world. For more trades, the test adds estimates that differ from the engine's by 0.5 in
  * log-odds. The test checks the bookkeeping, not the profit.
  */
@@ -18,7 +18,7 @@ import { FakeClock } from "../support/fake-clock.ts";
 import { SAMPLE_AT, sampleMarket } from "../support/markets/market-samples.ts";
 import { openShadowBook } from "../support/trading/shadow-book-harness.ts";
 
-const DAYS = 60;
+const DAYS = 40;
 const STEPS_PER_DAY = 2;
 const MARKETS_PER_VENUE = 14;
 /** The job does not run on these days, as in an outage. */
@@ -133,7 +133,7 @@ const payYes = (outcome: Outcome): number | null => {
   return outcome.kind === "no" ? 0 : outcome.value;
 };
 
-onEmbedded("over 60 days the stored book, the recomputed book and the world's own settlement agree", async (db) => {
+onEmbedded("over 40 days the stored book, the recomputed book and the world's own settlement agree", async (db) => {
   const world = createWorld({ seed: 7, genesis: SAMPLE_AT, speed: 1, marketCount: 60 });
   const clock = new FakeClock(SAMPLE_AT);
   const { book, openBook, list, days, performance } = openShadowBook(db, clock);

@@ -86,18 +86,19 @@ export function run(
   return { child, output: () => text, ended };
 }
 
-/** Polls until `check` returns a value other than null. Throws after `withinMs`. */
+/** Polls until `check` returns a value other than null, with a pause of `pauseMs`. Throws after `withinMs`. */
 export async function eventually<T>(
   check: () => Promise<T | null> | T | null,
   description: string,
   withinMs = START_MS_MAX,
+  pauseMs = POLL_MS,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
     const result = await check();
     if (result !== null) return result;
     if (performance.now() > deadline) throw new Error(`timed out waiting for ${description}`);
-    await sleep(POLL_MS);
+    await sleep(pauseMs);
   }
 }
 
