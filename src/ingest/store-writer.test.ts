@@ -211,7 +211,7 @@ eachDatabase("simultaneous flushes all resolve after the market has its store ke
   );
 });
 
-eachDatabase("a price change is written to the market's row every ten seconds and on close", async (database) => {
+eachDatabase("a price change is written to the market's row every 30 seconds and on close", async (database) => {
   const { clock, writer, change } = createTestWriter(database);
   const storedBid = async () => {
     const [row] = await database.query<{ snapshot: string }>("select snapshot from markets");
@@ -219,11 +219,11 @@ eachDatabase("a price change is written to the market's row every ten seconds an
   };
   change("a");
   await writer.flush();
-  clock.jumpWallClock(5_000);
+  clock.jumpWallClock(15_000);
   change("a", { quote: { bid: 0.41 } });
   await writer.flush();
   assert.equal(await storedBid(), 0.4);
-  clock.jumpWallClock(5_000);
+  clock.jumpWallClock(15_000);
   await writer.flush();
   assert.equal(await storedBid(), 0.41);
   change("a", { quote: { bid: 0.39 } });
@@ -315,6 +315,26 @@ eachDatabase(
     assert.equal(await count("markets"), 1_000);
   },
 );
+
+eachDatabase("many price changes are written to the markets' rows over several flushes", async (database) => {
+  const { state, clock, writer, change, count } = createTestWriter(database);
+  for (let index = 0; index < 250; index++) change(`m${index}`);
+  await writer.flush();
+  state.isFirstSweep = true;
+  const reprice = (index: number) => change(`m${index}`, { quote: { bid: 0.41 } });
+  for (let index = 0; index < 250; index++) reprice(index);
+  const countWritten = () => count("markets where snapshot like '%\"bid\":0.41%'");
+  const written: number[] = [];
+  writer.start();
+  clock.jumpWallClock(30_000);
+  for (let flushes = 0; flushes < 3; flushes++) {
+    await clock.advance(1_000);
+    // Resolves after the flush that the clock started.
+    await writer.flushMarket(reprice(0));
+    written.push(await countWritten());
+  }
+  assert.deepEqual(written, [200, 250, 250]);
+});
 
 eachDatabase("a new market is written once, including its price", async (database) => {
   const { state, clock, writer, change } = createTestWriter(database);

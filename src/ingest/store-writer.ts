@@ -14,9 +14,11 @@ const FLUSH_EVERY_MS = 1_000;
 const FLUSH_ROWS_MAX = 4_000;
 /** Maximum number of market rows per timed flush during a first sweep, which needs the CPU. */
 const FIRST_SWEEP_FLUSH_ROWS_MAX = 200;
-/** Number of flushes per write of quotes to market rows. Ticks already contain the quotes, so this is not urgent. */
-const FLUSHES_PER_QUOTE_FLUSH = 10;
-const QUOTE_FLUSH_EVERY_MS = FLUSHES_PER_QUOTE_FLUSH * FLUSH_EVERY_MS;
+/**
+ * Time between two writes of quotes to market rows. Ticks already contain the quotes, and a restart reads the venues
+ * within seconds, so this is not urgent. Under load it is the largest work of the embedded store.
+ */
+const QUOTE_FLUSH_EVERY_MS = 30_000;
 const TRADES_QUEUED_MAX = 50_000;
 const STATUS_CHANGES_QUEUED_MAX = 50_000;
 
@@ -174,13 +176,15 @@ export class StoreWriter {
     }
     await this.#flushMarkets(this.#changed, this.#changed.values().take(rowsMax));
     if (this.#options.shared !== undefined) await this.#flushQuotes(this.#options.shared);
-    else if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
-      this.#quotesFlushedAt = now;
-      await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax * FLUSHES_PER_QUOTE_FLUSH));
-    }
     if (hasChanges) this.#options.shared?.announce();
     await this.#flushStatusChanges();
     await this.#flushTrades();
+    if (this.#options.shared !== undefined) return;
+    if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
+      // The rest is written by the next flushes.
+      if (this.#repriced.size <= rowsMax) this.#quotesFlushedAt = now;
+      await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax));
+    }
   }
 
   async close(): Promise<void> {
