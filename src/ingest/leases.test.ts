@@ -100,6 +100,36 @@ eachDatabase("a lease is held by one node until it expires by the store's clock 
 });
 
 eachDatabase(
+  "the leases and candidacies of holders with a prefix end, and those of other holders continue",
+  async (database) => {
+    const store = createLeaseStore(new Cluster(database, SAMPLE_AT).addNode().database);
+    for (const [name, holder] of [
+      ["venue:a", "node-1-0"],
+      ["venue:b", "node-10-0"],
+      ["venue:c", "other-node-1-0"],
+    ] as const) {
+      await store.acquire(name, holder, 1_000);
+      await store.announce(holder, LEASE_NAMES, 1_000);
+    }
+    await store.releaseAll("node-1-");
+    const { leases, candidates } = await store.view(LEASE_NAMES);
+    assert.deepEqual(
+      leases.map(({ name, isLive }) => [name, isLive]),
+      [
+        ["venue:a", false],
+        ["venue:b", true],
+        ["venue:c", true],
+      ],
+    );
+    assert.deepEqual(
+      candidates.map(({ candidate }) => candidate),
+      ["node-10-0", "other-node-1-0"],
+    );
+    assert.equal(await store.acquire("venue:a", "node-1-1", 1_000), 2);
+  },
+);
+
+eachDatabase(
   "a single node acquires all leases; a second node receives half of them, and the distribution stays stable",
   async (database) => {
     const { addMember, advance, counts, acquisitions, close } = openCluster(database);

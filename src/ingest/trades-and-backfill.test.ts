@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SAMPLE_AT, sampleMarket } from "../../test/support/markets/market-samples.ts";
-import { openIngestHarness, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
+import { intervalsBetween, openIngestHarness, openScriptedVenue } from "../../test/support/venues/ingest-harness.ts";
 import { ScriptedVenue } from "../../test/support/venues/scripted-venue.ts";
 import { VenueError } from "../domain/errors.ts";
 import type { Trade } from "../domain/trade.ts";
@@ -19,6 +19,8 @@ const trade = (tradeId: string, executedAt: number, usd: number): Trade => ({
 });
 const requestedIds = (venue: ScriptedVenue, method: "listTrades" | "getHistory") =>
   venue.callsOf(method).flatMap(({ marketIds }) => marketIds);
+const secondsBetweenReads = (venue: ScriptedVenue) =>
+  intervalsBetween(venue.callsOf("listTrades").map(({ at }) => at)).map((ms) => Math.round(ms / 1_000));
 
 test("ingest requests only listings until the first sweep of every venue has ended", async () => {
   const harness = openIngestHarness((clock) => ["alpha", "slow"].map((id) => new ScriptedVenue(id, clock)));
@@ -54,18 +56,36 @@ test("stores a trade once if several reads return it", async () => {
 test("reads a market without new trades less and less often, until its volume changes", async () => {
   const { clock, venue, start } = openScriptedVenue();
   const traded = (volumeTotalUsd: number) => sampleMarket("a", { activity: { volumeTotalUsd } });
-  const secondsBetweenReads = () => {
-    const times = venue.callsOf("listTrades").map(({ at }) => Math.round(at / 1_000));
-    return times.slice(1).map((time, index) => time - (times[index] ?? 0));
-  };
   venue.setMarkets(traded(5));
   await start();
   await clock.advance(17 * MINUTE_MS);
-  assert.deepEqual(secondsBetweenReads(), [30, 60, 120, 240, 240, 240]);
+  assert.deepEqual(secondsBetweenReads(venue), [30, 60, 120, 240, 240, 240]);
   venue.setMarkets(traded(6));
   venue.trades.set("a", [trade("t1", clock.now(), 1)]);
   await clock.advance(1.5 * MINUTE_MS);
-  assert.ok((secondsBetweenReads()[6] ?? 240) < 200);
+  assert.ok((secondsBetweenReads(venue)[6] ?? 240) < 200);
+});
+
+test("after a new trade a market is read often again, but a trade that is read twice counts as no trade", async () => {
+  const { clock, venue, start } = openScriptedVenue();
+  venue.setMarkets(sampleMarket("a"));
+  await start();
+  await clock.advance(9 * MINUTE_MS);
+  venue.trades.set("a", [trade("t1", clock.now(), 1)]);
+  await clock.advance(5 * MINUTE_MS);
+  assert.deepEqual(secondsBetweenReads(venue), [30, 60, 120, 240, 240, 0, 30, 60]);
+});
+
+test("a new last price ends the pause between two reads of a market without new trades", async () => {
+  const { clock, venue, start } = openScriptedVenue();
+  const withPrice = (lastPrice: number) => sampleMarket("a", { quote: { lastPrice } });
+  venue.setMarkets(withPrice(0.5));
+  await start();
+  await clock.advance(8 * MINUTE_MS);
+  assert.deepEqual(secondsBetweenReads(venue), [30, 60, 120, 240]);
+  venue.setMarkets(withPrice(0.6));
+  await clock.advance(1.5 * MINUTE_MS);
+  assert.ok((secondsBetweenReads(venue)[4] ?? 240) < 200);
 });
 
 test("passes a trade to the store again only if its size or its taker has changed", async () => {

@@ -63,3 +63,58 @@ test("a topic or a hint that exceeds the bounds of a bus is not sent to the othe
   other.publish("topic", "last");
   assert.equal(await hint, "last");
 });
+
+test("a publication in either thread wakes each subscriber of both once", async (t) => {
+  const { bus, other } = openTwoThreads(t);
+  const wakes = { here: 0, there: 0, thereAgain: 0 };
+  const count = (name: keyof typeof wakes) => () => {
+    wakes[name] += 1;
+  };
+  bus.subscribe("topic", count("here"));
+  other.subscribe("topic", count("there"));
+  other.subscribe("topic", count("thereAgain"));
+  /** Waits until all earlier messages have passed in both directions, and their subscribers have been woken. */
+  const settle = async () => {
+    for (let round = 0; round < 2; round++) {
+      const hint = nextHint(other, "settled");
+      other.publish("settled");
+      await hint;
+    }
+  };
+  await settle();
+  for (const [index, publisher] of [bus, other].entries()) {
+    publisher.publish("topic");
+    await settle();
+    const each = index + 1;
+    assert.deepEqual(wakes, { here: each, there: each, thereAgain: each });
+  }
+});
+
+test("the bus has one subscription for each topic of the other thread, until that ends", async (t) => {
+  const bus = createInProcessBus(quietLog);
+  const subscribed: string[] = [];
+  const counting: Bus = {
+    ...bus,
+    subscribe(topic, wake) {
+      const unsubscribe = bus.subscribe(topic, wake);
+      subscribed.push(topic);
+      return () => {
+        subscribed.splice(subscribed.indexOf(topic), 1);
+        unsubscribe();
+      };
+    },
+  };
+  const { port1, port2 } = new MessageChannel();
+  serveBus(port1, counting);
+  const other = openPortBus(port2, quietLog);
+  t.after(() => other.close());
+  for (const topic of ["first", "second", "first"]) other.subscribe(topic, () => {})();
+  const ready = nextHint(other, "ready");
+  other.publish("ready");
+  await ready;
+  assert.deepEqual(subscribed, ["first", "second", "ready"]);
+  const closed = new Promise((resolve) => port1.once("close", resolve));
+  await other.close();
+  await closed;
+  assert.deepEqual(subscribed, []);
+});

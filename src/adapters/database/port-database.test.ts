@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setImmediate as nextIteration } from "node:timers/promises";
 import { MessageChannel } from "node:worker_threads";
 import { atProcessEnd } from "../../../test/support/file-end.ts";
 import { quietLog } from "../../../test/support/quiet-log.ts";
@@ -115,6 +116,38 @@ test("the transaction of a thread that ends is rolled back, and the store serves
   assert.deepEqual(await numbersIn(store), []);
   await store.transaction((open) => insert(open, 3));
   assert.deepEqual(await numbersIn(openSecondThread(t, store)), [3]);
+});
+
+test("the transaction of a thread that ends during a statement is rolled back", async (t) => {
+  const store = await openTestStore();
+  const other = openSecondThread(t, store);
+  const ended = Promise.withResolvers<void>();
+  void other.transaction(async (open) => {
+    await insert(open, 1);
+    void insert(open, 2);
+    await nextIteration();
+    await other.close();
+    ended.resolve();
+    await new Promise(() => {});
+  });
+  await ended.promise;
+  assert.deepEqual(await numbersIn(store), []);
+});
+
+test("a transaction of a second thread includes statements for which its callback does not wait", async (t) => {
+  const store = await openTestStore();
+  const other = openSecondThread(t, store);
+  await other.transaction(async (open) => {
+    void insert(open, 1);
+    void insert(open, 2);
+  });
+  assert.deepEqual(await numbersIn(store), [1, 2]);
+  const failing = other.transaction(async (open) => {
+    void insert(open, 3);
+    throw new RangeError("mine");
+  });
+  await assert.rejects(failing, RangeError);
+  assert.deepEqual(await numbersIn(store), [1, 2]);
 });
 
 test("statements keep their caller and their priority, and an unavailable store keeps the cause of its error", async (t) => {

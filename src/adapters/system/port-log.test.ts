@@ -23,3 +23,19 @@ test("lines of another thread reach the log with their fields and errors, from t
   assert.deepEqual([logged.failure, logged.message, logged.cause.message], ["timeout", "late", "inner"]);
   assert.deepEqual([last?.level, last?.token], ["info", "[hidden]"]);
 });
+
+test("a line has the fields of every log that it was derived from, and its own fields replace theirs", async (t) => {
+  const { port1, port2 } = new MessageChannel();
+  t.after(() => port1.close());
+  const { log, lines } = recordingLog();
+  serveLog(port1, log);
+  const venueLog = openPortLog(port2, "info").child({ venue: "alpha", loop: "sweep" });
+  venueLog.child({ loop: "trades", failures: 1 }).warn({ failures: 2 }, "failed");
+  venueLog.info({}, "last");
+  port2.close();
+  await new Promise((resolve) => port1.once("close", resolve));
+  assert.deepEqual(lines, [
+    { level: "warn", message: "failed", venue: "alpha", loop: "trades", failures: 2 },
+    { level: "info", message: "last", venue: "alpha", loop: "sweep" },
+  ]);
+});

@@ -63,3 +63,17 @@ test("a venue without response delays readiness by 8 s, and the timeline omits s
   await clock.advance(120_000);
   assert.deepEqual(lines, [{ imports_ms: 300, listen_ms: 1_000, ready_ms: 9_000, message: "start completed" }]);
 });
+
+test("the timeline contains first sweeps and matching that end within a minute each after the service is ready", async () => {
+  const { clock, state, lines } = await begin(false);
+  await clock.advance(8_000);
+  assert.equal(state.isReady, true);
+  await clock.advance(59_000);
+  state.isSwept = true;
+  await clock.advance(59_000);
+  assert.deepEqual(lines, []);
+  state.isMatched = true;
+  await clock.advance(120_000);
+  const steps = { ready_ms: 9_000, first_sweeps_ms: 68_020, matching_ms: 127_020 };
+  assert.deepEqual(lines, [{ imports_ms: 300, listen_ms: 1_000, ...steps, message: "start completed" }]);
+});

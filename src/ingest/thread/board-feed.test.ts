@@ -185,6 +185,16 @@ test("until a new thread has confirmed a market, later prices of the board are k
   assert.deepEqual([...target.markets()].map(({ listing }) => listing.marketId).sort(), ["a", "b"]);
 });
 
+test("until a new thread has confirmed a market, a stored price that is later than that of the board replaces it", async () => {
+  const { clock, source, target, deliver } = connectBoards({ newerThan: SAMPLE_AT + 15 });
+  target.apply(sampleMarket("a", { quote: { lastPrice: 0.2 } }), SAMPLE_AT);
+  source.apply(sampleMarket("a"), SAMPLE_AT);
+  source.applyQuote("alpha", "a", { lastPrice: 0.3 }, SAMPLE_AT + 10);
+  await clock.advance(50);
+  deliver();
+  assert.equal(target.find("alpha", "a")?.quote.lastPrice, 0.3);
+});
+
 test("a market that replaced another in its row and is sent now arrives, and the other is removed", async () => {
   const { clock, source, target, feed, deliverAll } = connectBoards();
   const add = (marketId: string) => source.apply(sampleMarket(marketId), SAMPLE_AT).market;

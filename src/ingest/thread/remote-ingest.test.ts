@@ -3,6 +3,7 @@ import { eachDatabase } from "../../../test/support/databases.ts";
 import { SAMPLE_AT, sampleMarket } from "../../../test/support/markets/market-samples.ts";
 import { openThreadedIngest } from "../../../test/support/venues/threaded-ingest.ts";
 import { AppError, VenueError } from "../../domain/errors.ts";
+import { currentCaller, runForCaller } from "../../lib/current-caller.ts";
 import type { Database } from "../../ports/database.ts";
 import { createMarketStore } from "../../storage/index.ts";
 
@@ -103,6 +104,64 @@ eachDatabase(
     await until(() => ingest.health().alpha?.status === "ok");
     assert.deepEqual([threads.length, ingest.thread?.isUp, ingest.thread?.restarts], [2, true, 1]);
     assert.equal(board.size, 1);
+  },
+);
+
+eachDatabase("a call that arrives while a new thread restores its board waits for the markets", async (database) => {
+  await createMarketStore(database).upsertMarkets([sampleMarket("m")]);
+  const { board, ingest, threads, until, settle } = await openStarted(database);
+  const market = board.find("alpha", "m");
+  assert.ok(market !== null);
+  await threads[0]?.kill();
+  await until(() => threads.length === 2);
+  assert.deepEqual(await settle(ingest.trades.read(market, null, 10)), { trades: [], next: null });
+});
+
+eachDatabase("a call about a market that the thread does not have fails, and may be repeated", async (database) => {
+  const { board, ingest, settle } = await openStarted(database);
+  const { market } = board.apply(sampleMarket("unsaved"), SAMPLE_AT);
+  const reads: (() => Promise<unknown>)[] = [
+    () => ingest.books.read(market),
+    () => ingest.books.readOrLast(market),
+    () => ingest.trades.read(market, null, 10),
+  ];
+  for (const read of reads)
+    await assert.rejects(settle(read()), { failure: "network", retryable: true, message: /not loaded yet/ });
+});
+
+eachDatabase("a call runs in the thread on behalf of its caller", async (database) => {
+  const { board, venue, ingest, settle } = await openStarted(database);
+  const market = board.find("alpha", "m");
+  assert.ok(market !== null);
+  const callers: (string | null)[] = [];
+  const { listTrades } = venue;
+  venue.listTrades = (...parameters) => {
+    callers.push(currentCaller());
+    return listTrades.apply(venue, parameters);
+  };
+  await settle(runForCaller("customer", () => ingest.trades.read(market, null, 10)));
+  assert.ok(callers.includes("customer"));
+});
+
+eachDatabase(
+  "a thread that loads the stored markets sends its status, so that it is not replaced if this needs more than 30 s",
+  async (database) => {
+    const mayLoad = Promise.withResolvers<void>();
+    const slow: Database = {
+      ...database,
+      query: (text, ...rest) =>
+        text.includes("from events")
+          ? mayLoad.promise.then(() => database.query(text, ...rest))
+          : database.query(text, ...rest),
+    };
+    const { clock, ingest, threads, settle } = openThreadedIngest(slow);
+    const restored = ingest.restore();
+    await clock.advance(61_000);
+    const { thread, figures } = ingest;
+    const state = { threads: threads.length, isUp: thread?.isUp, restarts: thread?.restarts, figures };
+    mayLoad.resolve();
+    assert.equal(await settle(restored), 0);
+    assert.deepEqual(state, { threads: 1, isUp: true, restarts: 0, figures: { starts: 0 } });
   },
 );
 

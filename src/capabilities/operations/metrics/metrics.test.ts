@@ -200,6 +200,13 @@ test("omits a metric with an unknown value instead of returning 0", async () => 
   assert.ok(!text.includes("parallax_venue_stream_up{"));
 });
 
+test("each scrape returns how often the ingest thread was replaced", async () => {
+  let restarts = 0;
+  const metrics = createMetrics({ ...createSources(createState()), ingestRestarts: () => restarts });
+  for (restarts of [0, 2, 3])
+    assert.ok(listSamples(await metrics.text()).includes(`parallax_ingest_restarts_total ${restarts}`));
+});
+
 test("the metrics include memory and event-loop delay", async () => {
   const text = await createMetrics(createSources(createState())).text();
   for (const name of [
