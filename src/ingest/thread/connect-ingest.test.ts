@@ -217,3 +217,16 @@ test("a thread that sent its last status more than 5 s ago is not healthy", asyn
   await clock.advance(1);
   assert.equal(connection.isReporting, false);
 });
+
+test("a thread that has replaced another also gets time for its last writes", async () => {
+  const { clock, connection, current, replace } = await openConnection();
+  await replace();
+  const thread = current();
+  const stopping = connection.stop();
+  await clock.advance(1_000);
+  assert.equal(thread.isTerminated, false);
+  thread.send({ kind: "stopped" });
+  await clock.settle();
+  assert.equal(thread.isTerminated, true);
+  await stopping;
+});

@@ -49,7 +49,8 @@ export function connectIngest<Figures>(options: {
   let isStopping = false;
   let restarts = 0;
   const restored = Promise.withResolvers<number>();
-  const stopped = Promise.withResolvers<void>();
+  /** Resolves when the current thread has written its last data, or has ended. */
+  let stopped = Promise.withResolvers<void>();
 
   const post = (message: ToIngestThread, ...transfer: ArrayBuffer[]): boolean => {
     thread?.port.postMessage(message, transfer);
@@ -96,6 +97,7 @@ export function connectIngest<Figures>(options: {
       else calls.settle(message);
     };
     thread = launched;
+    stopped = Promise.withResolvers();
     isRestored = false;
     expectStatus();
     launched.port.on("message", (message) => {
