@@ -32,8 +32,8 @@ const GOALS = {
 const HEAPS = [
   { part: "main thread", program: "main", mibMax: 100 },
   { part: "ingest thread", program: "ingest-thread.ts", mibMax: 75 },
-  { part: "thread of the store", program: "pglite-worker.ts", mibMax: 55 },
-  { part: "thread of the matching", program: "state-thread-worker.ts", mibMax: 30 },
+  { part: "thread of the store", program: "pglite-worker.ts", mibMax: 30 },
+  { part: "thread of the matching", program: "state-thread-worker.ts", mibMax: 25 },
   { part: "thread of a worker pool", program: "worker-thread.ts", mibMax: 15 },
 ] as const;
 const REPORT_MEMORY = new URL("../programs/report-memory.ts", import.meta.url).href;
