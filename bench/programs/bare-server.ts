@@ -12,7 +12,7 @@ const recordedResponse: { readonly headers: Record<string, string>; readonly bod
 );
 const body = Buffer.from(recordedResponse.body);
 const headers = { ...recordedResponse.headers, "content-length": String(body.length) };
-// The same timeouts as the service, so that slow clients are closed as often.
+// The same timeouts as the service, so that both servers close slow connections equally often.
 const timeouts = { requestTimeout: 10_000, headersTimeout: 8_000, connectionsCheckingInterval: 25 };
 const server = createServer(timeouts, (request, response) => {
   const respond = () => {

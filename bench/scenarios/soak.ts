@@ -17,7 +17,7 @@ const OBSERVATIONS_PER_MINUTE = 6;
 const STABLE_FROM_SHARE = 0.25;
 const GROWTH_PERCENT_MAX = 5;
 const RUN_MS_MAX = 25;
-/** Interval of the service's measurement, which is part of each measured delay. */
+/** Interval of the timer that measures event-loop delay. Each measured delay includes one interval. */
 const LOOP_DELAY_INTERVAL_MS = 10;
 const MIB = 2 ** 20;
 

@@ -14,7 +14,7 @@ export interface StartedService {
   readonly sandboxPid: number;
   /** From the start of the process until /readyz returns 200. */
   readonly readyMs: number;
-  /** Ends the service with SIGTERM. Returns milliseconds until service and sandbox have ended. */
+  /** Sends SIGTERM and returns the milliseconds until the service and the sandbox have ended. */
   stop(): Promise<number>;
 }
 

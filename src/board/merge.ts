@@ -1,7 +1,7 @@
 import type { Activity, EventListing, Quote } from "../domain/market.ts";
 import { isCrossed } from "../domain/order-book.ts";
 
-/** Sets bid and ask to null if they are crossed, which occurs if the venue was updating the book during the poll. */
+/** Removes bid and ask if they are crossed. A poll can return a crossed book if the venue is updating it at that time. */
 export function removeCrossedBook(quote: Quote): Quote {
   return isCrossed(quote.bid, quote.ask) ? { ...quote, bid: null, ask: null, bidSize: null, askSize: null } : quote;
 }

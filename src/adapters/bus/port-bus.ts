@@ -18,7 +18,7 @@ export function serveBus(port: MessagePort, bus: Bus): void {
   });
 }
 
-/** Opens the bus in a thread to which another thread serves it (`serveBus`). */
+/** Opens the bus in a worker thread. The other end of `port` must run `serveBus`. */
 export function openPortBus(port: MessagePort, log: Log): Bus {
   const subscribers = new TopicSubscribers(log);
   const topics = new Set<string>();

@@ -5,7 +5,7 @@ import { run, temporaryFolder } from "../../../test/support/service-process.ts";
 import { makeStore } from "../../../test/support/store-template.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../test/support/programs/measure-store-memory.ts", import.meta.url));
-/** About 160 MiB are needed, 240 for a new store; with the optimized interpreter of expressions 700. */
+/** The process needs about 160 MiB, or 240 MiB with a new store. With an optimized expression interpreter it needs 700 MiB. */
 const MEMORY_MIB_MAX = 400;
 
 for (const [action, prepare] of [

@@ -101,38 +101,28 @@ test("a transaction of one thread excludes the statements of the other until it 
   }
 });
 
-test("the transaction of a thread that ends is rolled back, and the store serves the other thread", async (t) => {
-  const store = await openTestStore();
-  const other = openSecondThread(t, store);
-  const ended = Promise.withResolvers<void>();
-  void other.transaction(async (open) => {
-    await insert(open, 1);
-    void insert(open, 2);
-    await other.close();
-    ended.resolve();
-    await new Promise(() => {});
+for (const [moment, wait] of [
+  ["before its statement is sent", async () => {}],
+  ["during a statement", nextIteration],
+] as const) {
+  test(`the transaction of a thread that ends ${moment} is rolled back, and the store serves other threads`, async (t) => {
+    const store = await openTestStore();
+    const other = openSecondThread(t, store);
+    const ended = Promise.withResolvers<void>();
+    void other.transaction(async (open) => {
+      await insert(open, 1);
+      void insert(open, 2);
+      await wait();
+      await other.close();
+      ended.resolve();
+      await new Promise(() => {});
+    });
+    await ended.promise;
+    assert.deepEqual(await numbersIn(store), []);
+    await store.transaction((open) => insert(open, 3));
+    assert.deepEqual(await numbersIn(openSecondThread(t, store)), [3]);
   });
-  await ended.promise;
-  assert.deepEqual(await numbersIn(store), []);
-  await store.transaction((open) => insert(open, 3));
-  assert.deepEqual(await numbersIn(openSecondThread(t, store)), [3]);
-});
-
-test("the transaction of a thread that ends during a statement is rolled back", async (t) => {
-  const store = await openTestStore();
-  const other = openSecondThread(t, store);
-  const ended = Promise.withResolvers<void>();
-  void other.transaction(async (open) => {
-    await insert(open, 1);
-    void insert(open, 2);
-    await nextIteration();
-    await other.close();
-    ended.resolve();
-    await new Promise(() => {});
-  });
-  await ended.promise;
-  assert.deepEqual(await numbersIn(store), []);
-});
+}
 
 test("a transaction of a second thread includes statements for which its callback does not wait", async (t) => {
   const store = await openTestStore();

@@ -114,7 +114,7 @@ export function serveDatabase(port: MessagePort, database: Database): void {
   });
 }
 
-/** Opens the database in a thread to which another thread serves it (`serveDatabase`). */
+/** Opens the database in a worker thread. The other end of `port` must run `serveDatabase`. */
 export function openPortDatabase(port: MessagePort): Database {
   const pending = new Map<number, PromiseWithResolvers<Rows>>();
   let nextId = 0;

@@ -2,7 +2,7 @@ import { type PGlite, parse, protocol } from "@electric-sql/pglite";
 
 const { serialize } = protocol;
 
-/** Maximum number of statements that are remembered. The engine needs about 50 kB for a prepared one. */
+/** Maximum number of remembered texts. Each prepared statement needs about 50 kB of the engine's memory. */
 const STATEMENTS_MAX = 200;
 /** SQLSTATE of a prepared statement whose result has other columns since a table was altered. */
 const FEATURE_NOT_SUPPORTED = "0A000";
@@ -19,9 +19,9 @@ interface PreparedStatement {
 type Rows = Record<string, unknown>[];
 
 /**
- * Returns a function that runs a statement and returns its rows. A statement that is used a second time is prepared: the
- * engine then parses it once, and plans it again only if that pays off. For most statements this is the larger part of
- * the CPU time (decision 28). The least recently used statements are forgotten.
+ * Returns a function that runs a statement and returns its rows. From its second use on, a statement is prepared: the
+ * engine keeps it parsed and, if PostgreSQL's cost estimate allows it, planned. Parsing and planning need most of the
+ * CPU time of a small statement (decision 28). The least recently used statements are removed.
  */
 export function createStatementRunner(engine: PGlite) {
   /** By text, least recently used first; null for a statement that was used once. */

@@ -34,7 +34,7 @@ const isSecretName = (name: string) => SECRET_NAME_PATTERN.test(name.toLowerCase
 function cleanValue(value: unknown, depth: number): unknown {
   if (typeof value === "string") return cleanText(value);
   if (typeof value === "bigint") return value.toString();
-  // Functions and symbols cannot be sent to another thread, which writes the log.
+  // Another thread may write the line, and functions and symbols cannot be sent to it.
   if (typeof value === "function" || typeof value === "symbol") return undefined;
   if (typeof value !== "object" || value === null) return value;
   if (depth >= DEPTH_MAX) return "[deep]";

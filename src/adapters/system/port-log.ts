@@ -17,7 +17,7 @@ export function serveLog(port: MessagePort, log: Log): void {
 }
 
 /**
- * Opens the log in a thread to which another thread serves it (`serveLog`).
+ * Opens the log in a worker thread. The other end of `port` must run `serveLog`.
  *
  * @param levelMin  lines of lower levels are not sent
  */

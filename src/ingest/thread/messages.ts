@@ -15,7 +15,7 @@ export interface ThreadPort {
 /** A market on the board of the ingest thread. `yesPrice` follows from the quote. */
 export type SentMarket = Omit<BoardMarket, "yesPrice">;
 
-/** Changes of the ingest thread's board. Apply the fields in this order. */
+/** Changes of the ingest thread's board. The receiver must apply the fields in the order in which they are declared. */
 export interface BoardBatch {
   /** Rows of removed markets. */
   readonly removed: readonly number[];

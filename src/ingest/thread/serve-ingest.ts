@@ -78,7 +78,7 @@ export async function serveIngest<Figures>(options: ServedIngest<Figures>): Prom
   };
 
   port.on("message", (data) => {
-    // `connectIngest` sends only these messages.
+    // The type is certain: only `connectIngest` sends messages to this port.
     const message = data as ToIngestThread;
     if (message.kind === "call") void run(message);
     else if (message.kind === "abort") running.get(message.id)?.abort();

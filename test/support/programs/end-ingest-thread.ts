@@ -1,7 +1,8 @@
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { isMainThread, type Worker } from "node:worker_threads";
 
-// Preloaded into a service by a test: ends the ingest thread on SIGUSR2, without a stop message, to simulate a crash.
+// A test loads this module into a service with `--import`. On SIGUSR2 it terminates the ingest thread without a stop
+// message, as in a crash.
 
 if (isMainThread && process.argv.includes("serve")) {
   const threads: { Worker: typeof Worker } = createRequire(import.meta.url)("node:worker_threads");

@@ -5,7 +5,7 @@ import { TEMPLATE_FILE } from "../../../src/adapters/database/store-template/new
 import { initializeStore } from "../initialize-store.ts";
 import { temporaryFolder } from "../service-process.ts";
 
-/** `npm run store-template`: writes the template of the embedded store. */
+/** Program of `npm run store-template`: writes the file from which new embedded stores are unpacked. */
 const folder = await temporaryFolder();
 const content = serialize(await initializeStore(folder.path));
 const compressed = zstdCompressSync(content, { params: { [constants.ZSTD_c_compressionLevel]: 22 } });
