@@ -43,17 +43,35 @@ test("the first read of a new market stores the market and fetches its hourly an
   assert.equal(requestCount(), 2);
 });
 
+const FIVE_MINUTES_MS = HOUR_MS / 12;
+const lastDays = (days: number) => ({
+  fromMs: SAMPLE_AT - days * DAY_MS,
+  toMs: SAMPLE_AT,
+  intervalMs: FIVE_MINUTES_MS,
+});
+
 test("a read of five-minute prices of the last two days fetches only these", async () => {
-  const { venue, pastPrices, findMarket } = openHarness();
-  const readFiveMinutes = (pastMs: number) =>
-    pastPrices.readRange(findMarket(), { fromMs: SAMPLE_AT - pastMs, toMs: SAMPLE_AT, intervalMs: HOUR_MS / 12 });
-  const fetched = () => venue.historyRanges.map(({ intervalMs }) => intervalMs / HOUR_MS);
-  await readFiveMinutes(2 * DAY_MS);
-  assert.deepEqual(fetched(), [1 / 12]);
+  const { venue, storeWriter, history, pastPrices, findMarket } = openHarness();
+  await storeWriter.flush();
+  history.points.set(1, [samplePoint(SAMPLE_AT - 2 * DAY_MS, SAMPLE_AT, 0.4)]);
+  const fetched = () => venue.historyRanges.map(({ intervalMs }) => intervalMs);
+  await pastPrices.readRange(findMarket(), lastDays(2));
+  assert.deepEqual(fetched(), [FIVE_MINUTES_MS]);
   assert.equal(pastPrices.has(findMarket()), false);
-  await readFiveMinutes(2 * DAY_MS + 1);
-  assert.deepEqual(fetched(), [1 / 12, 1]);
+  await pastPrices.readRange(findMarket(), lastDays(3));
+  assert.deepEqual(fetched(), [FIVE_MINUTES_MS, HOUR_MS]);
   assert.equal(pastPrices.has(findMarket()), true);
+});
+
+test("a read of five-minute prices also fetches hourly ones if its first price is missing", async () => {
+  const { venue, storeWriter, history, pastPrices, findMarket } = openHarness();
+  await storeWriter.flush();
+  history.points.set(1, [samplePoint(SAMPLE_AT - DAY_MS, SAMPLE_AT, 0.4)]);
+  await pastPrices.readRange(findMarket(), lastDays(2));
+  assert.deepEqual(
+    venue.historyRanges.map(({ intervalMs }) => intervalMs),
+    [FIVE_MINUTES_MS, HOUR_MS],
+  );
 });
 
 test("records only the range from the first point on as fetched, and no range if the venue returns no points", async () => {

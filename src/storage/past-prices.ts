@@ -64,8 +64,8 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
 
   async read(market: BoardMarket, period: HistoryPeriod, maxPoints: number): Promise<PriceHistory> {
     const { history, clock } = this.#options;
-    const ranges = this.#rangesFor(createHistoryGrid(period, maxPoints, clock.now()));
-    const reading = await this.#read(market, ranges, (storeKey, now) =>
+    const grid = createHistoryGrid(period, maxPoints, clock.now());
+    const reading = await this.#read(market, grid, (storeKey, now) =>
       history.readHistory(storeKey, { period, maxPoints, now }),
     );
     return { ...reading, period };
@@ -73,13 +73,12 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
 
   async readRange(market: BoardMarket, range: HistoryRange): Promise<PriceHistory> {
     const { history } = this.#options;
-    const reading = await this.#read(market, this.#rangesFor(range), (storeKey) => history.readRange(storeKey, range));
-    return { ...reading, period: null };
+    return { ...(await this.#read(market, range, (storeKey) => history.readRange(storeKey, range))), period: null };
   }
 
   /**
-   * Returns the ranges that a read needs. Intervals below an hour that begin within the five-minute history do not wait
-   * for hourly prices: a venue with a low rate limit needs seconds for each range.
+   * Returns the ranges that a read fetches first. A read of intervals below an hour within the last two days fetches only
+   * five-minute prices, because a venue with a low rate limit needs seconds for each range.
    */
   #rangesFor({ fromMs, intervalMs }: Pick<HistoryRange, "fromMs" | "intervalMs">): readonly FetchedRange[] {
     if (intervalMs >= HOUR_MS) return this.#ranges;
@@ -88,10 +87,13 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
     return sufficient.length > 0 ? sufficient : this.#ranges;
   }
 
-  /** Fetches missing history of the market, then reads the store. */
+  /**
+   * Fetches missing history of the market, then reads the store. If the fetched ranges do not reach the beginning of the
+   * read, it fetches the other ranges as well: an earlier price is valid until the next one.
+   */
   async #read(
     market: BoardMarket,
-    ranges: readonly FetchedRange[],
+    { fromMs, intervalMs }: Pick<HistoryRange, "fromMs" | "intervalMs">,
     readStore: (storeKey: number, now: number) => Promise<MarketHistory>,
   ) {
     const { clock } = this.#options;
@@ -103,15 +105,22 @@ export class StoredPastPrices implements PastPrices, HistoryFetcher {
       () => timeout.abort(new VenueError("timeout", `${listing.venue} sent no history in time`, { retryable: true })),
       FETCH_TIMEOUT_MS,
     );
-    const failure = await this.fetch({ ...market, storeKey }, timeout.signal, ranges).then(
-      () => null,
-      (error: unknown) => ({ error }),
-    );
+    const fetchAndRead = async (ranges: readonly FetchedRange[]) => {
+      const failure = await this.fetch({ ...market, storeKey }, timeout.signal, ranges).then(
+        () => null,
+        (error: unknown) => ({ error }),
+      );
+      const now = clock.now();
+      return { failure, generatedAt: now, ...(await readStore(storeKey, now)) };
+    };
+    const firstRanges = this.#rangesFor({ fromMs, intervalMs });
+    let reading = await fetchAndRead(firstRanges);
+    const isWhole = (reading.points[0]?.startAt ?? Number.POSITIVE_INFINITY) <= fromMs;
+    if (!isWhole && firstRanges !== this.#ranges) reading = await fetchAndRead(this.#ranges);
     cancelTimeout();
-    const now = clock.now();
-    const reading = await readStore(storeKey, now);
-    if (reading.points.length === 0 && failure !== null && listing.status !== "pending") throw failure.error;
-    return { ...reading, generatedAt: now };
+    const { failure, ...history } = reading;
+    if (history.points.length === 0 && failure !== null && listing.status !== "pending") throw failure.error;
+    return history;
   }
 
   async fetchMissing(
