@@ -10,7 +10,7 @@ import type { ChangeStore, CurrentQuote, MarketStore, TickWriter, VenueFence } f
 /** Maximum number of rows per statement, because preparing a statement blocks the event loop. */
 const BATCH_ROWS_MAX = 250;
 const FLUSH_EVERY_MS = 1_000;
-/** Maximum number of market rows per timed flush. `flushMarket` waits for at most one timed flush. */
+/** Maximum number of market rows per timed flush, of changed listings and of changed quotes each. `flushMarket` waits for at most one timed flush. */
 const FLUSH_ROWS_MAX = 4_000;
 /** Maximum number of market rows per timed flush during a first sweep, which needs the CPU. */
 const FIRST_SWEEP_FLUSH_ROWS_MAX = 200;
@@ -142,7 +142,7 @@ export class StoreWriter {
   }
 
   /**
-   * Writes all queued rows, after the current flush. Never rejects: after a failure the rows stay queued for the next
+   * Writes all queued rows, after the current flush, but quotes only if they are due. Never rejects: after a failure the rows stay queued for the next
    * flush.
    */
   flush(): Promise<void> {
@@ -176,15 +176,15 @@ export class StoreWriter {
     }
     await this.#flushMarkets(this.#changed, this.#changed.values().take(rowsMax));
     if (this.#options.shared !== undefined) await this.#flushQuotes(this.#options.shared);
+    else if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
+      const isLast = this.#repriced.size <= rowsMax;
+      await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax));
+      // The rest, or rows that could not be written, follow with the next flush.
+      if (isLast) this.#quotesFlushedAt = now;
+    }
     if (hasChanges) this.#options.shared?.announce();
     await this.#flushStatusChanges();
     await this.#flushTrades();
-    if (this.#options.shared !== undefined) return;
-    if (this.#isClosed || now - this.#quotesFlushedAt >= QUOTE_FLUSH_EVERY_MS) {
-      // The rest is written by the next flushes.
-      if (this.#repriced.size <= rowsMax) this.#quotesFlushedAt = now;
-      await this.#flushMarkets(this.#repriced, this.#repriced.values().take(rowsMax));
-    }
   }
 
   async close(): Promise<void> {
