@@ -4,7 +4,7 @@ const { serialize } = protocol;
 
 /** Maximum number of remembered texts. Each prepared statement needs about 50 kB of the engine's memory. */
 const STATEMENTS_MAX = 200;
-/** SQLSTATE of a prepared statement whose result has other columns since a table was altered. */
+/** SQLSTATE if an altered table has changed the result columns of a prepared statement. It has other causes as well. */
 const FEATURE_NOT_SUPPORTED = "0A000";
 
 type Message = Awaited<ReturnType<PGlite["execProtocolStream"]>>[number];
@@ -73,9 +73,9 @@ export function createStatementRunner(engine: PGlite) {
   return async (text: string, parameters: readonly unknown[]): Promise<Rows> => {
     const known = statements.get(text);
     if (known === undefined) {
-      const rows = await runOnce(text, parameters);
+      // Before the statement runs: if this fails, the statement has had no effect.
       await remember(text, null);
-      return rows;
+      return runOnce(text, parameters);
     }
     const statement = known ?? (await prepare(text));
     await remember(text, statement);

@@ -49,7 +49,7 @@ export function createBoardFeed(board: MarketBoard, clock: Clock, send: (batch: 
     const sentEvents = new Map<string, EventListing>();
     const addEvent = (event: BoardEvent | null) => event !== null && sentEvents.set(event.slug, event.listing);
     // Both boards drop an event with its last market. Each market is therefore sent with its event, and an event is sent
-    // alone only if the receiver has one of its markets: otherwise it could keep an event that this board has dropped.
+    // alone only if the receiver has one of its markets: the receiver would never drop an event that it has no market of.
     for (const market of markets) addEvent(board.eventOf(market));
     for (const slug of take(events, EVENTS_MAX))
       if (board.marketsOfEvent(slug).some(({ row, listing }) => sentListings[row] === listing))
