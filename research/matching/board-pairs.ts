@@ -11,6 +11,10 @@ import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "../../src/matching/
 import type { WordWeights } from "../../src/matching/text/word-weights.ts";
 import labels from "./board-labels.json" with { type: "json" };
 import type { ListingRow, PairRow } from "./rows.ts";
+import { BOARD } from "./train.ts";
+
+/** The listed questions are from the same source as some labelled pairs, so both are in one fold. */
+const SOURCE = "forecastingresearch/forecastbench-datasets";
 
 /**
  * Returns the candidates without a veto as labelled pairs. The labels were assigned by reading both titles. Pairs
@@ -47,7 +51,7 @@ export function findCandidatePairs(rows: readonly ListingRow[], weightOf: WordWe
       const key = keyOf(a, b);
       if (pairs.has(key) || unclear.has(key)) continue;
       if (findMarketVetoes(compareMarkets(fingerprint, otherFingerprint, weightOf)).length > 0) continue;
-      pairs.set(key, { a, b, same: same.has(key), relation: "board_candidate", grain: "market" });
+      pairs.set(key, { a, b, same: same.has(key), relation: BOARD, grain: "market", source_repo: SOURCE });
     }
   }
   return [...pairs.values()];

@@ -56,6 +56,19 @@ describe("npm run evaluate:matching", () => {
     assert.equal(stdout.match(/^ {2}first:/gm)?.length, 1);
   });
 
+  test("--paraphrases scores all pairs again in other words, in the same words in each run", async () => {
+    const file = await fileWith([...MARKETS, EVENT]);
+    const first = await evaluate(file, "--paraphrases", "3");
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /Scores in other words/);
+    const { market, paraphrased } = lastLine(first.stdout) as Record<string, { n: number; market: { n: number } }>;
+    assert.equal(market?.n, 4);
+    assert.equal(paraphrased?.market.n, 12);
+    const second = await evaluate(file, "--paraphrases", "3", "--json");
+    assert.deepEqual(lastLine(second.stdout), lastLine(first.stdout));
+    assert.equal("paraphrased" in (lastLine((await evaluate(file, "--json")).stdout) as object), false);
+  });
+
   test("for a file without pairs, n is 0 and all scores are null", async () => {
     const { code, stdout } = await evaluate(await fileWith([]), "--json");
     assert.equal(code, 0);
@@ -72,7 +85,11 @@ describe("npm run evaluate:matching", () => {
     const noFile = await evaluate();
     assert.equal(noFile.code, 1);
     assert.match(noFile.stderr, /Usage: npm run evaluate:matching/);
-    assert.equal((await evaluate(await fileWith([]), "--mistakes", "many")).code, 1);
+    for (const option of ["--mistakes", "--paraphrases"]) {
+      const { code, stderr } = await evaluate(await fileWith([]), option, "many");
+      assert.equal(code, 1);
+      assert.match(stderr, new RegExp(`${option} must be a whole number`));
+    }
     assert.match((await evaluate("--help")).stdout, /^Usage:/);
   });
 });

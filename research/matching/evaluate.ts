@@ -1,18 +1,21 @@
 /** `npm run evaluate:matching -- FILE`: scores the shipped matcher on labelled pairs, without fitting. */
+
 import { isSameProposition } from "../../src/matching/decide.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "../../src/matching/model-data.ts";
 import { formatNumber } from "../report.ts";
 import { runCommand, stringOption } from "../run-command.ts";
 import { type Prediction, predictRow } from "./compare-rows.ts";
+import { paraphraseRows } from "./paraphrase.ts";
 import { describeScores, type ScoredRow, summariseScores } from "./report.ts";
-import { readLabelledPairs } from "./rows.ts";
+import { type PairRow, readLabelledPairs } from "./rows.ts";
 
-const USAGE = `Usage: npm run evaluate:matching -- FILE [--mistakes N] [--json]
+const USAGE = `Usage: npm run evaluate:matching -- FILE [--mistakes N] [--paraphrases N] [--json]
 
 Scores the shipped matcher on labelled pairs, one JSON object per line, gzipped or not. The last line of the output is one
 JSON object with the scores.
-  --mistakes  number of mistakes to list (default 20)
-  --json      print only the last line
+  --mistakes     number of mistakes to list (default 20)
+  --paraphrases  number of times that all pairs are scored again in other words (default 0)
+  --json         print only the last line
 `;
 /** Maximum number of log-odds contributions listed per mistake. */
 const CONTRIBUTIONS_MAX = 5;
@@ -24,33 +27,49 @@ interface EvaluatedRow extends ScoredRow {
 await runCommand(
   {
     usage: USAGE,
-    options: { mistakes: stringOption("20"), json: { type: "boolean", default: false } },
+    options: {
+      mistakes: stringOption("20"),
+      paraphrases: stringOption("0"),
+      json: { type: "boolean", default: false },
+    },
     isOfFile: true,
   },
-  async ({ mistakes, json }, [path, ...others]) => {
+  async ({ mistakes, paraphrases, json }, [path, ...others]) => {
     if (path === undefined || others.length > 0) throw new Error(`expected one file\n\n${USAGE}`);
-    if (!/^[0-9]{1,9}$/.test(mistakes)) throw new Error("--mistakes must be a whole number of at least 0");
-    await evaluate(path, json, Number(mistakes));
+    for (const [option, value] of Object.entries({ mistakes, paraphrases }))
+      if (!/^[0-9]{1,4}$/.test(value)) throw new Error(`--${option} must be a whole number from 0 to 9999`);
+    await evaluate(path, json, Number(mistakes), Number(paraphrases));
   },
 );
 
-async function evaluate(path: string, isJson: boolean, mistakesMax: number): Promise<void> {
+async function evaluate(path: string, isJson: boolean, mistakesMax: number, paraphraseCount: number): Promise<void> {
   const rows = await readLabelledPairs(path);
-  const evaluated = rows.map((row): EvaluatedRow => {
-    const prediction = predictRow(row, MATCHING_COEFFICIENTS, WORD_WEIGHTS);
-    return { row, isSame: row.same, probability: prediction.probability, prediction };
-  });
-  const body = isJson
-    ? ""
-    : `## Scores of the shipped matcher\n\n${describeScores(evaluated)}\n\n${describeMistakes(evaluated, mistakesMax)}\n\n`;
-  process.stdout.write(`${body}${JSON.stringify(summariseScores(evaluated))}\n`);
+  const evaluated = rows.map(evaluateRow);
+  const paraphrased = Array.from({ length: paraphraseCount }, (_, index) => paraphraseRows(rows, index + 1))
+    .flat()
+    .map(evaluateRow);
+  const parts = [
+    `## Scores of the shipped matcher\n\n${describeScores(evaluated)}`,
+    describeMistakes(evaluated, mistakesMax),
+    ...(paraphraseCount === 0 ? [] : [`## Scores in other words\n\n${describeScores(paraphrased)}`]),
+  ];
+  const summary = {
+    ...summariseScores(evaluated),
+    ...(paraphraseCount === 0 ? {} : { paraphrased: summariseScores(paraphrased) }),
+  };
+  process.stdout.write(`${isJson ? "" : `${parts.join("\n\n")}\n\n`}${JSON.stringify(summary)}\n`);
+}
+
+function evaluateRow(row: PairRow): EvaluatedRow {
+  const prediction = predictRow(row, MATCHING_COEFFICIENTS, WORD_WEIGHTS);
+  return { row, isSame: row.same, probability: prediction.probability, prediction };
 }
 
 /** Lists false positives and false negatives, largest error first. */
 function describeMistakes(evaluated: readonly EvaluatedRow[], mistakesMax: number): string {
   const error = ({ probability, isSame }: EvaluatedRow) => Math.abs(probability - (isSame ? 1 : 0));
   const mistakes = evaluated
-    .filter(({ prediction, isSame }) => isSameProposition(prediction.decision) !== isSame)
+    .filter(({ row, prediction, isSame }) => isSameProposition(prediction.decision, row.grain) !== isSame)
     .sort((a, b) => error(b) - error(a));
   const lines = mistakes.slice(0, mistakesMax).map(describeMistake);
   return [`### Mistakes: ${mistakes.length}, of which ${lines.length} are listed`, ...lines].join("\n\n");

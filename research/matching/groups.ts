@@ -1,3 +1,4 @@
+import { DisjointSets } from "./disjoint-sets.ts";
 import type { PairRow, PairSide } from "./rows.ts";
 
 /**
@@ -7,22 +8,12 @@ import type { PairRow, PairSide } from "./rows.ts";
  * is not fitted to near-duplicates of the pairs that it scores.
  */
 export function groupPairs(rows: readonly PairRow[]): number[] {
-  const parents = new Map<string, string>();
-  const find = (key: string): string => {
-    let root = key;
-    for (let parent = parents.get(root); parent !== undefined && parent !== root; parent = parents.get(root))
-      root = parent;
-    return root;
-  };
-  const union = (a: string, b: string) => {
-    const [rootA, rootB] = [find(a), find(b)];
-    if (rootA !== rootB) parents.set(rootA, rootB);
-  };
+  const sets = new DisjointSets<string>();
   for (const [index, { a, b }] of rows.entries())
-    for (const side of [a, b]) for (const key of keysOf(side)) union(`row:${index}`, key);
+    for (const side of [a, b]) for (const key of keysOf(side)) sets.join(`row:${index}`, key);
   const numbers = new Map<string, number>();
   return rows.map((_, index) => {
-    const root = find(`row:${index}`);
+    const root = sets.rootOf(`row:${index}`);
     const group = numbers.get(root) ?? numbers.size;
     numbers.set(root, group);
     return group;

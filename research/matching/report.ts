@@ -18,19 +18,19 @@ export function describeScores(scored: readonly ScoredRow[]): string {
     const pairs = scored.filter(({ row }) => row.grain === grain);
     return [
       `### ${grain === "market" ? "Markets" : "Events"}`,
-      `A pair is matched if its probability is at least ${MATCH_DECISION_MIN}.`,
-      describeRelations(pairs),
+      `A pair is matched if its probability is at least ${MATCH_DECISION_MIN[grain]}.`,
+      describeRelations(pairs, MATCH_DECISION_MIN[grain]),
       describeThresholds(pairs),
     ];
   });
   return [...parts, "### Calibration", describeCalibration(scored)].join("\n\n");
 }
 
-function describeRelations(pairs: readonly ScoredRow[]): string {
+function describeRelations(pairs: readonly ScoredRow[], threshold: number): string {
   const relations = [...new Set(pairs.map(({ row }) => row.relation))].sort();
   const line = (name: string, group: readonly ScoredRow[]) => {
-    const { n, precision, recall, f1 } = scoreAtThreshold(group, MATCH_DECISION_MIN);
-    const matched = group.filter(({ probability }) => probability >= MATCH_DECISION_MIN);
+    const { n, precision, recall, f1 } = scoreAtThreshold(group, threshold);
+    const matched = group.filter(({ probability }) => probability >= threshold);
     return [
       name,
       n,
@@ -92,7 +92,7 @@ export function summariseScores(scored: readonly ScoredRow[]): ScoreSummary {
   const [market, event] = GRAINS.map((grain) => {
     const { n, precision, recall, f1 } = scoreAtThreshold(
       scored.filter(({ row }) => row.grain === grain),
-      MATCH_DECISION_MIN,
+      MATCH_DECISION_MIN[grain],
     );
     return { n, precision: round(precision), recall: round(recall), f1: round(f1) };
   }) as [PairScores, PairScores];

@@ -20,6 +20,8 @@ const PairRow = Type.Object({
   same: Type.Boolean(),
   relation: Type.String(),
   grain: Type.Union([Type.Literal("market"), Type.Literal("event")]),
+  /** Where the pair is from; several sources are joined by " and ". */
+  source_repo: Type.Optional(Type.String()),
 });
 
 export type PairSide = Static<typeof Side>;

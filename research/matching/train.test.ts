@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createWordWeights } from "../../src/matching/text/word-weights.ts";
+import { foldsByGroup } from "./folds.ts";
 import type { PairRow } from "./rows.ts";
 import { calibrateBoard, countWords, crossValidate, fitCoefficients } from "./train.ts";
 
@@ -27,10 +28,19 @@ const ROWS = (["market", "event"] as const).flatMap((grain) =>
   }),
 );
 const weightOf = createWordWeights({}, 1_000);
+const FOLDS = foldsByGroup(ROWS);
 
 test("a stem's count is the number of distinct titles that contain it; rare stems are omitted", () => {
   const titles = ["Rain in Paris", "Rain in Oslo", "Rain in Rome", "Rain in Rome", "Snow, snow, snow in Rome"];
-  assert.deepEqual(countWords(titles), { titleCount: 4, counts: { rain: 3 } });
+  const { titleCount, counts } = countWords(titles);
+  assert.deepEqual({ titleCount, counts }, { titleCount: 4, counts: { rain: 3 } });
+});
+
+test("common stems are written in lower case more often than with a capital, the first word of a title apart", () => {
+  const titles = ["Rain falls in Paris", "More rain falls Today", "Heavy Rain", "Will Paris see rain today?"];
+  assert.deepEqual(countWords(titles).common, ["fall", "in", "rain", "see"]);
+  assert.deepEqual(countWords(titles, ["No rain today"]).common, ["fall", "in", "rain", "see", "today"]);
+  assert.deepEqual(countWords(titles, titles), countWords(titles));
 });
 
 test("two fits to the same pairs are equal, and coefficients have four decimals", () => {
@@ -41,7 +51,7 @@ test("two fits to the same pairs are equal, and coefficients have four decimals"
 });
 
 test("cross-validation predicts each pair once, in order, and separates equal from different questions", () => {
-  const scored = crossValidate(ROWS, weightOf);
+  const scored = crossValidate(ROWS, FOLDS, weightOf);
   assert.deepEqual(
     scored.map(({ row: scoredRow }) => scoredRow),
     ROWS,
@@ -50,10 +60,10 @@ test("cross-validation predicts each pair once, in order, and separates equal fr
 });
 
 test("the label of a pair does not change the cross-validated probability of the pair", () => {
-  const scores = crossValidate(ROWS, weightOf).map(({ probability }) => probability);
+  const scores = crossValidate(ROWS, FOLDS, weightOf).map(({ probability }) => probability);
   for (const index of [0, 1]) {
     const flipped = ROWS.map((row, other) => (other === index ? { ...row, same: !row.same } : row));
-    assert.equal(crossValidate(flipped, weightOf)[index]?.probability, scores[index]);
+    assert.equal(crossValidate(flipped, FOLDS, weightOf)[index]?.probability, scores[index]);
   }
 });
 

@@ -49,18 +49,23 @@ describe("decideMarkets: the same question in other words", () => {
     ["Will Norway win Eurovision 2027?", "Eurovision 2027: Will Norway win?"],
     ["Will Ann Lee be the 2028 Democratic nominee for president?", "Ann Lee: 2028 Democratic presidential nominee?"],
     ["Will GTA VI be released before 2027?", "GTA 6 released by December 31, 2026?"],
+    ["Will the GOP win the Ohio Senate race?", "Republicans win the Senate race in Ohio?"],
+    ["Los Angeles L vs. Miami - Los Angeles L", "Lakers @ Heat: Lakers to win"],
+    ["Will Côte d’Ivoire win the 2027 Africa Cup of Nations?", "Ivory Coast to win AFCON 2027"],
+    ["Will Swedish Prime Minister Ann Lee resign in 2026?", "Ann Lee out as PM of Sweden in 2026?"],
+    ["Will Narendra Modi be out as prime minister of India in 2026?", "Modi out in 2026?"],
   ];
   for (const [a, b] of pairs)
     test(`"${a}" matches "${b}"`, () => {
       const decision = decide(a, b);
       assert.equal(decision.relation, "identical", JSON.stringify(decision));
-      assert.ok(decision.probability >= MATCH_DECISION_MIN, String(decision.probability));
+      assert.ok(decision.probability >= MATCH_DECISION_MIN.market, String(decision.probability));
       assert.deepEqual(decision.vetoes, []);
     });
 });
 
-/** Pairs of different questions with similar titles, and the veto that separates them. */
-const DIFFERENT: readonly (readonly [name: string, a: string, b: string, veto: Veto])[] = [
+/** Pairs of different questions with similar titles that contradict each other, and the veto that separates them. */
+const CONTRADICTING: readonly (readonly [name: string, a: string, b: string, veto: Veto])[] = [
   [
     "a cumulative threshold and an exclusive bucket",
     "Will Bitcoin be above $160k on December 31, 2026?",
@@ -76,55 +81,101 @@ const DIFFERENT: readonly (readonly [name: string, a: string, b: string, veto: V
   ["windows with a seam", "Will it rain in Paris May 11-17?", "Will it rain in Paris May 12-18?", "deadline"],
   ["adjacent days", "Highest temperature in Paris on June 3?", "Highest temperature in Paris on June 4?", "deadline"],
   [
+    "remaining and becoming",
+    "Will Ann Lee remain chair of Acme through 2026?",
+    "Will Ann Lee become chair of Acme in 2026?",
+    "polarity",
+  ],
+  ["two candidates", "Will Ann Lee win the Ohio Senate race?", "Will Bo Chen win the Ohio Senate race?", "outcome"],
+  ["two parties", "Will Democrats win the Ohio race?", "Will the GOP win the Ohio race?", "party"],
+  ["two states", "Will Democrats win the Ohio Senate race?", "Will Democrats win the Texas Senate race?", "place"],
+  ["two districts", "Will Democrats win NC-01?", "Will Democrats win NC-02?", "seat"],
+  ["two groups", "Will Ghana win Group C?", "Will Ghana win Group D?", "group"],
+  ["two teams", "Will the Lakers win the NBA Finals?", "Will the Celtics win the NBA Finals?", "outcome"],
+  ["two games of one team", "Lakers vs. Heat - Lakers", "Lakers vs. Celtics - Lakers", "fixture"],
+  ["two sides of a game with a draw", "Arsenal vs Chelsea: Arsenal", "Arsenal vs Chelsea: Chelsea", "outcome"],
+  ["two maps of a match", "Lakers vs Heat: Map 1 winner", "Lakers vs Heat: Map 2 winner", "part"],
+  ["a map and the match", "Lakers vs Heat: Map 1 winner", "Lakers vs Heat: winner", "part"],
+  ["the winner and the exact score of a game", "Lakers vs Heat", "Lakers vs Heat: exact score", "bet"],
+  [
+    "the highest and the lowest value",
+    "Highest temperature in Paris on June 3?",
+    "Lowest temperature in Paris on June 3?",
+    "reading",
+  ],
+  ["two editions", "Will Norway win Eurovision 2026?", "Will Norway win Eurovision 2027?", "deadline"],
+];
+
+/** Pairs of different questions with similar titles that the fitted weights separate. */
+const DIFFERENT: readonly (readonly [name: string, a: string, b: string])[] = [
+  [
     "an event and its announcement",
     "Will Acme release the Foo phone by June 30?",
     "Will Acme announce the release of the Foo phone by June 30?",
-    "trigger",
   ],
   [
     "a race and a standalone question",
     "Will Acme or Globex launch a moon lander first?",
     "Will Acme launch a moon lander?",
-    "bet",
   ],
+  ["a question relative to another event", "Will GTA VI be released before the Foo phone?", "Will GTA VI be released?"],
   [
-    "a question relative to another event",
-    "Will GTA VI be released before the Foo phone?",
-    "Will GTA VI be released?",
-    "trigger",
+    "a question on a condition",
+    "If it rains, will Ann Lee win the Ohio Senate race?",
+    "Will Ann Lee win the Ohio Senate race?",
   ],
+  ["two offices", "Will Ann Lee win the Ohio Senate race?", "Will Ann Lee win the Ohio governor race?"],
+  ["two chambers and one chamber", "Will Democrats win the Senate and House?", "Will Democrats win the Senate?"],
+  ["nomination and election", "Will Ann Lee be the nominee in Ohio?", "Will Ann Lee be elected in Ohio?"],
   [
-    "complementary framing",
-    "Will Ann Lee remain chair of Acme through 2026?",
-    "Will Ann Lee leave as chair of Acme in 2026?",
-    "polarity",
+    "semi-final and final",
+    "Will Ghana reach the World Cup semifinals in 2026?",
+    "Will Ghana reach the World Cup final in 2026?",
   ],
-  ["two candidates", "Will Ann Lee win the Ohio Senate race?", "Will Bo Chen win the Ohio Senate race?", "outcome"],
-  ["two offices", "Will Ann Lee win the Ohio Senate race?", "Will Ann Lee win the Ohio governor race?", "office"],
-  ["two states", "Will Democrats win the Ohio Senate race?", "Will Democrats win the Texas Senate race?", "place"],
-  ["nomination and election", "Will Ann Lee be the nominee in Ohio?", "Will Ann Lee be elected in Ohio?", "stage"],
-  ["two teams", "Will the Lakers win the NBA Finals?", "Will the Celtics win the NBA Finals?", "outcome"],
-  ["two maps of a match", "Lakers vs Heat: Map 1 winner", "Lakers vs Heat: Map 2 winner", "part"],
+  ["a group and the tournament", "Will Ghana win Group C at the World Cup?", "Will Ghana win the World Cup?"],
+  ["a district and its state", "Will Democrats win NC-01?", "Will Democrats win North Carolina?"],
+  ["match and half", "Will the Lakers win against Heat?", "Will the Lakers win the first half against Heat?"],
+  ["core and headline", "Core CPI above 3% in May 2026?", "CPI above 3% in May 2026?"],
+  ["a spread and the winner of a game", "Lakers vs Heat: Lakers -5.5", "Lakers vs Heat: Lakers"],
+  ["a delay and a release", "Will GTA VI be delayed?", "Will GTA VI be released in 2026?"],
   [
-    "match and half",
-    "Will the Lakers win against Heat?",
-    "Will the Lakers win the first half against Heat?",
-    "segment",
+    "a nomination and its confirmation",
+    "Will Ann Lee be nominated as Secretary of State in 2026?",
+    "Will Ann Lee be confirmed as Secretary of State in 2026?",
   ],
-  ["core and headline", "Core CPI above 3% in May 2026?", "CPI above 3% in May 2026?", "reading"],
-  ["two editions", "Will Norway win Eurovision 2026?", "Will Norway win Eurovision 2027?", "deadline"],
+  ["an acquisition and an IPO", "Will Acme be acquired in 2026?", "Will Acme IPO in 2026?"],
+  ["a cut and a hike", "Will the Fed cut rates in June 2026?", "Will the Fed hike rates in June 2026?"],
+  ["unrelated questions", "Will Ann Lee win the Ohio Senate race?", "Highest temperature in Paris on June 3?"],
 ];
 
-describe("decideMarkets: vetoes", () => {
-  for (const [name, a, b, veto] of DIFFERENT)
+const DATE_PATTERN = /\b(?:2026|June)\b/;
+/** A date that both titles have makes a match more probable. */
+const inYear = (title: string): string => title.replace(/\??$/, " in 2026?");
+
+describe("decideMarkets: different questions", () => {
+  for (const [name, a, b, veto] of CONTRADICTING)
     test(`${name} never match: ${veto}`, () => {
       for (const decision of [decide(a, b), decide(b, a)]) {
         assert.ok(decision.vetoes.includes(veto), JSON.stringify(decision));
         assert.equal(decision.relation, null);
-        assert.equal(isSameProposition(decision), false);
+        assert.equal(isSameProposition(decision, "market"), false);
         assert.ok(decision.probability < 0.01);
       }
     });
+
+  for (const [name, a, b] of DIFFERENT) {
+    const pairs = [[a, b] as const, ...(DATE_PATTERN.test(`${a} ${b}`) ? [] : [[inYear(a), inYear(b)] as const])];
+    for (const [first, second] of pairs)
+      test(`${name} do not match: "${first}"`, () => {
+        for (const decision of [decide(first, second), decide(second, first)])
+          assert.equal(isSameProposition(decision, "market"), false, JSON.stringify(decision));
+      });
+  }
+
+  test("a dimension in which two games differ is one veto", () => {
+    const { vetoes } = decide("Lakers vs Heat: Map 1 winner", "Lakers vs Heat: Map 2 winner");
+    assert.deepEqual(vetoes, ["part"]);
+  });
 
   const related: readonly (readonly [name: string, a: string, b: string, relation: MatchRelation, veto: Veto])[] = [
     [
@@ -155,20 +206,42 @@ describe("decideMarkets: vetoes", () => {
       assert.equal(decide(a, b).relation, relation);
       assert.equal(decide(b, a).relation, REVERSED[relation] ?? relation);
       assert.deepEqual(decide(a, b).vetoes, [veto]);
-      assert.equal(isSameProposition(decide(a, b)), false);
+      assert.equal(isSameProposition(decide(a, b), "market"), false);
     });
 
-  test("the same threshold with the opposite direction swaps yes and no", () => {
-    const decision = decide("Will Bitcoin be above $150k on June 30?", "Will Bitcoin be below $150k on June 30?");
-    assert.equal(decision.relation, "inverse");
-    assert.equal(isSameProposition(decision), true);
+  const inverse: readonly (readonly [name: string, a: string, b: string])[] = [
+    [
+      "the same threshold with the opposite direction",
+      "Will Bitcoin be above $150k on June 30?",
+      "Will Bitcoin be below $150k on June 30?",
+    ],
+    ["a negated question", "Will Ann Lee win the Ohio Senate race?", "Will Ann Lee not win the Ohio Senate race?"],
+    [
+      "complementary framing",
+      "Will Ann Lee remain chair of Acme through 2026?",
+      "Will Ann Lee leave as chair of Acme in 2026?",
+    ],
+    ["the other side of a game without a draw", "Lakers vs. Heat - Lakers", "Heat vs. Lakers - Heat"],
+  ];
+  for (const [name, a, b] of inverse)
+    test(`${name} swaps yes and no`, () => {
+      for (const decision of [decide(a, b), decide(b, a)]) {
+        assert.equal(decision.relation, "inverse");
+        assert.deepEqual(decision.vetoes, []);
+        assert.equal(isSameProposition(decision, "market"), true);
+      }
+    });
+
+  test("two inversions are the same question", () => {
+    const decision = decide("Will Bitcoin be above $150k on June 30?", "Will Bitcoin not be below $150k on June 30?");
+    assert.equal(decision.relation, "identical");
+    assert.equal(isSameProposition(decision, "market"), true);
   });
 
-  test("a negated question swaps yes and no", () => {
-    const decision = decide("Will Ann Lee win the Ohio Senate race?", "Will Ann Lee not win the Ohio Senate race?");
-    assert.equal(decision.relation, "inverse");
-    assert.deepEqual(decision.vetoes, ["polarity"]);
-    assert.equal(isSameProposition(decision), true);
+  test("complementary questions with other deadlines do not match", () => {
+    const decision = decide("Will Ann Lee remain chair through 2026?", "Will Ann Lee leave as chair by June 30, 2026?");
+    assert.deepEqual(decision.vetoes, ["deadline"]);
+    assert.equal(decision.relation, null);
   });
 
   test("two vetoes give no relation", () => {
@@ -176,33 +249,35 @@ describe("decideMarkets: vetoes", () => {
     assert.equal(decision.relation, null);
     assert.deepEqual([...decision.vetoes].sort(), ["deadline", "threshold"]);
   });
-
-  test("unrelated questions have no relation or a low probability", () => {
-    const decision = decide("Will Ann Lee win the Ohio Senate race?", "Highest temperature in Paris on June 3?");
-    assert.equal(isSameProposition(decision), false);
-  });
 });
 
 describe("decideEvents", () => {
   test("the same event in other words matches", () => {
     const decision = decideEventTitles("Eurovision 2027 winner", "Who will win Eurovision 2027?");
     assert.equal(decision.relation, "identical");
-    assert.ok(isSameProposition(decision), String(decision.probability));
+    assert.ok(isSameProposition(decision, "event"), String(decision.probability));
   });
 
   const different: readonly (readonly [name: string, a: string, b: string, veto: Veto])[] = [
     ["two fixtures", "Lakers vs Heat", "Lakers vs Celtics", "fixture"],
-    ["a fixture and no fixture", "Lakers vs Heat", "Lakers season", "fixture"],
     ["two editions", "Eurovision 2026 winner", "Eurovision 2027 winner", "deadline"],
     ["two states", "Ohio Senate race winner", "Texas Senate race winner", "place"],
     ["winner and exact score", "Lakers vs Heat", "Lakers vs Heat: exact score", "bet"],
-    ["primary and election", "Ohio Senate primary", "Ohio Senate election", "stage"],
   ];
   for (const [name, a, b, veto] of different)
     test(`${name} never match: ${veto}`, () => {
       const decision = decideEventTitles(a, b);
       assert.ok(decision.vetoes.includes(veto), JSON.stringify(decision));
       assert.equal(decision.relation, null);
+    });
+
+  for (const [name, a, b] of [
+    ["a fixture and no fixture", "Lakers vs Heat", "Lakers season"],
+    ["primary and election", "Ohio Senate primary", "Ohio Senate election"],
+  ] as const)
+    test(`${name} do not match`, () => {
+      for (const decision of [decideEventTitles(a, b), decideEventTitles(b, a)])
+        assert.equal(isSameProposition(decision, "event"), false, JSON.stringify(decision));
     });
 });
 
@@ -224,10 +299,10 @@ describe("the logistic model", () => {
 
   test("only identical and inverse relations with enough probability are the same proposition", () => {
     const decision = (relation: MatchRelation | null, probability: number) => ({ relation, probability, vetoes: [] });
-    assert.equal(isSameProposition(decision("identical", MATCH_DECISION_MIN)), true);
-    assert.equal(isSameProposition(decision("inverse", 1)), true);
-    assert.equal(isSameProposition(decision("identical", MATCH_DECISION_MIN - 0.001)), false);
+    assert.equal(isSameProposition(decision("identical", MATCH_DECISION_MIN.market), "market"), true);
+    assert.equal(isSameProposition(decision("inverse", 1), "market"), true);
+    assert.equal(isSameProposition(decision("identical", MATCH_DECISION_MIN.market - 0.001), "market"), false);
     for (const relation of ["subset", "superset", "overlap", null] as const)
-      assert.equal(isSameProposition(decision(relation, 1)), false);
+      assert.equal(isSameProposition(decision(relation, 1), "market"), false);
   });
 });

@@ -1,67 +1,68 @@
 /** Compares the fingerprints of two events. */
-import type { EventFingerprint } from "./event-fingerprint.ts";
-import { comparePeriods, type PeriodComparison } from "./facts/periods.ts";
-import { compareScopes, type ScopeDimension } from "./facts/scopes.ts";
 import {
   type CommonFeature,
-  coverageOf,
-  fixtureSimilarity,
-  hasOtherPlace,
-  isSameSequence,
-  nameSimilarity,
+  comparePlaces,
+  hasNoDifference,
   periodFeatures,
-  wordFeatures,
-} from "./features.ts";
+  placeFeatures,
+  scopeFeatures,
+} from "./common-features.ts";
+import { areOtherGames, compareFixtures, SAME_FIXTURE_MIN, sideSimilarity } from "./compare-games.ts";
+import { compareBothWays, impliedStems } from "./compare-words.ts";
+import type { EventFingerprint } from "./event-fingerprint.ts";
+import { comparePeriods, type PeriodComparison } from "./facts/periods.ts";
+import { compareScopes, type ScopeComparison } from "./facts/scopes.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
 export interface EventComparison {
   /** Features of the fitted model, in the order of its coefficients. */
-  readonly features: Readonly<
-    Record<CommonFeature | "fixture_similarity" | "outcome_overlap" | "outcome_unknown" | "size_differs", number>
-  >;
+  readonly features: Readonly<Record<CommonFeature | "outcome_overlap" | "outcome_unknown" | "size_differs", number>>;
   readonly periods: PeriodComparison;
-  /** Dimensions whose values differ, and strict dimensions that only one event names. */
-  readonly vetoedScopes: readonly ScopeDimension[];
-  /** Whether the fixtures differ, or only one event is about a fixture. */
-  readonly hasOtherFixture: boolean;
-  /** Whether one event names a place that the other does not. */
+  readonly scopes: ScopeComparison;
+  /** Whether both events are about games, and the games differ. */
+  readonly hasOtherGame: boolean;
+  /** Whether each event names a place that the other does not name. */
   readonly hasOtherPlace: boolean;
 }
 
-const FIXTURE_CONFLICT_MAX = 0.5;
 const SAME_OUTCOME_MIN = 0.6;
 
 export function compareEvents(a: EventFingerprint, b: EventFingerprint, weightOf: WordWeights): EventComparison {
-  const hasBothFixtures = a.fixture !== null && b.fixture !== null;
-  const scopes = compareScopes(a.scopes, b.scopes, hasBothFixtures);
+  const fixture = compareFixtures(a.fixture, b.fixture, weightOf);
+  const isSameFixture = fixture.similarity >= SAME_FIXTURE_MIN;
+  const scopes = compareScopes(a.scopes, b.scopes, a.fixture !== null && b.fixture !== null);
   const periods = comparePeriods(a.periods, b.periods);
-  const fixture = fixtureSimilarity(a.fixture, b.fixture, weightOf);
   const overlap = outcomeOverlap(a, b, weightOf);
+  const implied = impliedStems(a, b);
+  const [stemsA, stemsB] = isSameFixture ? [withoutSides(a), withoutSides(b)] : [a.stems, b.stems];
+  const features = {
+    ...compareBothWays(
+      { stems: stemsA, counterparts: a.allStems, names: a.names },
+      { stems: stemsB, counterparts: b.allStems, names: b.names },
+      implied,
+      weightOf,
+    ),
+    ...periodFeatures(a, b, periods),
+    ...scopeFeatures(scopes, false),
+    ...placeFeatures(comparePlaces(a, b, implied)),
+    fixture_same: isSameFixture ? 1 : 0,
+    fixture_one_sided: (a.fixture === null) === (b.fixture === null) ? 0 : 1,
+    outcome_overlap: overlap ?? 0,
+    outcome_unknown: overlap === null ? 1 : 0,
+    size_differs: a.isSingle === b.isSingle ? 0 : 1,
+  };
   return {
-    features: {
-      ...wordFeatures(
-        isSameSequence(a.stems, b.stems),
-        coverageOf(hasBothFixtures ? withoutSides(a) : a.stems, b.allStems, weightOf),
-        coverageOf(hasBothFixtures ? withoutSides(b) : b.stems, a.allStems, weightOf),
-      ),
-      ...periodFeatures(a, b, periods),
-      loose_one_sided: scopes.looseOneSided,
-      scopes_same: scopes.same,
-      fixture_similarity: fixture,
-      outcome_overlap: overlap ?? 0,
-      outcome_unknown: overlap === null ? 1 : 0,
-      size_differs: a.isSingle === b.isSingle ? 0 : 1,
-    },
+    features: { ...features, nothing_differs: hasNoDifference(features) ? 1 : 0 },
     periods,
-    vetoedScopes: scopes.vetoed,
-    hasOtherFixture: hasBothFixtures ? fixture < FIXTURE_CONFLICT_MAX : (a.fixture === null) !== (b.fixture === null),
-    hasOtherPlace: hasOtherPlace(a, b),
+    scopes,
+    hasOtherGame: areOtherGames(a, b, fixture.similarity),
+    hasOtherPlace: comparePlaces(a, b, implied) === "differs",
   };
 }
 
-/** Stems of the title without the two sides of the fixture, which `fixtureSimilarity` compares. */
+/** Stems of the title without the two sides of the fixture. */
 function withoutSides({ stems, fixture }: EventFingerprint): readonly string[] {
-  const sides = new Set(fixture?.flat());
+  const sides = new Set(fixture?.flatMap((side) => side.stems));
   return stems.filter((stem) => !sides.has(stem));
 }
 
@@ -69,8 +70,13 @@ function withoutSides({ stems, fixture }: EventFingerprint): readonly string[] {
 function outcomeOverlap(a: EventFingerprint, b: EventFingerprint, weightOf: WordWeights): number | null {
   const [few, many] = a.outcomes.length <= b.outcomes.length ? [a.outcomes, b.outcomes] : [b.outcomes, a.outcomes];
   if (few.length === 0) return null;
+  const share = shareOf(few, many, weightOf);
+  return few.length === many.length ? Math.min(share, shareOf(many, few, weightOf)) : share;
+}
+
+function shareOf(few: EventFingerprint["outcomes"], many: EventFingerprint["outcomes"], weightOf: WordWeights): number {
   const found = few.filter((outcome) =>
-    many.some((other) => nameSimilarity(outcome, other, weightOf) >= SAME_OUTCOME_MIN),
+    many.some((other) => sideSimilarity(outcome, other, weightOf) >= SAME_OUTCOME_MIN),
   );
   return found.length / few.length;
 }

@@ -1,10 +1,11 @@
 /** The typed facts of an event, from its title and from facts that all its markets share. */
+import { findNames } from "./facts/names.ts";
 import { findDates, type Period } from "./facts/periods.ts";
 import { findPlaces } from "./facts/places.ts";
 import { findQuantities } from "./facts/quantities.ts";
 import { findScopes, type ScopeDimension, type Scopes } from "./facts/scopes.ts";
 import { describeTime } from "./facts/times.ts";
-import { createFingerprint, type Fingerprint, type Fixture, findFixture, unique } from "./fingerprint.ts";
+import { createFingerprint, type Fingerprint, type Fixture, findFixture, type Side, unique } from "./fingerprint.ts";
 import { normaliseText, stemsOf } from "./text/words.ts";
 
 /** The text and times of an event. Times are Unix milliseconds, UTC. */
@@ -25,17 +26,21 @@ export interface EventFingerprint {
   readonly allStems: readonly string[];
   /** Places in the title, without teams of a fixture. */
   readonly places: readonly string[];
+  /** Names in the title: the stems of each sequence of capitalised words. */
+  readonly names: readonly (readonly string[])[];
   /** Places in the title and the legs. */
   readonly allPlaces: readonly string[];
   readonly fixture: Fixture | null;
   readonly periods: readonly Period[];
   readonly scopes: Scopes;
   /** Names of the outcomes in the sample. */
-  readonly outcomes: readonly (readonly string[])[];
+  readonly outcomes: readonly Side[];
   /** Whether the event has at most one market or an unknown number of markets. */
   readonly isSingle: boolean;
   /** When the event is expected to end, Unix milliseconds. */
   readonly endAt: number | null;
+  /** When the contest is expected to be decided, Unix milliseconds; null if the venue does not say. */
+  readonly decidedAt: number | null;
 }
 
 /** Dimensions that apply to the event if all its markets have the same value. */
@@ -64,10 +69,10 @@ export function createEventFingerprint(event: MatchableEvent): EventFingerprint 
       expectedResolutionAt: event.expectedResolutionAt,
     }),
   );
-  const dated = findDates(title, near);
+  const dated = findDates(title, near, { isYearOptional: true });
   const stems = stemsOf(findQuantities(dated.rest).rest);
-  const fixture = findFixture(title) ?? legs.find((leg) => leg.fixture !== null)?.fixture ?? null;
-  const sides = new Set(fixture?.flat());
+  const fixture = findFixture(dated.rest) ?? legs.find((leg) => leg.fixture !== null)?.fixture ?? null;
+  const sides = new Set(fixture?.flatMap((side) => side.stems));
   const titleStems = stems.filter((stem) => !sides.has(stem));
   const legStems = legs.flatMap((leg) => leg.stems);
   return {
@@ -78,9 +83,11 @@ export function createEventFingerprint(event: MatchableEvent): EventFingerprint 
     fixture,
     periods: dated.periods.length > 0 ? dated.periods : commonPeriods(legs),
     scopes: withCommonScopes(findScopes(dated.rest, stems, { times: dated.times.map(describeTime) }), legs),
-    outcomes: legs.map((leg) => leg.subject).filter((subject) => subject.length > 0),
+    outcomes: legs.map((leg) => leg.subject).filter((subject) => subject.stems.length > 0),
+    names: [...findNames(event.title), ...legs.flatMap((leg) => leg.names)],
     isSingle: event.legCount === null || event.legCount <= 1,
     endAt: near,
+    decidedAt: event.expectedResolutionAt,
   };
 }
 
@@ -95,7 +102,7 @@ function titleOf(title: string, legs: readonly string[]): string {
   const end = prefix.lastIndexOf(": ");
   if (end > 0) return prefix.slice(0, end);
   const fixture = legs.map((leg) => findFixture(leg)).find((found) => found !== null);
-  if (fixture !== undefined) return `${fixture[0].join(" ")} vs ${fixture[1].join(" ")}`;
+  if (fixture !== undefined) return `${fixture[0].stems.join(" ")} vs ${fixture[1].stems.join(" ")}`;
   const isShared = (word: string) => legs.every((leg) => leg.split(/[ ?:]+/).includes(word));
   return title
     .split(/[ ?:]+/)

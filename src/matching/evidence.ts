@@ -31,9 +31,9 @@ export function describeMatch(
     sentences.push(
       `The titles share ${Math.round(100 * features.coverage_min)}% or more of the weight of their words.`,
     );
-  if (features.subject_similarity > 0.5) sentences.push(`Both name the outcome: ${a.subject.join(" ")}.`);
-  if (features.fixture_similarity > 0.5 && a.fixture !== null)
-    sentences.push(`Both name the sides: ${a.fixture.map((side) => side.join(" ")).join(" and ")}.`);
+  if (features.subject_similarity > 0.5) sentences.push(`Both name the outcome: ${a.subject.stems.join(" ")}.`);
+  if (features.fixture_same > 0 && a.fixture !== null)
+    sentences.push(`Both name the sides: ${a.fixture.map((side) => side.stems.join(" ")).join(" and ")}.`);
   const deadlines = [latestPeriod(a.periods, "deadline"), latestPeriod(b.periods, "deadline")];
   if (periods.relation === "same")
     sentences.push(

@@ -1,86 +1,59 @@
 /** Compares the fingerprints of two markets. */
-import { DAY_MS } from "../lib/durations.ts";
-import { comparePeriods, latestPeriod, type PeriodComparison } from "./facts/periods.ts";
+import {
+  type CommonFeature,
+  comparePlaces,
+  hasNoDifference,
+  periodFeatures,
+  placeFeatures,
+  scopeFeatures,
+} from "./common-features.ts";
+import {
+  areOtherGames,
+  areOtherSides,
+  compareFixtures,
+  hasNoDraw,
+  isGameOf,
+  SAME_FIXTURE_MIN,
+  sideSimilarity,
+} from "./compare-games.ts";
+import { compareBothWays, impliedStems, nameSimilarity } from "./compare-words.ts";
+import { comparePeriods, type PeriodComparison } from "./facts/periods.ts";
 import { compareQuantities, type QuantityRelation } from "./facts/quantities.ts";
-import { compareScopes, type ScopeDimension } from "./facts/scopes.ts";
+import { compareScopes, type ScopeComparison } from "./facts/scopes.ts";
+import { compareTeams } from "./facts/teams.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import type { WordWeights } from "./text/word-weights.ts";
-import { stemSimilarity } from "./text/words.ts";
-
-/** Minimum similarity of two stems that count as the same word. */
-const SAME_STEM_MIN = 0.75;
 
 /** Below this similarity, two outcomes count as different. */
 const SUBJECT_CONFLICT_MAX = 0.35;
 
 export interface MarketComparison {
   /** Features of the fitted model, in the order of its coefficients. */
-  readonly features: Readonly<
-    Record<
-      | CommonFeature
-      | "subject_similarity"
-      | "subject_missing"
-      | "quantity_same"
-      | "fixture_similarity"
-      | "fixture_missing",
-      number
-    >
-  >;
+  readonly features: Readonly<Record<MarketFeature, number>>;
   readonly periods: PeriodComparison;
   readonly quantities: QuantityRelation;
-  /** Dimensions whose values differ, and strict dimensions that only one title names, without repetitions. */
-  readonly vetoedScopes: readonly ScopeDimension[];
+  readonly scopes: ScopeComparison;
   /** Whether both markets name an outcome, and the outcomes differ. */
   readonly hasOtherSubject: boolean;
-  /** Whether one market names a place that the other does not. */
+  /** Whether each market names a place that the other does not name. */
   readonly hasOtherPlace: boolean;
+  /** Whether both markets are about games, and the games differ. */
+  readonly hasOtherGame: boolean;
+  /** Whether both markets are about one game without a draw, and YES stands for different sides. */
+  readonly areOppositeSides: boolean;
   /** Whether the titles differ in negating words such as "not" or "remain". */
   readonly isPolarityFlipped: boolean;
   /** Whether the titles have no negating words except plain negations ("not", "fail to"). */
   readonly isNegated: boolean;
 }
 
-interface Coverage {
-  /** Share of the stems' weight that has a counterpart, in [0, 1]. A similar stem counts by its similarity. */
-  readonly share: number;
-  /** Weight without a counterpart. A similar stem counts as 1 minus its similarity. */
-  readonly unmatched: number;
-  /** Largest weight of a stem without a counterpart. */
-  readonly unmatchedMax: number;
-}
-
-export function coverageOf(stems: readonly string[], other: readonly string[], weightOf: WordWeights): Coverage {
-  let total = 0;
-  let matched = 0;
-  let unmatchedMax = 0;
-  for (const stem of stems) {
-    const weight = weightOf(stem);
-    total += weight;
-    let similarity = other.includes(stem) ? 1 : 0;
-    if (similarity === 0)
-      for (const candidate of other) similarity = Math.max(similarity, stemSimilarity(stem, candidate));
-    if (similarity >= SAME_STEM_MIN) matched += weight * similarity;
-    else unmatchedMax = Math.max(unmatchedMax, weight);
-  }
-  return { share: total === 0 ? 1 : matched / total, unmatched: total - matched, unmatchedMax };
-}
-
-/** Similarity of two names in [0, 1]: 0.8 of the larger coverage plus 0.2 of the smaller one; 0 if a name is empty. */
-export function nameSimilarity(a: readonly string[], b: readonly string[], weightOf: WordWeights): number {
-  if (a.length === 0 || b.length === 0) return 0;
-  const forward = coverageOf(a, b, weightOf).share;
-  const backward = coverageOf(b, a, weightOf).share;
-  const [low, high] = forward < backward ? [forward, backward] : [backward, forward];
-  // One name may contain the other ("Lyon" and "Olympique Lyonnais"), but "Norway" and "Norway women" differ a little.
-  return 0.2 * low + 0.8 * high;
-}
-
-/** Similarity of two fixtures in [0, 1], in either order of the sides. */
-export function fixtureSimilarity(a: Fingerprint["fixture"], b: Fingerprint["fixture"], weightOf: WordWeights): number {
-  if (a === null || b === null) return 0;
-  const sides = (x: readonly string[], y: readonly string[]) => nameSimilarity(x, y, weightOf);
-  return Math.max(Math.min(sides(a[0], b[0]), sides(a[1], b[1])), Math.min(sides(a[0], b[1]), sides(a[1], b[0])));
-}
+type MarketFeature =
+  | CommonFeature
+  | "subject_similarity"
+  | "subject_missing"
+  | "subject_differs"
+  | "quantity_same"
+  | "quantity_missing";
 
 /** Whether both questions name a reference event, and the events differ ("before GTA VI", "before the midterms"). */
 function hasOtherReference(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
@@ -88,106 +61,87 @@ function hasOtherReference(a: Fingerprint, b: Fingerprint, weightOf: WordWeights
   return nameSimilarity(a.reference, b.reference, weightOf) < SUBJECT_CONFLICT_MAX;
 }
 
-function subjectSimilarityOf(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): number | null {
-  if (a.subject.length === 0 || b.subject.length === 0) return null;
-  return a.subject === b.subject ? 1 : nameSimilarity(a.subject, b.subject, weightOf);
+function subjectSimilarityOf({ subject: a }: Fingerprint, { subject: b }: Fingerprint, weightOf: WordWeights) {
+  if (a.stems.length === 0 || b.stems.length === 0) return null;
+  return a === b ? 1 : sideSimilarity(a, b, weightOf);
 }
+
+/** Outcomes with more stems are descriptions, not names: other words can describe the same thing. */
+const NAME_STEMS_MAX = 4;
+const areShort = ({ subject: a }: Fingerprint, { subject: b }: Fingerprint): boolean =>
+  Math.max(a.stems.length, b.stems.length) <= NAME_STEMS_MAX;
 
 /**
  * Whether a veto excludes every relation. If false, `decideMarkets` can still find no relation. This check does not
  * compare all words, so it is a fast first filter that removes most candidates.
  */
 export function hasEarlyVeto(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
-  const areFixtures = a.fixture !== null && b.fixture !== null;
-  if (compareScopes(a.scopes, b.scopes, areFixtures).vetoed.length > 0) return true;
   const quantities = compareQuantities(a.quantities, b.quantities);
-  if (quantities === "conflict" || quantities === "missing") return true;
+  if (quantities === "conflict") return true;
   const isPeriodConflict = comparePeriods(a.periods, b.periods).relation === "conflict";
   if (isPeriodConflict && ["a_implies_b", "b_implies_a", "overlap"].includes(quantities)) return true;
-  if (hasOtherPlace(a, b)) return true;
-  return (subjectSimilarityOf(a, b, weightOf) ?? 1) < SUBJECT_CONFLICT_MAX || hasOtherReference(a, b, weightOf);
+  if (comparePlaces(a, b, impliedStems(a, b)) === "differs") return true;
+  if (a.fixture === null || b.fixture === null)
+    return areShort(a, b) && (subjectSimilarityOf(a, b, weightOf) ?? 1) < SUBJECT_CONFLICT_MAX;
+  return areOtherGames(a, b, compareFixtures(a.fixture, b.fixture, weightOf).similarity);
 }
 
 export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): MarketComparison {
   const periods = comparePeriods(a.periods, b.periods);
   const quantities = compareQuantities(a.quantities, b.quantities);
-  const hasBothFixtures = a.fixture !== null && b.fixture !== null;
-  const scopes = compareScopes(a.scopes, b.scopes, hasBothFixtures);
-  const vetoedScopes: readonly ScopeDimension[] =
-    hasOtherReference(a, b, weightOf) && !scopes.vetoed.includes("trigger")
-      ? [...scopes.vetoed, "trigger"]
-      : scopes.vetoed;
-  const subjectSimilarity = subjectSimilarityOf(a, b, weightOf);
+  const fixture = compareFixtures(a.fixture, b.fixture, weightOf);
+  const isSameFixture = fixture.similarity >= SAME_FIXTURE_MIN;
+  const scopes = compareScopes(a.scopes, b.scopes, a.fixture !== null && b.fixture !== null);
+  const isSameGame = isSameFixture || isGameOf(a, b) || isGameOf(b, a);
+  const otherSides = isSameFixture ? areOtherSides(a, b, fixture) : null;
+  const similarity = otherSides === null ? subjectSimilarityOf(a, b, weightOf) : otherSides ? 0 : 1;
+  const areOppositeSides = otherSides === true && (hasNoDraw(a) || hasNoDraw(b));
+  const hasOtherSubject = !areOppositeSides && areShort(a, b) && (similarity ?? 1) < SUBJECT_CONFLICT_MAX;
+  const implied = impliedStems(a, b);
+  const isSameSubject = compareTeams(a.subject.teams, b.subject.teams) === "same";
+  const compared = (side: Fingerprint): readonly string[] => {
+    const known = [
+      ...(isSameGame ? (side.fixture?.flatMap(({ stems }) => stems) ?? []) : []),
+      ...(isSameGame || isSameSubject ? side.subject.stems : []),
+    ];
+    return known.length === 0 ? side.stems : side.stems.filter((stem) => !known.includes(stem));
+  };
+  const [stemsA, stemsB] = [compared(a), compared(b)];
+  const features = {
+    ...compareBothWays(
+      { stems: stemsA, counterparts: [...a.stems, ...a.eventStems], names: a.names },
+      { stems: stemsB, counterparts: [...b.stems, ...b.eventStems], names: b.names },
+      implied,
+      weightOf,
+    ),
+    subject_similarity: areOppositeSides ? 1 : (similarity ?? 0),
+    subject_missing: similarity === null ? 1 : 0,
+    subject_differs: hasOtherSubject ? 1 : 0,
+    ...periodFeatures(a, b, periods),
+    quantity_same: quantities === "same" || quantities === "opposite" ? 1 : 0,
+    quantity_missing: quantities === "missing" ? 1 : 0,
+    ...scopeFeatures(scopes, hasOtherReference(a, b, weightOf)),
+    ...placeFeatures(comparePlaces(a, b, implied)),
+    fixture_same: isSameGame ? (isSameFixture ? fixture.similarity : 1) : 0,
+    fixture_one_sided: isSameGame || (a.fixture === null) === (b.fixture === null) ? 0 : 1,
+  };
   return {
-    features: {
-      ...wordFeatures(
-        isSameSequence(a.stems, b.stems),
-        coverageOf(a.stems, [...b.stems, ...b.eventStems], weightOf),
-        coverageOf(b.stems, [...a.stems, ...a.eventStems], weightOf),
-      ),
-      subject_similarity: subjectSimilarity ?? 0,
-      subject_missing: subjectSimilarity === null ? 1 : 0,
-      ...periodFeatures(a, b, periods),
-      quantity_same: quantities === "same" ? 1 : 0,
-      loose_one_sided: scopes.looseOneSided,
-      scopes_same: scopes.same,
-      fixture_similarity: fixtureSimilarity(a.fixture, b.fixture, weightOf),
-      fixture_missing: hasBothFixtures ? 0 : 1,
-    },
+    features: { ...features, nothing_differs: hasNoDifference(features) ? 1 : 0 },
     periods,
     quantities,
-    vetoedScopes,
-    hasOtherSubject: (subjectSimilarity ?? 1) < SUBJECT_CONFLICT_MAX,
-    hasOtherPlace: hasOtherPlace(a, b),
+    scopes,
+    hasOtherSubject,
+    hasOtherPlace: comparePlaces(a, b, implied) === "differs",
+    hasOtherGame: areOtherGames(a, b, fixture.similarity),
+    areOppositeSides,
     isPolarityFlipped: scopes.isPolarityFlipped,
-    isNegated: [...(a.scopes.get("polarity") ?? []), ...(b.scopes.get("polarity") ?? [])].every(
-      (word) => word === "not",
-    ),
+    isNegated:
+      remainsAgainstLeaves(a, b) ||
+      remainsAgainstLeaves(b, a) ||
+      [...(a.scopes.get("polarity") ?? []), ...(b.scopes.get("polarity") ?? [])].every((word) => word === "not"),
   };
 }
 
-/** Features that the models of markets and events share. */
-export type CommonFeature =
-  | keyof ReturnType<typeof wordFeatures>
-  | keyof ReturnType<typeof periodFeatures>
-  | "loose_one_sided"
-  | "scopes_same";
-
-export const wordFeatures = (isSame: boolean, forward: Coverage, backward: Coverage) => ({
-  same_core: isSame ? 1 : 0,
-  coverage_min: Math.min(forward.share, backward.share),
-  coverage_max: Math.max(forward.share, backward.share),
-  unmatched_both: Math.min(2, forward.unmatched, backward.unmatched),
-  unmatched_max: Math.max(forward.unmatchedMax, backward.unmatchedMax),
-});
-
-type Dated = Pick<Fingerprint, "periods" | "endAt">;
-
-export const periodFeatures = (a: Dated, b: Dated, { relation }: PeriodComparison) => ({
-  period_same: relation === "same" ? 1 : 0,
-  close_gap: relation === "unknown" ? closeGap(a, b) : 0,
-});
-
-type Placed = Pick<Fingerprint, "places" | "allPlaces">;
-
-/** Whether one side names a place that the other side does not name anywhere. */
-export const hasOtherPlace = (a: Placed, b: Placed): boolean =>
-  !a.places.every((place) => b.allPlaces.includes(place)) || !b.places.every((place) => a.allPlaces.includes(place));
-
-export const isSameSequence = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((value, index) => value === b[index]);
-
-/** ln(1 + d) / ln(366) for d days between the end dates of two markets, at most 1; 0.3 if an end date is unknown. */
-function closeGap(a: Dated, b: Dated): number {
-  const endA = endOf(a);
-  const endB = endOf(b);
-  if (endA === null || endB === null) return 0.3;
-  return Math.min(1, Math.log1p(Math.abs(endA - endB)) / Math.log1p(365));
-}
-
-/** Returns the last deadline in the text, else when the market is expected to end, in days since 1970-01-01. */
-function endOf({ periods, endAt }: Dated): number | null {
-  const deadline = latestPeriod(periods, "deadline");
-  if (deadline !== null) return deadline.to;
-  return endAt === null ? null : endAt / DAY_MS;
-}
+/** Whether one question asks whether somebody remains in office, and the other whether he leaves. */
+const remainsAgainstLeaves = ({ scopes: a }: Fingerprint, { scopes: b }: Fingerprint): boolean =>
+  a.get("polarity")?.has("remain") === true && !b.has("polarity") && b.get("action")?.has("leave") === true;

@@ -2,14 +2,18 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DAY_MS } from "../lib/durations.ts";
 import { createEventFingerprint } from "./event-fingerprint.ts";
-import { createFingerprint, findFixture } from "./fingerprint.ts";
+import { createFingerprint, findFixture, type Side } from "./fingerprint.ts";
 import { Interner, internFingerprint } from "./intern.ts";
+import { TEAMS } from "./knowledge/teams.ts";
 import { stemsOf } from "./text/words.ts";
 
 const NEAR = Date.UTC(2026, 5, 30);
 
 const read = (title: string, outcomeLabel: string | null = null, eventTitle: string | null = null) =>
   createFingerprint({ title, outcomeLabel, eventTitle, closeAt: NEAR, expectedResolutionAt: null });
+
+const stemsOfSide = ({ stems }: Side): readonly string[] => stems;
+const teamNamesOf = ({ teams }: Side): string[] => teams.map((index) => TEAMS[index]?.name ?? "");
 
 describe("createFingerprint", () => {
   const subjects: readonly (readonly [title: string, subject: string])[] = [
@@ -21,15 +25,16 @@ describe("createFingerprint", () => {
     ["Highest temperature in Paris on June 3", ""],
   ];
   for (const [title, subject] of subjects)
-    test(`the subject of "${title}" is "${subject}"`, () => assert.deepEqual(read(title).subject, stemsOf(subject)));
+    test(`the subject of "${title}" is "${subject}"`, () =>
+      assert.deepEqual(read(title).subject.stems, stemsOf(subject)));
 
   test("the outcome label is the subject, if there is one", () => {
-    assert.deepEqual(read("Eurovision winner", "Norway").subject, ["norway"]);
-    assert.deepEqual(read("Who wins?", "Person B").subject, ["person", "b"]);
+    assert.deepEqual(read("Eurovision winner", "Norway").subject.stems, ["norway"]);
+    assert.deepEqual(read("Who wins?", "Person B").subject.stems, ["person", "b"]);
   });
 
   test("the subject is the text after the prefix that the market's title shares with the event's title", () => {
-    assert.deepEqual(read("Group A winner: Mexico", null, "Group A winner").subject, ["mexico"]);
+    assert.deepEqual(read("Group A winner: Mexico", null, "Group A winner").subject.stems, ["mexico"]);
   });
 
   test("stems contain no dates and no quantities", () => {
@@ -53,20 +58,61 @@ describe("createFingerprint", () => {
 
   test("a side of a fixture is not a place", () => {
     const { fixture, places } = read("France vs Brazil: winner");
-    assert.deepEqual(fixture, [stemsOf("france"), stemsOf("brazil")]);
+    assert.deepEqual(fixture?.map(stemsOfSide), [stemsOf("france"), stemsOf("brazil")]);
     assert.deepEqual(places, []);
   });
 
-  test("the end is the expected resolution, or else the close", () => {
+  test("the end is the expected resolution, or else the close; a contest is decided only at an expected resolution", () => {
     const market = { title: "A", outcomeLabel: null, eventTitle: null };
-    assert.equal(createFingerprint({ ...market, closeAt: 2, expectedResolutionAt: 1 }).endAt, 1);
-    assert.equal(createFingerprint({ ...market, closeAt: 2, expectedResolutionAt: null }).endAt, 2);
-    assert.equal(createFingerprint({ ...market, closeAt: null, expectedResolutionAt: null }).endAt, null);
+    const timesOf = (closeAt: number | null, expectedResolutionAt: number | null) => {
+      const { endAt, decidedAt } = createFingerprint({ ...market, closeAt, expectedResolutionAt });
+      return { endAt, decidedAt };
+    };
+    assert.deepEqual(timesOf(2, 1), { endAt: 1, decidedAt: 1 });
+    assert.deepEqual(timesOf(2, null), { endAt: 2, decidedAt: null });
+    assert.deepEqual(timesOf(null, null), { endAt: null, decidedAt: null });
+  });
+
+  test("names are the sequences of capitalised words in title and outcome", () => {
+    assert.deepEqual(read("Will Ann Lee win the race?", "Ohio").names, [["ann", "lee"], ["ohio"]]);
+  });
+
+  test("the opponent decides which teams of a city a side can mean", () => {
+    const { fixture } = read("Phoenix vs. Los Angeles Lakers");
+    assert.deepEqual(fixture?.map(teamNamesOf), [["Phoenix Suns"], ["Los Angeles Lakers"]]);
+  });
+
+  test("the teams of the subject are those that can be a side of the fixture", () => {
+    const { subject, fixture } = read("Phoenix vs. Los Angeles Lakers", "Phoenix");
+    assert.deepEqual(teamNamesOf(subject), ["Phoenix Suns"]);
+    assert.deepEqual(subject.teams, fixture?.[0].teams);
+    assert.ok(read("Will Phoenix win?").subject.teams.length > 1);
+  });
+
+  const yesSides: readonly (readonly [title: string, label: string | null, yesSide: 0 | 1 | null])[] = [
+    ["Lakers vs. Heat - Lakers", null, 0],
+    ["Lakers vs. Heat - Heat", null, 1],
+    ["Los Angeles Lakers vs. Miami Heat", "Miami", 1],
+    ["Ann Lee vs. Bo Chen: Chen to win", null, 1],
+    ["Will the Lakers beat the Heat?", null, 0],
+    ["Lakers vs. Heat", "Draw", null],
+    ["Lakers vs. Heat", "Celtics", null],
+    ["Lakers vs. Heat", null, null],
+    ["Will the Lakers win the NBA Finals?", null, null],
+  ];
+  for (const [title, label, yesSide] of yesSides)
+    test(`YES of "${title}"${label === null ? "" : ` (${label})`} stands for ${yesSide === null ? "no side" : `side ${yesSide}`}`, () =>
+      assert.equal(read(title, label).yesSide, yesSide));
+
+  test("a market has two sides if its title has the form `A vs. B - A`", () => {
+    assert.equal(read("Ann Lee vs. Bo Chen - Ann Lee").isTwoSided, true);
+    for (const title of ["Ann Lee vs. Bo Chen", "Ann Lee vs. Bo Chen: Ann Lee", "Will Ann Lee beat Bo Chen?", "A - B"])
+      assert.equal(read(title).isTwoSided, false, title);
   });
 });
 
 describe("findFixture", () => {
-  const sides = (text: string) => findFixture(text)?.map((side) => side.join(" ")) ?? null;
+  const sides = (text: string) => findFixture(text)?.map(({ stems }) => stems.join(" ")) ?? null;
   test("reads both sides of a contest", () => {
     for (const text of [
       "lakers vs heat",
@@ -99,7 +145,7 @@ describe("createEventFingerprint", () => {
   test("an event named by its first market has the part that all markets share as its title", () => {
     const event = readEvent("Group A winner: Mexico", ["Group A winner: Mexico", "Group A winner: Norway"]);
     assert.deepEqual(event.stems, readEvent("Group A winner", []).stems);
-    assert.deepEqual(event.outcomes, [["mexico"], ["norway"]]);
+    assert.deepEqual(event.outcomes.map(stemsOfSide), [["mexico"], ["norway"]]);
   });
 
   test("has the deadline and the stage that all markets share, and no others", () => {
@@ -115,7 +161,8 @@ describe("createEventFingerprint", () => {
   });
 
   test("takes the fixture from a market if the title has none", () => {
-    assert.deepEqual(readEvent("Week 3", ["Lakers vs Heat: winner"]).fixture, [["laker"], ["heat"]]);
+    const { fixture } = readEvent("Week 3", ["Lakers vs Heat: winner"]);
+    assert.deepEqual(fixture?.map(stemsOfSide), [["laker"], ["heat"]]);
   });
 
   test("an event with at most one market, or an unknown number, is single", () => {

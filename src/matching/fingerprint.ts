@@ -1,23 +1,38 @@
 /** The typed facts from a market's texts, which decide a match. */
+import { findNames } from "./facts/names.ts";
 import { findDates, type Period } from "./facts/periods.ts";
 import { findDistrictStates, findPlaces } from "./facts/places.ts";
 import { findQuantities, type Quantity } from "./facts/quantities.ts";
 import { findScopes, type Scopes } from "./facts/scopes.ts";
+import { compareTeams, findTeams, inOneLeague, type TeamSet } from "./facts/teams.ts";
 import { describeTime } from "./facts/times.ts";
 import type { MatchableMarket } from "./model.ts";
 import { normaliseText, stemsOf } from "./text/words.ts";
 
-/** Two sides of a contest, as stems. */
-export type Fixture = readonly [readonly string[], readonly string[]];
+/** A side of a contest, or an outcome. */
+export interface Side {
+  readonly stems: readonly string[];
+  /** The teams that the stems can mean; empty if the tables do not contain them. */
+  readonly teams: TeamSet;
+}
+
+/** The two sides of a contest. */
+export type Fixture = readonly [Side, Side];
 
 export interface Fingerprint {
   /** Stems of title and outcome, without dates and quantities. */
   readonly stems: readonly string[];
   /** Stems of the event's title. */
   readonly eventStems: readonly string[];
-  /** The outcome that the market is about ("Will Norway win …": norway); empty if the title names none. */
-  readonly subject: readonly string[];
+  /** Names in title and outcome: the stems of each sequence of capitalised words. */
+  readonly names: readonly (readonly string[])[];
+  /** The outcome that the market is about ("Will Norway win …": norway); without stems if the title names none. */
+  readonly subject: Side;
   readonly fixture: Fixture | null;
+  /** The side of the fixture that YES stands for; null if the title names none or another outcome. */
+  readonly yesSide: 0 | 1 | null;
+  /** Whether the outcomes of the market are exactly the two sides of the fixture. */
+  readonly isTwoSided: boolean;
   /** Stems of the event before which something must happen ("before GTA VI": gta, 6); empty if there is none. */
   readonly reference: readonly string[];
   /** Countries and US states in title and outcome, except the sides of the fixture. */
@@ -29,14 +44,19 @@ export interface Fingerprint {
   readonly scopes: Scopes;
   /** When the market is expected to end, Unix milliseconds. */
   readonly endAt: number | null;
+  /** When the contest is expected to be decided, Unix milliseconds; null if the venue does not say. */
+  readonly decidedAt: number | null;
 }
 
 /** Text that ends the second side of a contest. */
-const SIDE_END = "(?= \\(| - |:|,|\\?|$| winner| end in| on [0-9]| cs2| lol| dota| league of| first | map )";
+const SIDE_END =
+  "(?= ?\\(| - | ?:|,|\\?|\\.?$| winner| to | who | draw\\b| end\\b| ends | finish| match\\b| game\\b| on [0-9]| cs2| lol| dota| league of| first | map )";
 /** "A vs B" anywhere in a title. */
 const FIXTURE_PATTERN = new RegExp(
-  `(?:^|[:,] | - |will )(?:the )?([^:,]+?) (?:vs\\.?|v\\.?|versus|@|(?:wins? against|to beat|beats?|defeats?)) (?:the )?([^:,(?]+?)${SIDE_END}`,
+  `(?:^|[:,] | - |\\(|will )(?:the )?([^:,(]+?) (?:vs\\.?|v\\.?|versus|@|(?:wins? against|to beat|beats?|defeats?)) (?:the )?([^:,(?]+?)${SIDE_END}`,
 );
+/** Text before the first side of a contest: "Haiti to win Morocco", "draw in Morocco". */
+const SIDE_LEAD_PATTERN = /^.*\b(?:wins?|in|during|of|does|do) (?:the )?(?=\S)/;
 /** Text after "at" that is not a side of a contest: "at 5pm", "at halftime". */
 const TIME_OR_PART =
   "[0-9]|half-?time|(?:the|half|noon|midnight|least|most|any|end|close|jan|feb|mar|apr|may|june?|july?|aug|sep|oct|nov|dec)\\b";
@@ -60,32 +80,75 @@ const QUESTION_WORD_PATTERN = /^(?:will|does|can|is|are|who|what|which|how|when|
 const REFERENCE_PATTERN = /\bbefore (?:the )?(\p{L}.*)$/u;
 
 const bareSubject = (title: string): string =>
-  QUESTION_WORD_PATTERN.test(title) ? "" : (BARE_SUBJECT_PATTERN.exec(title)?.[1] ?? "");
+  QUESTION_WORD_PATTERN.test(title) ? "" : (BARE_SUBJECT_PATTERN.exec(title)?.[1]?.replace(/^.* ?: /, "") ?? "");
+
+/** "Suns vs. Nets - Suns", "Who will win the election? Ann Lee". */
+const TRAILING_OUTCOME_PATTERN = /(?:\?|[^-] -)\s(?:- )?([^?]{2,60})$/;
+const WIN_END = / (?:to win|wins?)\??$/;
+/** "World Series winner: Boston", "Boston vs Miami: Boston to win". */
+const LABELLED_OUTCOME_PATTERN =
+  /(?:\b(?:winner|champions?|nominee|win|wins|finals?|championship)|\b(?:vs?\.?|versus|@) [^:?]{2,60}): ?(?:(?:who will win\?|winner) ?(?:- )?)?([^:?]{2,50}?)(?: to win| wins?)?\??$/;
+/** Outcomes that do not name one thing: "anyone", "no one", "any candidate". */
+const ANY_PATTERN = /^(?:any\b|anyone|anybody|someone|somebody|no one|nobody|none|there|it\b)/;
 
 /** Returns the outcome named in a title: after the prefix that its event shares, or the grammatical subject. */
 function findSubject(title: string, eventTitle: string | null, label: string | null): string {
   if (label !== null && label !== "") return label;
   const colon = title.lastIndexOf(": ");
-  if (colon > 0 && eventTitle?.startsWith(title.slice(0, colon)) === true) return title.slice(colon + 2);
+  if (colon > 0 && eventTitle?.startsWith(title.slice(0, colon)) === true)
+    return title
+      .slice(colon + 2)
+      .replace(/^.* - /, "")
+      .replace(WIN_END, "");
   if (/\b(?:draw|tie)\b/.test(title)) return "draw";
-  return SUBJECT_PATTERN.exec(title)?.[1] ?? bareSubject(title);
+  const subject =
+    LABELLED_OUTCOME_PATTERN.exec(title)?.[1] ??
+    TRAILING_OUTCOME_PATTERN.exec(title)?.[1]?.replace(WIN_END, "") ??
+    SUBJECT_PATTERN.exec(title)?.[1] ??
+    bareSubject(title);
+  return ANY_PATTERN.test(subject) ? "" : subject;
 }
+
+const sideOf = (stems: readonly string[]): Side => ({ stems, teams: findTeams(stems) });
+const NO_SUBJECT: Side = { stems: [], teams: [] };
 
 export function findFixture(text: string): Fixture | null {
   const match = FIXTURE_PATTERN.exec(text) ?? AT_FIXTURE_PATTERN.exec(text);
   if (match === null) return null;
   // "Will Person V be …" is a placeholder, not "Person versus be".
   if (PLACEHOLDER_PATTERN.test(match[1] ?? "")) return null;
-  const left = stemsOf(match[1] ?? "");
-  const right = stemsOf(match[2] ?? "");
-  return left.length === 0 || right.length === 0 ? null : [left, right];
+  const left = sideOf(stemsOf((match[1] ?? "").replace(SIDE_LEAD_PATTERN, "")));
+  const right = sideOf(stemsOf(match[2] ?? ""));
+  if (left.stems.length === 0 || right.stems.length === 0) return null;
+  const [leftTeams, rightTeams] = inOneLeague(left.teams, right.teams);
+  return [
+    { stems: left.stems, teams: leftTeams },
+    { stems: right.stems, teams: rightTeams },
+  ];
 }
+
+/** Whether an outcome names a side of a fixture. */
+export function isSide(subject: Side, side: Side): boolean {
+  const teams = compareTeams(subject.teams, side.teams);
+  if (teams !== "unknown") return teams === "same";
+  return subject.stems.length > 0 && subject.stems.every((stem) => side.stems.includes(stem));
+}
+
+function findYesSide(fixture: Fixture | null, subject: Side): 0 | 1 | null {
+  if (fixture === null || subject.stems.includes("draw")) return null;
+  const [isFirst, isSecond] = fixture.map((side) => isSide(subject, side));
+  if (isFirst === isSecond) return null;
+  return isFirst === true ? 0 : 1;
+}
+
+/** "A vs. B - A": a venue writes both outcomes of a two-sided market in this form. */
+const TWO_SIDED_PATTERN = /^[^?:,]+ vs\.? [^?:,]+ - [^?:,]+$/;
 
 export const unique = (values: readonly string[]): readonly string[] => [...new Set(values)];
 
 /** Words of an outcome that describe a threshold, a date or a direction. These facts are compared separately. */
 const VALUE_WORDS: ReadonlySet<string> = new Set(
-  "above below over under mor les than least most equal increas decreas hik cut rais lower chang befor by after between".split(
+  "above below over under mor les than least most equal increas decreas hik cut rais lower chang befor by after between ratehold rat".split(
     " ",
   ),
 );
@@ -106,20 +169,24 @@ export function createFingerprint(
   const eventTitle = market.eventTitle === null ? null : normaliseText(market.eventTitle);
   const near = market.expectedResolutionAt ?? market.closeAt;
   const text = label === null || title.includes(label) ? title : `${title}: ${label}`;
-  const dated = findDates(text, near);
+  const dated = findDates(text, near, { isYearOptional: true });
   const measured = findQuantities(dated.rest);
-  const eventDated = findDates(eventTitle ?? "", near);
-  const subjectText = findDates(findSubject(title, eventTitle, label), near).rest;
-  const subject = subjectStems(findQuantities(subjectText).rest);
+  const eventDated = findDates(eventTitle ?? "", near, { isYearOptional: true });
+  const subjectText = findDates(findSubject(title, eventTitle, label), near, { isYearOptional: true }).rest;
   const stems = stemsOf(measured.rest);
   const eventStems = stemsOf(findQuantities(eventDated.rest).rest);
-  const fixture = findFixture(title) ?? (eventTitle === null ? null : findFixture(eventTitle));
+  const fixture = findFixture(dated.rest) ?? findFixture(eventDated.rest);
+  const subject = subjectOf(findQuantities(subjectText).rest, fixture);
   // A side of a fixture is not a place: one title may name both sides, the other only one side.
-  const sides = new Set(fixture?.flat());
+  const sides = new Set([
+    ...(fixture?.flatMap((side) => side.stems) ?? []),
+    ...(subject.teams.length > 0 ? subject.stems : []),
+  ]);
   const places = findPlaces(stems.filter((stem) => !sides.has(stem)));
   return {
     stems: unique(stems),
     eventStems: unique(eventStems),
+    names: findNames(market.outcomeLabel === null ? market.title : `${market.title}: ${market.outcomeLabel}`),
     places,
     allPlaces: unique([
       ...findPlaces(stems),
@@ -128,10 +195,23 @@ export function createFingerprint(
     ]),
     subject,
     fixture,
+    yesSide: findYesSide(fixture, subject),
+    isTwoSided: fixture !== null && TWO_SIDED_PATTERN.test(title),
     reference: stemsOf(REFERENCE_PATTERN.exec(dated.rest)?.[1] ?? ""),
     periods: dated.periods.length > 0 ? dated.periods : eventDated.periods,
     quantities: measured.quantities,
     scopes: findScopes(dated.rest, stems, { eventTitle: eventDated.rest, times: dated.times.map(describeTime) }),
     endAt: near,
+    decidedAt: market.expectedResolutionAt,
   };
+}
+
+/** The teams of an outcome are those that can be a side of the fixture. */
+function subjectOf(text: string, fixture: Fixture | null): Side {
+  const stems = subjectStems(text);
+  if (stems.length === 0) return NO_SUBJECT;
+  const teams = findTeams(stems);
+  const sides = fixture?.flatMap((side) => side.teams) ?? [];
+  const ofFixture = teams.filter((team) => sides.includes(team));
+  return { stems, teams: ofFixture.length > 0 ? ofFixture : teams };
 }

@@ -19,7 +19,8 @@ const fingerprintOf = (title: string, outcomeLabel: string | null = null, eventT
 const PARTS =
   "a|1|0| |-|.|,|$|%|'|(|[|?|:|@|by |may 1 |june 3-|before the |by the end of |at the |2026-|q1 |between |from |above |" +
   "hits (high) |and |to |k |million |reach the |grand final |both |score |vs |will |will the |win |at |: | - |u. s. |" +
-  "united states |super bowl |stanley cup finals |mvp |cs2 |(bo1|98th oscar|year-|nc-01 |group a |map 1 |\u0301|\ufdfa|\u{1f642}|\0";
+  "united states |U.S.|S&P |New York |Los Angeles L|PM |d'|de la |Ann |" +
+  "super bowl |stanley cup finals |mvp |cs2 |(bo1|98th oscar|year-|nc-01 |group a |map 1 |\u0301|\ufdfa|\u{1f642}|\0";
 const part = fc.constantFrom(...PARTS.split("|"));
 
 test("a title of 100 kB gives the fingerprint of its first characters", () => {
@@ -38,7 +39,9 @@ test("a text that repeats fragments of the patterns gives a fingerprint of bound
     fc.property(fc.array(part, { minLength: 1, maxLength: 4 }), part, (unit, end) => {
       const text = `${unit.join("").repeat(TEXT_LENGTH_MAX)}${end}`;
       const fingerprint = fingerprintOf(text, text, text);
-      for (const list of [fingerprint.stems, fingerprint.periods, fingerprint.quantities])
+      const { stems, eventStems, names, subject, periods, quantities } = fingerprint;
+      const sides = [subject, ...(fingerprint.fixture ?? [])].flatMap((side) => [side.stems, side.teams]);
+      for (const list of [stems, eventStems, names, names.flat(), periods, quantities, ...sides])
         assert.ok(list.length <= 2 * TEXT_LENGTH_MAX);
       for (const value of Object.values(compareMarkets(fingerprint, fingerprint, WORD_WEIGHTS).features))
         assert.ok(Number.isFinite(value));

@@ -1,4 +1,4 @@
-import type { Fingerprint } from "./fingerprint.ts";
+import type { Fingerprint, Side } from "./fingerprint.ts";
 
 /** Maximum number of entries. The interner is then cleared, to free the values of removed markets. */
 const ENTRIES_MAX = 400_000;
@@ -24,14 +24,19 @@ export function internFingerprint(fingerprint: Fingerprint, interner: Interner):
       `w${values.join("\n")}`,
       values.map((value) => interner.get(`s${value}`, value)),
     );
+  const side = ({ stems, teams }: Side): Side =>
+    interner.get(`t${stems.join("\n")}\n${teams.join(",")}`, { stems: words(stems), teams });
   // Nearly every market has a different list of stems, so only the strings are shared.
   const stems = fingerprint.stems.map((stem) => interner.get(`s${stem}`, stem));
   const { scopes, periods, quantities, fixture } = fingerprint;
   return {
     stems,
     eventStems: words(fingerprint.eventStems),
-    subject: words(fingerprint.subject),
-    fixture: fixture === null ? null : [words(fixture[0]), words(fixture[1])],
+    names: interner.get(`n${JSON.stringify(fingerprint.names)}`, fingerprint.names),
+    subject: side(fingerprint.subject),
+    fixture: fixture === null ? null : [side(fixture[0]), side(fixture[1])],
+    yesSide: fingerprint.yesSide,
+    isTwoSided: fingerprint.isTwoSided,
     reference: words(fingerprint.reference),
     places: words(fingerprint.places),
     allPlaces: words(fingerprint.allPlaces),
@@ -39,5 +44,6 @@ export function internFingerprint(fingerprint: Fingerprint, interner: Interner):
     quantities: interner.get(`q${JSON.stringify(quantities)}`, quantities),
     scopes: interner.get(`c${JSON.stringify([...scopes].map(([name, values]) => [name, ...values]))}`, scopes),
     endAt: fingerprint.endAt,
+    decidedAt: fingerprint.decidedAt,
   };
 }

@@ -21,7 +21,14 @@ import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "./search-terms.ts";
 /** Minimum probability of a stored link. */
 const LINK_PROBABILITY_MIN = 0.1;
 /** Minimum probability of a link for which the rules of both markets are requested. */
-const RULES_PROBABILITY_MIN = 0.5;
+const RULES_PROBABILITY_MIN = 0.15;
+/** Minimum probability of a link that supports the links of other markets of the same two events. */
+const SUPPORT_PROBABILITY_MIN = 0.3;
+/** Log-odds that each supporting link adds: two events of which several outcomes match are probably one event. */
+const SUPPORT_LOG_ODDS = 0.7;
+const SUPPORTS_MAX = 4;
+/** From this probability, a link to the same question comes before a link to the opposite one. */
+const IDENTICAL_PROBABILITY_MIN = 0.5;
 /** Maximum number of links of a market. Otherwise many equal titles at one venue would fill the memory. */
 const LINKS_MAX = 64;
 /** Maximum number of rounds for propagating a changed pair to the pairs that it affects. */
@@ -91,6 +98,7 @@ export class MatchIndex {
   readonly #overrides = new Map<string, MatchOverride>();
   readonly #overridesOf = new Map<string, MatchOverride[]>();
   readonly #events = new EventMatcher();
+  readonly #marketsOfEvent = new Map<string, Set<IndexedMarket>>();
   readonly #rulesWanted = new Set<string>();
 
   /** @param confidenceMin  lowest confidence of a pair, in [0, 1] */
@@ -125,7 +133,11 @@ export class MatchIndex {
     this.#byId.set(market.id, indexed);
     this.#blocks.set(row, venue, searchTerms(fingerprint, WORD_WEIGHTS, 0));
     this.#dirty.add(indexed);
-    if (market.eventSlug !== null) this.#events.setMarket(market.eventSlug, market);
+    if (market.eventSlug === null) return;
+    this.#events.setMarket(market.eventSlug, market);
+    const siblings = this.#marketsOfEvent.get(market.eventSlug);
+    if (siblings === undefined) this.#marketsOfEvent.set(market.eventSlug, new Set([indexed]));
+    else siblings.add(indexed);
   }
 
   remove(id: string): void {
@@ -139,7 +151,11 @@ export class MatchIndex {
     this.#freeRows.push(market.row);
     this.#dirty.delete(market);
     this.#rulesWanted.delete(id);
-    if (market.eventSlug !== null) this.#events.removeMarket(market.eventSlug, id);
+    if (market.eventSlug === null) return;
+    this.#events.removeMarket(market.eventSlug, id);
+    const siblings = this.#marketsOfEvent.get(market.eventSlug);
+    siblings?.delete(market);
+    if (siblings?.size === 0) this.#marketsOfEvent.delete(market.eventSlug);
   }
 
   /** Sets the resolution rules of a market that an update requested; null if the market has none. */
@@ -203,8 +219,17 @@ export class MatchIndex {
     if (link === null) return;
     market.links = [...market.links, link];
     other.links = [...other.links, { other: market, relation: REVERSED[link.relation], probability: link.probability }];
-    this.#unsettled.add(other);
-    for (const holder of [market, other]) if (holder.links.length > LINKS_MAX) this.#dropWeakestLink(holder);
+    for (const holder of [market, other]) {
+      this.#unsettleEvent(holder);
+      if (holder.links.length > LINKS_MAX) this.#dropWeakestLink(holder);
+    }
+  }
+
+  /** The markets of an event support each other, so a changed link can change the confidence of all their pairs. */
+  #unsettleEvent(market: IndexedMarket): void {
+    this.#unsettled.add(market);
+    if (market.eventSlug === null) return;
+    for (const sibling of this.#marketsOfEvent.get(market.eventSlug) ?? []) this.#unsettled.add(sibling);
   }
 
   #dropWeakestLink(market: IndexedMarket): void {
@@ -239,8 +264,9 @@ export class MatchIndex {
   #unlink(market: IndexedMarket): void {
     for (const { other } of market.links) {
       other.links = other.links.filter((link) => link.other !== market);
-      this.#unsettled.add(other);
+      this.#unsettleEvent(other);
     }
+    if (market.links.length > 0) this.#unsettleEvent(market);
     market.links = NO_LINKS;
   }
 
@@ -350,16 +376,37 @@ export class MatchIndex {
    * odds of the link. The sum is over the link and the alternatives of both markets. The result is the same for both
    * markets.
    */
-  #exclusiveConfidence(market: IndexedMarket, { other, probability }: Link): number {
-    const odds = (value: number) => value / (1 - Math.min(value, 1 - 1e-9));
-    const own = odds(probability);
-    const alternatives = (holder: IndexedMarket, chosen: IndexedMarket) =>
+  #exclusiveConfidence(market: IndexedMarket, chosen: Link): number {
+    const { other, relation } = chosen;
+    const odds = (holder: IndexedMarket, { other: partner, probability }: Link) =>
+      (probability / (1 - Math.min(probability, 1 - 1e-9))) *
+      Math.exp(SUPPORT_LOG_ODDS * this.#countSupports(holder, partner));
+    const own = odds(market, chosen);
+    const alternatives = (holder: IndexedMarket, partner: IndexedMarket) =>
       holder.links
-        .filter((link) => isSameQuestion(link) && link.other.venue === chosen.venue && link.other !== chosen)
+        // The other side of a game is the inverse of the same market, not an alternative.
+        .filter((link) => link.relation === relation && link.other.venue === partner.venue && link.other !== partner)
         .filter((link) => !this.#isForbidden(holder, link.other))
-        .reduce((sum, link) => sum + odds(link.probability), 0);
+        .reduce((sum, link) => sum + odds(holder, link), 0);
     // The parentheses make the floating-point sum independent of the order of the markets.
     return own / (1 + own + (alternatives(market, other) + alternatives(other, market)));
+  }
+
+  /** Number of other markets of the same two events that are linked with each other, at most `SUPPORTS_MAX`. */
+  #countSupports(market: IndexedMarket, partner: IndexedMarket): number {
+    if (market.eventSlug === null || partner.eventSlug === null) return 0;
+    let count = 0;
+    for (const sibling of this.#marketsOfEvent.get(market.eventSlug) ?? []) {
+      if (sibling === market) continue;
+      const isSupport = ({ other, probability, relation }: Link) =>
+        other !== partner &&
+        other.eventSlug === partner.eventSlug &&
+        probability >= SUPPORT_PROBABILITY_MIN &&
+        isSameQuestion({ relation });
+      if (sibling.links.some(isSupport)) count += 1;
+      if (count === SUPPORTS_MAX) break;
+    }
+    return count;
   }
 
   #createPair(market: IndexedMarket, { other, relation, confidence, source }: Choice): MarketPair {
@@ -385,9 +432,13 @@ function describe(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): 
   return describeMatch(a.fingerprint, b.fingerprint, comparison, relation, notes);
 }
 
+/** A link to the same question comes before a link to the opposite one, and both before other relations. */
+const rankOf = ({ relation, probability }: Link): number =>
+  relation === "identical" && probability >= IDENTICAL_PROBABILITY_MIN ? 2 : isSameQuestion({ relation }) ? 1 : 0;
+
 function isBetter(link: Link, other: Link | undefined): boolean {
   if (other === undefined) return true;
-  if (isSameQuestion(link) !== isSameQuestion(other)) return isSameQuestion(link);
+  if (rankOf(link) !== rankOf(other)) return rankOf(link) > rankOf(other);
   if (link.probability !== other.probability) return link.probability > other.probability;
   return link.other.id < other.other.id;
 }

@@ -48,6 +48,8 @@ describe("parseRules: stations and sources", () => {
     ["The temperature at London City Airport Station (EGLC).", ["EGLC"]],
     ["The highest temperature in Paris.", []],
     ["The airline opens a route to LaGuardia.", []],
+    ["The daily high at LaGuardia.", ["KLGA"]],
+    ["At least 75° at LaGuardia.", ["KLGA"]],
   ];
   for (const [rules, codes] of stations)
     test(`"${rules}" names ${codes.join(", ") || "no station"}`, () =>
@@ -133,6 +135,12 @@ describe("compareRules", () => {
     assert.deepEqual(parseRules("Rain recorded at St. Louis Downtown Airport.").stationNames, ["st. louis downtown"]);
   });
 
+  test("a station in the centre of a city is not the city's airport", () => {
+    const downtown = "Rain recorded at Downtown San Francisco.";
+    assert.deepEqual(compare(downtown, "Rain recorded at San Francisco Airport.").vetoes, ["station"]);
+    assert.deepEqual(compare(downtown, "Rain recorded at Downtown San Francisco Station.").vetoes, []);
+  });
+
   test("regulation time and overtime are a veto", () => {
     const { vetoes } = compare("The score at the end of regulation.", "The score, including overtime.");
     assert.deepEqual(vetoes, ["overtime"]);
@@ -144,6 +152,15 @@ describe("compareRules", () => {
     assert.deepEqual(compare(june, "Resolves to yes if it rains by December 31, 2026.").vetoes, ["deadline"]);
     assert.deepEqual(compare(june, "Resolves to yes if it rains by July 1, 2026.").vetoes, []);
     assert.deepEqual(compare(june, "Resolves to yes if it rains in June.").vetoes, []);
+  });
+
+  test("the end of a day in a time zone is a deadline with a time of day", () => {
+    const endOfDay = "Resolves to yes if it rains by the end of October 30, 2026 (UTC).";
+    const at = (time: string) => `Resolves to yes if it rains by ${time} on October 30, 2026.`;
+    assert.deepEqual(compare(endOfDay, at("11:59 PM UTC")).vetoes, []);
+    assert.deepEqual(compare(endOfDay, at("11:59 PM ET")).vetoes, ["deadline"]);
+    assert.deepEqual(compare(endOfDay, at("11:00 AM UTC")).vetoes, ["deadline"]);
+    assert.deepEqual(compare(endOfDay, "Resolves to yes if it rains by October 30, 2026.").vetoes, []);
   });
 
   test("if a side has several deadlines and the sides share no deadline, the deadlines are a note and no veto", () => {

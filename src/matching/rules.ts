@@ -1,5 +1,7 @@
 /** Facts of resolution rules that distinguish two markets with the same title. */
+import type { TimeZone } from "../lib/dates/zoned-time.ts";
 import { DAY_MS } from "../lib/durations.ts";
+import { timeZoneOf } from "../text/clock-times.ts";
 import { findTextDates, instantsOf } from "../text/text-dates.ts";
 import type { Veto } from "./decide.ts";
 
@@ -97,7 +99,8 @@ const STATION_NAME_PATTERN = new RegExp(`\\b(?:${Object.keys(STATION_NAMES).join
 const STATION_CODE_PATTERN = /\b(?:K([A-Z]{3})|CLI([A-Z]{3}))\b/g;
 const KNOWN_CODE_PATTERN = new RegExp(`\\b(?:${[...new Set(Object.values(STATION_NAMES))].join("|")})\\b`, "g");
 /** Station names and codes are read only in rules about the weather: "Newark" is also a city. */
-const WEATHER_PATTERN = /\b(?:temperature|weather|rain|rainfall|precipitation|snow|snowfall|wind speed|degrees)\b/i;
+const WEATHER_PATTERN =
+  /\b(?:temperature|weather|rain|rainfall|precipitation|snow|snowfall|wind speed|degrees|daily (?:high|low))\b|°/i;
 
 /** "recorded at Sky Harbor Airport", "the Sky Harbor Airport station", "Sky Harbor Airport records". */
 const PROPER_NAME = "(?:\\p{Lu}[\\p{L}'.-]+|(?:de|du|la|of|le)(?= \\p{Lu}))";
@@ -207,7 +210,9 @@ export function compareRules(a: RulesFacts | null, b: RulesFacts | null): RulesC
 /** Returns the stations of both rules if they differ, else empty lists. Codes are not compared with names. */
 function findOtherStations(a: RulesFacts, b: RulesFacts): readonly [readonly string[], readonly string[]] {
   if (areDisjoint(a.stations, b.stations)) return [a.stations, b.stations];
-  const isSame = (name: string, other: string) => name.includes(other) || other.includes(name);
+  // "Downtown San Francisco" is not the airport "San Francisco".
+  const isSame = (name: string, other: string) =>
+    (name.includes(other) || other.includes(name)) && name.includes("downtown") === other.includes("downtown");
   const sharesCode = a.stations.some((code) => b.stations.includes(code));
   const areNamesOther =
     a.stationNames.length > 0 &&
@@ -275,12 +280,17 @@ function findDeadlines(sentences: readonly string[]): Pick<RulesFacts, "deadline
       if (date.unit !== "day" || !(isBefore || date.relation === "by")) continue;
       if (days.size >= VALUES_MAX) break;
       days.add(date.lastDay - (isBefore && date.time === null ? 1 : 0));
-      if (date.time !== null && date.time.zone !== null) instants.add(instantsOf(date, date.time.zone).at / 60_000);
+      const zone = date.time?.zone ?? (date.isEndOf ? zoneAfter(sentence, date.end) : null);
+      if (zone !== null) instants.add(Math.round(instantsOf(date, zone).at / 60_000));
     }
   }
   const ascending = (values: Iterable<number>) => [...values].sort((first, second) => first - second);
   return { deadlines: ascending(days), instants: ascending(instants) };
 }
+
+/** "the end of October 30, 2026 (UTC)" */
+const zoneAfter = (text: string, end: number): TimeZone | null =>
+  timeZoneOf(/^ ?\(?([a-z]{2,4})\b/.exec(text.slice(end, end + 8))?.[1] ?? "");
 
 function findTrigger(lower: string): TriggerRule | null {
   if (NOT_BY_ANNOUNCEMENT_PATTERN.test(lower)) return "occurrence";

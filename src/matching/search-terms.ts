@@ -11,13 +11,16 @@ export const TERM_SHARE_MIN = 0.3;
 const TERM_WEIGHT_MIN = 0.25;
 const FACT_TERM_WEIGHT = 0.8;
 
+/** A side that can mean more teams is not a search term. */
+const TEAMS_MAX = 6;
+
 /**
- * Returns the search terms of a market: its rare words, thresholds and last day.
+ * Returns the search terms of a market: its rare words, teams, thresholds and last day.
  *
  * @param daysAround  number of days before and after the last day that also match
  */
 export function searchTerms(
-  { stems, eventStems, quantities, periods }: Fingerprint,
+  { stems, eventStems, fixture, subject, quantities, periods }: Fingerprint,
   weightOf: WordWeights,
   daysAround: number,
 ): SearchTerm[] {
@@ -26,6 +29,8 @@ export function searchTerms(
     const weight = weightOf(stem);
     if (weight >= TERM_WEIGHT_MIN) terms.set(stem, weight);
   }
+  for (const { teams } of [subject, ...(fixture ?? [])])
+    if (teams.length <= TEAMS_MAX) for (const team of teams) terms.set(`!${team}`, FACT_TERM_WEIGHT);
   for (const { low, high, unit } of quantities)
     for (const value of [low, high]) terms.set(`#${value}${unit === "%" ? "%" : ""}`, FACT_TERM_WEIGHT);
   const deadline = latestPeriod(periods, "deadline");

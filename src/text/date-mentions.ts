@@ -103,6 +103,10 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
     },
   ],
   [
+    new RegExp(`(?<!\\d)${YEAR},? ?Q([1-4])(?!\\w)`, "gi"),
+    ([, year, quarter]) => ({ first: { year: Number(year), month: Number(quarter) * 3 - 2, day: 1 }, unit: "quarter" }),
+  ],
+  [
     new RegExp(`\\b(?:H([12])|(first|second) half)(?: of|,)? ?${YEAR}(?!\\d)`, "gi"),
     ([, number, word = "", year]) => {
       const isSecond = number === "2" || word.toLowerCase() === "second";
@@ -131,8 +135,10 @@ const PATTERNS: readonly (readonly [RegExp, (groups: Groups) => DateParts | null
 const ORDINARY_WORD = /^(?:may|march|mar|sept?|dec)\b/;
 const BEFORE_MONTH =
   /\b(?:in|of|by|before|after|during|for|until|till|through|between|since|on|this|next|early|mid|late|end)(?: the)?[ -]$/i;
-const CALENDAR_NOUN = "(?:meetings?|decisions?|cpi|pce|ppi|gdp|inflation|jobs|payrolls?|unemployment|reports?)";
-const AFTER_MONTH = new RegExp(`^(?: fed| fomc)? ${CALENDAR_NOUN}\\b`);
+/** Names of statistics are also written as one word ("consumerpriceindex"). */
+const CALENDAR_NOUN =
+  "(?:meetings?|decisions?|cpi|pce|ppi|gdp|inflation|jobs|unemployment|reports?|[a-z]*(?:payrolls?|priceindex|unemploymentrate|domesticproduct|joblessclaims))";
+const AFTER_MONTH = new RegExp(`^(?: fed| fomc| federalreserve)? ${CALENDAR_NOUN}\\b`);
 /** Text before a month at the end of a text: "Fed decision: may". In "theresa may", another word precedes it. */
 const BEFORE_LAST_MONTH = new RegExp(`(?:^|[^\\w\\s]\\s*|\\b${CALENDAR_NOUN} )$`);
 

@@ -71,7 +71,7 @@ const PREPOSITION = new RegExp(
   "i",
 );
 const END_OF =
-  /(?:\b(by|before|prior to|between now and|at|until|through|on)\s)?(?:\bthe\s)?\bend of\s(?:(?:the|this)\s)?(?:year\s)?$/i;
+  /(?:\b(by|before|prior to|no later than|not later than|between now and|at|until|through|on)\s)?(?:\bthe\s)?\bend of\s(?:(?:the|this)\s)?(?:year\s)?$/i;
 const SCHEDULED =
   /\b(?:scheduled|expected|slated|planned|set|held|takes? place|taking place|meeting|premiere|ceremony|match|game|election|primary|final|released? on)\b[^.;]{0,40}$/i;
 const WEEKDAY = /\b(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,? )?$/i;

@@ -113,7 +113,8 @@ describe("matching of the simulated venues", () => {
       ...["list", "--limit", "1000"],
     );
     const exact = pairs.filter(
-      ({ relation, confidence }) => ["identical", "inverse"].includes(relation) && confidence >= MATCH_DECISION_MIN,
+      ({ relation, confidence }) =>
+        ["identical", "inverse"].includes(relation) && confidence >= MATCH_DECISION_MIN.market,
     );
     const isRight = ({ market_a, market_b, relation }: ListedPair) =>
       truth.get(`${market_a} ${market_b}`)?.relation === relation;

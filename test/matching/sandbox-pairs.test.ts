@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createWorld } from "../../sandbox/world/index.ts";
 import { type ListedMarket, SANDBOX_VENUES } from "../../sandbox/world/types.ts";
-import { MATCH_DECISION_MIN } from "../../src/matching/decide.ts";
 import { type MarketPair, MatchIndex, type MatchUpdate } from "../../src/matching/index.ts";
 
 const NOW = Date.UTC(2026, 10, 22, 12);
-const SEEDS = [1, 7, 42];
+const SEEDS = [1, 2, 3, 4, 7, 42];
+const CONFIDENCE_MIN = 0.75;
 const RULES_ROUNDS_MAX = 5;
 const ALL = 1_000_000;
 
@@ -55,15 +55,15 @@ function matchWorld(seed: number) {
 const isExact = (relation: string): boolean => relation === "identical" || relation === "inverse";
 
 for (const seed of SEEDS)
-  test(`matches the sandbox's venues with a precision of at least 0.98, seed ${seed}`, () => {
+  test(`matches the sandbox's venues with a precision of at least 0.985, seed ${seed}`, () => {
     const { pairs, truth } = matchWorld(seed);
     const relations = new Map(truth.map(({ a, b, relation }) => [keyOf(idOf(a), idOf(b)), relation]));
     const accepted = [...pairs].filter(
-      ([, { relation, confidence }]) => isExact(relation) && confidence >= MATCH_DECISION_MIN,
+      ([, { relation, confidence }]) => isExact(relation) && confidence >= CONFIDENCE_MIN,
     );
     const right = accepted.filter(([key, { relation }]) => relations.get(key) === relation).length;
     const exact = [...relations.values()].filter(isExact).length;
     assert.ok(exact > 100, `the world has ${exact} pairs`);
-    assert.ok(right / accepted.length >= 0.98, `precision ${right}/${accepted.length}`);
+    assert.ok(right / accepted.length >= 0.985, `precision ${right}/${accepted.length}`);
     assert.ok(right / exact >= 0.8, `recall ${right}/${exact}`);
   });

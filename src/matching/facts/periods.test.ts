@@ -70,7 +70,7 @@ describe("findDates", () => {
     for (const [text, rest] of [
       ["will it rain before the 2026 midterms?", "will it rain before the midterms?"],
       ["will it rain before 5 pm et on friday, may 5, 2026?", "will it rain ?"],
-      ["best picture at the 98th oscars", "best picture at the oscars"],
+      ["bestpicture at the 98th academyawards", "bestpicture at the academyawards"],
     ] as const)
       assert.equal(findDates(text, null).rest, rest);
   });
@@ -167,11 +167,15 @@ describe("comparePeriods", () => {
     ["May 11-17", "May 11-17", "same"],
     ["Eurovision 2026", "Eurovision 2026", "same"],
     ["Eurovision 2026", "Eurovision 2027", "conflict"],
-    ["Eurovision 2026", "by May 30, 2026", "same"],
+    ["Eurovision 2026", "by May 30, 2026", "unknown"],
+    ["Eurovision 2026", "by December 31, 2026", "same"],
     ["Eurovision 2026", "by May 30, 2027", "conflict"],
     ["in May", "by May 31", "conflict"],
     ["on June 30", "by June 30", "conflict"],
     ["by June 30", "Will it rain?", "unknown"],
+    ["at the June 2026 meeting", "on June 17, 2026", "same"],
+    ["at the June 2026 meeting", "on July 1, 2026", "conflict"],
+    ["in June 2026", "on June 17, 2026", "conflict"],
   ];
   for (const [a, b, relation] of cases)
     test(`"${a}" and "${b}" have the relation ${relation}`, () => {
@@ -192,5 +196,50 @@ describe("comparePeriods", () => {
       areOpenStarts: true,
     });
     assert.equal(relate("in June", "by July 31").areOpenStarts, false);
+  });
+});
+
+describe("dates whose year is unknown", () => {
+  const optional = (text: string) => findDates(normaliseText(text), null, { isYearOptional: true }).periods;
+  const compare = (a: string, b: string) => comparePeriods(optional(a), optional(b));
+  const YEARS = [2024, 2025, 2026, 2027, 2028, 2029, 2030, 2032];
+
+  test("only a date without a year has an unknown year", () => {
+    assert.deepEqual(
+      ["by June 30", "in May", "May 11-17"].map((text) => optional(text)[0]?.isYearUnknown),
+      [true, true, true],
+    );
+    assert.equal(optional("by June 30, 2026")[0]?.isYearUnknown, undefined);
+    assert.equal(findDates("by june 30", NEAR, { isYearOptional: true }).periods[0]?.isYearUnknown, undefined);
+  });
+
+  for (const text of ["by June 30", "on March 15", "on January 2", "May 11-17"])
+    test(`"${text}" is the same in any year, and conflicts with other days of any year`, () => {
+      for (const year of YEARS) {
+        assert.equal(compare(text, `${text}, ${year}`).relation, "same", String(year));
+        assert.equal(compare(`${text}, ${year}`, text).relation, "same", String(year));
+        for (const other of ["by October 1", "on October 1", "October 1-7"])
+          assert.equal(compare(text, `${other}, ${year}`).relation, "conflict", `${other}, ${year}`);
+      }
+      assert.equal(compare(text, text).relation, "same");
+    });
+
+  test("the last day of a year and the first day of the next year are one day apart", () => {
+    assert.equal(compare("by December 31", "by January 1, 2028").relation, "same");
+    assert.equal(compare("by January 1", "by December 31, 2027").relation, "same");
+    assert.equal(compare("by December 31", "by January 1").relation, "same");
+  });
+
+  test("a day in the month of a meeting is the same as the meeting", () => {
+    assert.equal(compare("at the June meeting", "on June 17, 2027").relation, "same");
+    assert.equal(compare("at the June 2027 meeting", "on June 17").relation, "same");
+    assert.equal(compare("at the June meeting", "on July 1, 2027").relation, "conflict");
+  });
+
+  test("the number of days between two dates is unknown, and so is their relation to an edition", () => {
+    assert.equal(compare("by June 30", "by October 1, 2027").daysApart, null);
+    assert.equal(compare("by December 28", "by January 3").daysApart, null);
+    assert.equal(compare("Eurovision 2026", "by June 30").relation, "unknown");
+    assert.equal(compare("by June 30", "Eurovision 2026").relation, "unknown");
   });
 });

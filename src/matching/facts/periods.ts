@@ -6,9 +6,12 @@ import { type TimeOfDay, toTimeOfDay } from "./times.ts";
 
 /** The first Oscars were held in 1929. */
 const OSCARS_YEAR_0 = 1928;
-const OSCARS_PATTERN = /\b([0-9]{2})(?:st|nd|rd|th)(?= oscar)/g;
+const OSCARS_PATTERN = /\b([0-9]{2})(?:st|nd|rd|th)(?= academyaward)/g;
 /** Numbers above this are more often quantities than years. */
 const NAMED_YEAR_MAX = 2099;
+
+/** Decides the year of dates whose year is unknown. Only their months and days are compared. */
+const ARBITRARY_TIME = Date.UTC(2026, 6, 1);
 
 /** A date in a title as a range of days, counted from 1970-01-01. */
 export interface Period {
@@ -17,6 +20,10 @@ export interface Period {
   readonly to: CivilDate;
   /** deadline: a deadline or range of the question. edition: the edition of a contest ("Eurovision 2026"). */
   readonly kind: "deadline" | "edition";
+  /** Whether the period names an event inside it ("the January 2027 meeting"). */
+  readonly isNamed?: true;
+  /** Whether neither the text nor a closing time tells the year; `from` and `to` are then in an arbitrary year. */
+  readonly isYearUnknown?: true;
 }
 
 export interface DatedText {
@@ -36,19 +43,22 @@ export interface DatedText {
  * `near` decides.
  *
  * @param near  when the market closes, Unix milliseconds. A date without a year is the occurrence nearest to this time
+ * @param isYearOptional  whether a date without a year is read if `near` is null
  */
-export function findDates(text: string, near: number | null): DatedText {
+export function findDates(text: string, near: number | null, { isYearOptional = false } = {}): DatedText {
   const clock = findClockTimes(text);
   const sentence = { start: 0, end: text.length };
-  const found = findTextDates(text, [sentence], near === null ? null : { closeAt: near });
+  const closeAt = near ?? (isYearOptional ? ARBITRARY_TIME : null);
+  const found = findTextDates(text, [sentence], closeAt === null ? null : { closeAt });
   const periods: Period[] = [];
   const dates: TextDate[] = [];
   const dateSpans: TextSpan[] = [];
   for (const date of found) {
     const previous = dates.at(-1);
     const isRangeEnd = previous !== undefined && isRange(previous, date, text.slice(previous.end, date.start));
-    const period = isRangeEnd ? rangeOf(previous, date) : periodOf(date);
-    if (period === null) continue;
+    const dated = isRangeEnd ? rangeOf(previous, date) : periodOf(date);
+    if (dated === null) continue;
+    const period: Period = near === null && date.isYearInferred ? { ...dated, isYearUnknown: true } : dated;
     if (isRangeEnd) periods.pop();
     periods.push(period);
     dates.push(date);
@@ -115,7 +125,8 @@ function periodOf({ unit, isName, isEndOf, relation, time, firstDay, lastDay }: 
     return year > NAMED_YEAR_MAX ? null : wholeYear(year, "edition");
   }
   const isOpen = !isName && (relation === "by" || isEndOf);
-  return { from: isOpen ? null : firstDay, to: lastDay, kind: "deadline" };
+  const period: Period = { from: isOpen ? null : firstDay, to: lastDay, kind: "deadline" };
+  return isName ? { ...period, isNamed: true } : period;
 }
 
 export type PeriodRelation = "same" | "conflict" | "unknown";
@@ -140,27 +151,60 @@ const OPEN_START_DAYS_MIN = 100;
 export function comparePeriods(a: readonly Period[], b: readonly Period[]): PeriodComparison {
   const deadlineA = latestPeriod(a, "deadline");
   const deadlineB = latestPeriod(b, "deadline");
-  if (deadlineA !== null && deadlineB !== null) {
-    const daysApart = deadlineA.to - deadlineB.to;
-    const areOpenStarts = deadlineA.from === null && deadlineB.from === null;
-    // "On May 14" and "on May 15" are two questions, as are "May 11-17" and "May 12-18".
-    const areRanges = deadlineA.from !== null && deadlineB.from !== null;
-    const isSame = areRanges
-      ? daysApart === 0 && deadlineA.from === deadlineB.from
-      : Math.abs(daysApart) <= DEADLINE_TOLERANCE_DAYS && !isShortRange(deadlineA) && !isShortRange(deadlineB);
-    return { relation: isSame ? "same" : "conflict", daysApart, areOpenStarts };
-  }
+  if (deadlineA !== null && deadlineB !== null) return compareDeadlines(deadlineA, deadlineB);
+  const without = (relation: PeriodRelation): PeriodComparison => ({ relation, daysApart: null, areOpenStarts: false });
   const editionA = latestPeriod(a, "edition");
   const editionB = latestPeriod(b, "edition");
-  if (editionA !== null && editionB !== null)
-    return { relation: editionA.to === editionB.to ? "same" : "conflict", daysApart: null, areOpenStarts: false };
+  if (editionA !== null && editionB !== null) return without(editionA.to === editionB.to ? "same" : "conflict");
   const [edition, deadline] = editionA !== null ? [editionA, deadlineB] : [editionB, deadlineA];
-  if (edition === null || deadline === null) return { relation: "unknown", daysApart: null, areOpenStarts: false };
+  if (edition === null || deadline === null || deadline.isYearUnknown === true) return without("unknown");
+  if (partsOf(edition.to).year !== partsOf(deadline.to).year) return without("conflict");
+  // The contest of 2026 can be decided on any day of 2026.
+  return without(Math.abs(edition.to - deadline.to) <= DEADLINE_TOLERANCE_DAYS ? "same" : "unknown");
+}
+
+/** Whether a day is in a period that names an event: the January meeting ends on January 27. */
+const isDayOf = (day: Period, named: Period): boolean =>
+  named.isNamed === true && day.from === day.to && named.from !== null && named.from <= day.to && day.to <= named.to;
+
+function compareDeadlines(a: Period, b: Period): PeriodComparison {
+  if (a.isYearUnknown === true && b.isYearUnknown !== true) return withoutDistance(compareDeadlines(inYearOf(a, b), b));
+  if (b.isYearUnknown === true && a.isYearUnknown !== true) return withoutDistance(compareDeadlines(a, inYearOf(b, a)));
+  const daysApart = a.to - b.to;
+  const areOpenStarts = a.from === null && b.from === null;
+  // "On May 14" and "on May 15" are two questions, as are "May 11-17" and "May 12-18".
+  const areRanges = a.from !== null && b.from !== null;
+  const isSame = areRanges
+    ? isDayOf(a, b) || isDayOf(b, a) || (daysApart === 0 && a.to - (a.from ?? 0) === b.to - (b.from ?? 0))
+    : Math.abs(daysApart) <= DEADLINE_TOLERANCE_DAYS && !isShortRange(a) && !isShortRange(b);
+  // Without years, it is unknown which date comes first.
   return {
-    relation: partsOf(edition.to).year === partsOf(deadline.to).year ? "same" : "conflict",
-    daysApart: null,
-    areOpenStarts: false,
+    relation: isSame ? "same" : "conflict",
+    daysApart: a.isYearUnknown === true ? null : daysApart,
+    areOpenStarts,
   };
+}
+
+/** Nothing is known about the distance of two dates if one has no year. */
+const withoutDistance = (comparison: PeriodComparison): PeriodComparison => ({ ...comparison, daysApart: null });
+
+/** Returns a period without a year in the year in which it is nearest to another period. */
+function inYearOf({ isYearUnknown: _, ...period }: Period, other: Period): Period {
+  const { from, to } = period;
+  const { year } = partsOf(other.to);
+  const { year: ownYear } = partsOf(to);
+  const shifted = [year - 1, year, year + 1].map((candidate): Period => {
+    const shift = (day: CivilDate) => inYear(day, candidate - ownYear);
+    return { ...period, from: from === null ? null : shift(from), to: shift(to) };
+  });
+  const distance = (period: Period) => Math.abs(period.to - other.to);
+  return shifted.reduce((best, period) => (distance(period) < distance(best) ? period : best));
+}
+
+/** Returns the same day some years later. 29 February is 28 February in other years. */
+function inYear(date: CivilDate, yearsLater: number): CivilDate {
+  const { year, month, day } = partsOf(date);
+  return Math.min(lastDayOfMonth(year + yearsLater, month - 1) + day, lastDayOfMonth(year + yearsLater, month));
 }
 
 /** Whether the first day is part of the question: "in May" is not "by May 31". */

@@ -7,7 +7,7 @@ export interface Quantity {
   readonly low: number;
   /** Equal to `low` unless the comparator is `between`. */
   readonly high: number;
-  /** For example "%", "$", "bps", "°"; "x" for a number without a unit. */
+  /** For example "%", "$", "°"; "x" for a number without a unit. Basis points are hundredths of "%". */
   readonly unit: string;
 }
 
@@ -42,6 +42,12 @@ const ABOVE =
 const BELOW =
   "below|under|less than|fewer than|at most|dips? (?:to|below)|drops? (?:to|below)|falls? (?:to|below)|lower than|no more than|hits? \\(low\\)|≤|<=|<";
 
+const PERCENT_PER_BASIS_POINT = 0.01;
+/** Central banks change rates in steps of 25 basis points, so that "more than 25 bps" means "at least 50 bps". */
+const RATE_STEP = 0.25;
+const STRICT_PATTERN =
+  /^(?:above|over|more than|greater than|exceed.*|higher than|>|below|under|less than|fewer than|lower than|<)$/;
+const RATE_PATTERN = /\b(?:cuts?|hikes?|rates?|decrease[sd]?|increase[sd]?|raise[sd]?|lower(?:s|ed)?)\b/;
 const BELOW_PATTERN = new RegExp(`^(?:${BELOW})$`);
 const QUANTITY_PATTERN = new RegExp(
   `(?:\\b(between|from) )?(?:(${ABOVE}|${BELOW}) ?)?(?<![0-9.\\p{L}])${AMOUNT}(?: ?(?:-|–|to|and) ?${AMOUNT})?( ?\\+| (?:or|and) (?:more|above|higher|greater|over|less|below|lower|fewer|under)(?! ?\\$?[0-9]))?`,
@@ -50,8 +56,7 @@ const QUANTITY_PATTERN = new RegExp(
 
 function unitOf(dollar: string | undefined, unit: string | undefined): string {
   const name = unit?.trim() ?? "";
-  if (name.startsWith("%") || name.startsWith("percent")) return "%";
-  if (name.startsWith("b")) return "bps";
+  if (/^(?:%|percent|b)/.test(name)) return "%";
   if (name !== "") return "°";
   return dollar === undefined ? "x" : "$";
 }
@@ -67,18 +72,23 @@ export function findQuantities(text: string): QuantityText {
     const isRange = number2 !== undefined;
     const marks = [between, lead, dollar, suffix, unit, tail, dollar2, suffix2, unit2];
     if (marks.every((mark) => mark === undefined)) return match;
-    const low = Number(number) * suffixScale(suffix ?? (isRange ? suffix2 : undefined));
+    const basisPoints = /^ ?b/.test(unit ?? unit2 ?? "");
+    const scale = basisPoints ? PERCENT_PER_BASIS_POINT : 1;
+    const low = Number(number) * suffixScale(suffix ?? (isRange ? suffix2 : undefined)) * scale;
     // A number with hundreds of digits overflows and is not a quantity.
     if (!Number.isFinite(low)) return match;
     const quantityUnit = unitOf(dollar ?? dollar2, unit ?? unit2);
     if (isRange) {
-      const high = Number(number2) * suffixScale(suffix2 ?? suffix);
+      const high = Number(number2) * suffixScale(suffix2 ?? suffix) * scale;
       if (!Number.isFinite(high)) return match;
       const [least, most] = low < high ? [low, high] : [high, low];
       quantities.push({ comparator: "between", low: least, high: most, unit: quantityUnit });
       return " ";
     }
-    quantities.push({ comparator: comparatorOf(lead, tail), low, high: low, unit: quantityUnit });
+    const comparator = comparatorOf(lead, tail);
+    const isStrict = basisPoints && STRICT_PATTERN.test(lead ?? "") && RATE_PATTERN.test(text);
+    const bound = isStrict ? low + (comparator === "at_least" ? RATE_STEP : -RATE_STEP) : low;
+    quantities.push({ comparator, low: bound, high: bound, unit: quantityUnit });
     return " ";
   });
   return { quantities: withoutRepetitions(quantities), rest: rest.replace(/\s+/g, " ").trim() };

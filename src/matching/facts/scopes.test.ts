@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { normaliseText, stemsOf } from "../text/words.ts";
-import { compareScopes, findScopes, type ScopeDimension, type Scopes } from "./scopes.ts";
+import { compareScopes, findScopes, type ScopeDimension, type ScopeRelation, type Scopes } from "./scopes.ts";
 
 function read(text: string, eventTitle = ""): Scopes {
   const normalised = normaliseText(text);
@@ -11,7 +11,8 @@ const valuesOf = (text: string, dimension: ScopeDimension): string[] => [...(rea
 
 describe("findScopes", () => {
   const cases: readonly (readonly [text: string, dimension: ScopeDimension, value: string])[] = [
-    ["Will Ann Lee win the Ohio Senate race?", "office", "senate"],
+    ["Will Ann Lee win the Ohio Senate race?", "office", "senat"],
+    ["Will Ann Lee be a senator for Ohio?", "office", "senat"],
     ["Next Prime Minister of Norway", "office", "primeminister"],
     ["Who wins NC-01?", "seat", "nc-1"],
     ["Group C winner", "group", "c"],
@@ -23,12 +24,20 @@ describe("findScopes", () => {
     ["Exact score 2-1", "bet", "exact-score"],
     ["Both teams to score", "bet", "both-score"],
     ["Core CPI", "reading", "core"],
-    ["Will Acme announce a phone?", "trigger", "announce"],
+    ["Will Acme announce a phone?", "manner", "announce"],
+    ["Will GTA VI be delayed?", "manner", "postpone"],
+    ["Will Acme launch a phone?", "action", "release"],
+    ["Will Democrats win the Senate and House?", "manner", "all offices"],
+    ["Lakers -5.5", "bet", "spread"],
+    ["Will Ann Lee step down as chair?", "action", "leave"],
+    ["If it rains, who wins?", "manner", "if"],
+    ["Will GTA VI be released before the Foo phone?", "condition", "before-other"],
+    ["Will the GOP hold Ohio?", "party", "republicanparty"],
     ["Will the Fed cut rates?", "direction", "down"],
     ["Fed leaves rates unchanged", "direction", "hold"],
     ["Will he not run?", "polarity", "not"],
     ["Will she remain chair?", "polarity", "remain"],
-    ["Who finishes third?", "ordinal", "3th"],
+    ["Who finishes third?", "rank", "3th"],
     ["GTA VI", "number", "6"],
   ];
   for (const [text, dimension, value] of cases)
@@ -49,36 +58,67 @@ describe("findScopes", () => {
 });
 
 describe("compareScopes", () => {
-  const relate = (a: string, b: string, areFixtures = false) => compareScopes(read(a), read(b), areFixtures);
+  const compare = (a: string, b: string, areFixtures = false) => compareScopes(read(a), read(b), areFixtures);
+  const relate = (a: string, b: string, areFixtures = false) =>
+    Object.fromEntries(compare(a, b, areFixtures).relations);
 
-  test("counts scopes that are equal, different or present on one side only", () => {
-    assert.equal(relate("Ohio Senate race", "Ohio Senator").same, 1);
-    assert.deepEqual(relate("Ohio Senate race", "Ohio governor").vetoed, ["office"]);
-    assert.equal(relate("Ohio Senate race", "Ohio race").looseOneSided, 1);
-    assert.deepEqual(relate("Republican nominee", "Democratic primary, first place").vetoed, ["stage"]);
-    assert.deepEqual(relate("Ohio", "Texas").vetoed, []);
+  const cases: readonly (readonly [a: string, b: string, relations: Partial<Record<ScopeDimension, ScopeRelation>>])[] =
+    [
+      ["Ohio Senate race", "Ohio senator", { office: "same" }],
+      ["Ohio Senate race", "Ohio governor", { office: "differs" }],
+      ["Ohio Senate race", "Ohio race", { office: "one_sided" }],
+      ["Republican seat in NC-01", "Democratic seat in NC-1", { party: "differs", seat: "same", number: "same" }],
+      ["Republican nominee", "Republican primary runoff", { party: "same", stage: "partial" }],
+      ["Republican nominee", "Republican semifinal", { party: "same", stage: "differs" }],
+      ["Ohio", "Texas", {}],
+    ];
+  for (const [a, b, relations] of cases)
+    test(`"${a}" and "${b}" have the relations ${JSON.stringify(relations)}, in either order`, () => {
+      assert.deepEqual(relate(a, b), relations);
+      assert.deepEqual(relate(b, a), relations);
+    });
+
+  const ONE_SIDED: readonly (readonly [title: string, dimension: ScopeDimension])[] = [
+    ["Leading at halftime", "segment"],
+    ["Core inflation", "reading"],
+    ["Exact score", "bet"],
+    ["Group C", "group"],
+    ["Map 2", "part"],
+    ["NC-01", "seat"],
+    ["If it rains", "manner"],
+    ["The Senate", "office"],
+  ];
+  for (const [title, dimension] of ONE_SIDED)
+    test(`a ${dimension} that only one title names is one-sided`, () =>
+      assert.equal(relate(title, "Ohio")[dimension], "one_sided"));
+
+  test("an additional stage, bet, segment or action is never the same", () => {
+    for (const [a, b, dimension] of [
+      ["primary runoff", "primary", "stage"],
+      ["exact score and corners", "exact score", "bet"],
+      ["first half of a part of the game", "first half of the game", "segment"],
+      ["arrested and convicted", "arrested", "action"],
+    ] as const) {
+      assert.equal(relate(a, b)[dimension], "partial", a);
+      assert.equal(relate(b, a)[dimension], "partial", a);
+    }
   });
 
-  test("a scope on one side only is a veto in a strict dimension, and not in a loose one", () => {
-    for (const title of ["Leading at halftime", "Core CPI", "Exact score", "Group C", "Map 2", "NC-01", "If it rains"])
-      assert.equal(relate(title, "Ohio").vetoed.length, 1, title);
-    assert.deepEqual(relate("Ohio Senate race", "Ohio race").vetoed, []);
+  test("other actions are those that only one question names", () => {
+    const { otherActions } = compare("Will she be arrested and convicted?", "Will she be arrested or win?");
+    assert.deepEqual([...otherActions].sort(), ["convict", "win"]);
+    assert.deepEqual([...compare("Will she win?", "Will she win?").otherActions], []);
   });
 
-  test("an additional stage or office is a veto", () => {
-    assert.deepEqual(relate("first place in the primary", "wins the primary").vetoed, ["stage"]);
-    assert.deepEqual(relate("senate and house", "senate").vetoed, ["office"]);
+  test("a group that only one of two fixtures names is ignored", () => {
+    assert.deepEqual(relate("Group C: A", "A", true), {});
+    assert.deepEqual(relate("Group C: A", "A", false), { group: "one_sided" });
   });
 
-  test("a group on one side is a veto, except for two fixtures", () => {
-    assert.deepEqual(relate("Group C: A", "A", true).vetoed, []);
-    assert.deepEqual(relate("Group C: A", "A", false).vetoed, ["group"]);
-  });
-
-  test("a different polarity is reported separately and is not a veto", () => {
-    const { vetoed, isPolarityFlipped } = relate("Will he not run?", "Will he run?");
+  test("a different polarity is reported separately and is not a relation", () => {
+    const { relations, isPolarityFlipped } = compare("Will he not run?", "Will he run?");
     assert.equal(isPolarityFlipped, true);
-    assert.deepEqual(vetoed, []);
-    assert.equal(relate("Will he not run?", "Will he not run?").isPolarityFlipped, false);
+    assert.equal(relations.has("polarity"), false);
+    assert.equal(compare("Will he not run?", "Will he not run?").isPolarityFlipped, false);
   });
 });

@@ -1,8 +1,8 @@
 /** Checks whether a market answers a question in free text. */
 import { MONTH_NAMES } from "../../text/months.ts";
+import { nameSimilarity } from "../compare-words.ts";
 import { comparePeriods, findDates, latestPeriod } from "../facts/periods.ts";
 import { isNumericallyEqual, type Quantity } from "../facts/quantities.ts";
-import { nameSimilarity } from "../features.ts";
 import { createFingerprint, type Fingerprint } from "../fingerprint.ts";
 import type { MatchableMarket } from "../model.ts";
 import { WORD_WEIGHTS } from "../model-data.ts";
@@ -245,7 +245,7 @@ function subjectOf(
   const read = (text: string): Fingerprint =>
     createFingerprint({ title: text, outcomeLabel, eventTitle, closeAt: endAt, expectedResolutionAt: null });
   const { subject } = read(title);
-  return subject.length > 0 ? subject : read(`Will ${title}`).subject;
+  return (subject.stems.length > 0 ? subject : read(`Will ${title}`).subject).stems;
 }
 
 /** Stems of the content words of a text, without repetitions. */

@@ -3,31 +3,23 @@
  * order, so a longer phrase comes before the phrases it contains.
  */
 export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])[] = [
-  // Countries and places
-  [/\bu\.? ?s\.? ?a?\.?(?=[^a-z']|$)(?<!\b(?:of|with|to|for) us)|\bunited states(?: of america)?\b/g, " usa "],
-  [/\bu\.k\.|\bunited kingdom\b|\bgreat britain\b/g, " uk "],
-  [/\b(?:congo dr|dr congo|democratic republic of(?: the)? congo)\b/g, "drcongo"],
-  [/\b(?:korea republic|republic of korea|south korea)\b/g, "southkorea"],
-  [/\b(?:north korea|dprk)\b/g, "northkorea"],
-  [/\bczech republic\b/g, "czechia"],
-  [/\bcote d'?ivoire\b|\bivory coast\b/g, "ivorycoast"],
-  [/\bturkiye\b/g, "turkey"],
-  [/\bcabo verde\b|\bcape verde\b/g, "capeverde"],
-  [/\bir iran\b/g, "iran"],
-  [/\bbosnia(?: and|-)? ?herzegovina\b/g, "bosnia"],
+  // Countries and places; further names are in `knowledge/`.
+  [
+    /\bu\.? ?s\.? ?a?\.?(?=[^a-z']|$)(?<!\b(?:of|with|to|for|beats?|let|tell|give|help|join|against|about|on) us)/g,
+    " unitedstates ",
+  ],
+  [/\bu\.k\.|\buk\b/g, " unitedkingdom "],
   [/\bsachsen[- ]anhalt\b/g, "saxony anhalt"],
-  [/\bnew york city\b|\bnyc\b/g, "new york"],
+  [/\bnew york city\b|\bnyc\b/g, "newyork"],
   [/\bkiev\b/g, "kyiv"],
-  // Clubs
-  [/\bathletic (?:club|bilbao)\b/g, "bilbao"],
-  [/\b(?:inter milan|internazionale)\b/g, "inter"],
-  [/\bbayern (?:munchen|munich|munchen)\b/g, "bayern"],
-  [/\bkoln\b/g, "cologne"],
-  [/\bm'gladbach\b/g, "monchengladbach"],
-  [/\bsporting (?:cp|lisbon|clube de portugal)\b/g, "sporting"],
-  [/\bwolverhampton wanderers\b/g, "wolves"],
-  [/\bnott(?:ingha|')?m forest\b/g, "nottingham"],
-  [/\bsixers\b/g, "76ers"],
+  [/\bphilly\b/g, "philadelphia"],
+  [/\bvegas\b(?<!las vegas)/g, "las vegas"],
+  [/\bfrisco\b|\bsan fran\b/g, "san francisco"],
+  [
+    /\bbe(?:comes?)? (?:the )?next (?=(?:president|primeminister|chancellor|governor|mayor|senator|pope|partyleader)\b)/g,
+    "win election as ",
+  ],
+  [/\b(?:general|parliamentary|legislative|federal|snap|national assembly) (?=elections?\b)/g, ""],
   // Leagues, cups and awards
   [/\bcounter-?\s?strike(?: 2)?\b|\bcs ?2\b|\bcs:?go\b/g, "counterstrike"],
   [/\bleague of legends\b/g, "lol"],
@@ -66,20 +58,52 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
   [/\bman city\b/g, "manchester city"],
   [/\bparis saint[- ]germain\b/g, "psg"],
   // Politics and institutions
-  [/\b(?:democratic party|democratic candidate|democrats?|democratic(?! republic)|dems?)\b/g, "democrat"],
-  [/\b(?:republican party|republican candidate|republicans?|gop)\b/g, "republican"],
+  [/\b(?:democratic party|democratic candidate|democrats?|democratic(?! republic)|dems?)\b/g, "democraticparty"],
+  [/\b(?:republican party|republican candidate|republicans?|gop)\b/g, "republicanparty"],
   [/\bhouse of representatives\b/g, "house"],
   [/\bprime minister\b/g, "primeminister"],
   [/\b(?:federal reserve|the fed|fomc)\b/g, "fed"],
   [/\beuropean central bank\b/g, "ecb"],
   [/\bbank of england\b/g, "boe"],
   [/\bbank of japan\b/g, "boj"],
-  [/\bfinish(?:es)? (?:in )?(?:first|1st)(?: place)?\b/g, "win"],
+  [
+    /\b(?:finish(?:es)?|takes?|places?|secures?|claims?|end(?:s)?(?: up)?) (?:in )?(?:first|1st|top)(?: place| spot)?\b/g,
+    "win",
+  ],
+  [/\b(?:first|1st) place in\b/g, "winner of"],
+  [/\b(?:tops?|topping) (?=(?:the )?(?:\p{L}+ ){0,2}group\b)/gu, "win "],
+  [/\blifts? (?=.{0,40}\btrophy\b)/g, "win "],
+  [
+    /\b(?:be|become[s]?|emerges? as|(?:be |is )?crowned(?: as)?|named(?: as)?|ends? up|come[s]? out) (?:the )?(?=(?:[\p{L}0-9' -]{0,40} )?(?:champions?|winners?)\b)/gu,
+    "win ",
+  ],
+  [
+    /\b(?:(?:end|finish|be|is)(?:s|e[sd])? )?(?:in a (?:draw|tie|stalemate)|level|drawn|tied|all square|a (?:draw|tie)|draw) ?(?=[?)]|$)/g,
+    "draw",
+  ],
+  // Companies
+  [/\binitial public offering\b|\bgo(?:es)? public\b|\bpublic listing\b/g, "ipo"],
+  [/\bgrand theft auto\b/g, "gta"],
+  [/\busd ?(?=[0-9])|\bus ?\$ ?(?=[0-9])/g, "$"],
+  [
+    /(?<![$0-9.])([0-9]+(?:\.[0-9]+)?(?: ?(?:k|m|bn?|t|thousand|million|billion|trillion))?) (?:us )?(?:dollars|usd)\b/g,
+    "$$$1",
+  ],
   [/\b(?:shut down|shut-down)\b/g, "shutdown"],
   // Figures
+  [/^holds?$|\brates? hold\b|\bhold rates?\b/g, "ratehold"],
+  [/\bchanges? (?:its |the |interest |policy )*rates?\b/g, "not ratehold"],
+  [/(?<=[0-9])\+ ?(bps|basis points?|%|percent)/g, " $1+"],
+  [/\b(?:a )?quarter(?:[- ]of[- ]a)?[- ](?:percentage[- ])?point\b/g, "25 bps"],
+  [/\b(?:a )?half(?:[- ]a)?[- ](?:percentage[- ])?point\b/g, "50 bps"],
+  [/(?<![0-9.])0?\.(25|50|75) (?:percentage )?points?\b/g, "$1 bps"],
+  [/(?<![0-9.])0?\.5 (?:percentage )?points?\b/g, "50 bps"],
   [/\b(?:consumer price index|cpi)\b/g, "inflation"],
-  [/\b(?:year[- ]over[- ]year|y\/y|annually|annual|over (?:the (?:past|last) )?twelve months|for the year)\b/g, "yoy"],
-  [/\b(?:month[- ]over[- ]month|m\/m|monthly)\b/g, "mom"],
+  [
+    /\b(?:year[- ](?:over|on)[- ]year|y[/-]?o[/-]?y|y\/y|annually|annual(?:ized)?|(?:12|twelve)[- ]months?|over (?:the (?:past|last) )?(?:12|twelve) months|for the year)\b/g,
+    "yoy",
+  ],
+  [/\b(?:month[- ](?:over|on)[- ]month|m[/-]?o[/-]?m|m\/m|monthly)\b/g, "mom"],
   [
     /\b(?:nonfarm payrolls?|non-farm payrolls?|payrolls?|(?:number of )?jobs (?:added|growth)|job growth|jobs report)\b/g,
     "payroll",
@@ -92,13 +116,15 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
   [/\bdoge\b/g, "dogecoin"],
   [/\bltc\b/g, "litecoin"],
   [/\bhype\b/g, "hyperliquid"],
-  [/\b(?:no change|unchanged|maintain|holds? rates|no cut)\b/g, "ratehold"],
+  [
+    /\b(?:no change|unchanged|maintains?|(?:holds?|keeps?|leaves?) (?:interest |policy )?rates?(?: (?:steady|unchanged|at|where))?|no cut|(?:cuts?|hikes?|increases?|decreases?|raises?|lowers?) (?:rates? )?(?:by )?0 ?(?:bps|%|basis points?))(?![0-9])/g,
+    "ratehold",
+  ],
 ];
 
 /** The stems (`stemOf`) that mean the same as each key, which is a stem too. */
 const STEMS_BY_MEANING = {
-  win: "wins won winner winning winn victor beat",
-  champion: "championship title",
+  win: "wins won winner winning winn victor victory victoriou beat champion championship title trophy crown triumph clinch lift",
   draw: "tie tied drawn",
   president: "presidential presidency",
   governor: "gubernatorial governorship",
@@ -107,44 +133,9 @@ const STEMS_BY_MEANING = {
   parliament: "parliamentary",
   launch: "launched",
   releas: "publish",
-  out: "cease ousted removed resign leav left depart fired",
+  out: "cease ousted removed resign leav left depart",
   qualify: "advanc advance qualifi qualifier",
   acquire: "acquir buy purchas",
-  iran: "iranian",
-  russia: "russian russo",
-  ukraine: "ukrainian ukrain",
-  israel: "israeli",
-  palestine: "palestinian",
-  china: "chinese",
-  taiwan: "taiwanese",
-  peru: "peruvian",
-  france: "french",
-  germany: "german",
-  uk: "british",
-  england: "english",
-  usa: "american america",
-  japan: "japanese",
-  korea: "korean",
-  brazil: "brazilian",
-  argentina: "argentine argentinian",
-  venezuela: "venezuelan",
-  mexico: "mexican",
-  canada: "canadian",
-  australia: "australian",
-  india: "indian",
-  turkey: "turkish",
-  syria: "syrian",
-  lebanon: "lebanese",
-  sudan: "sudanese",
-  hungary: "hungarian",
-  poland: "polish",
-  spain: "spanish",
-  italy: "italian",
-  netherland: "dutch",
-  portugal: "portuguese",
-  romania: "romanian",
-  colombia: "colombian",
-  chile: "chilean",
   philadelphia: "philadelphian",
 };
 
@@ -159,7 +150,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "where how many much does do did any their its his her our your and or with from as it this that these those there " +
     "have has had than then into onto up upon during until till between both each other some such if so not yes no s t " +
     "d ll re ve market markets question resolve resolves resolved happen happens occur i you he she they we " +
-    "fifa men mens official officially professional pro via per vs v x get gets become becomes whether least"
+    "yoy versus fifa men mens official officially professional pro via per vs v x get gets become becomes whether least"
   ).split(" "),
 );
 
@@ -168,7 +159,7 @@ export const FILLER_WORDS: ReadonlySet<string> = new Set(
   (
     "fc cf sc ac afc cfc ssc rc rcd ud cd sd bk fk sk sv vfb vfl tsg tsv fsv bsc ogc as us club calcio de la el los " +
     "esports esport gaming team national city league cup award awards prize race election seat game match tournament " +
-    "season win champion finish official party candidate counterstrike lol dota valorant group stage " +
+    "season win champion final title finish official party candidate counterstrike lol dota valorant group stage " +
     "playoff playoffs year new"
   ).split(" "),
 );

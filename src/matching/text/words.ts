@@ -1,5 +1,6 @@
 /** Normalises titles, so that the same words of different venues compare equal. */
 import { PHRASES, STOP_WORDS, SYNONYMS } from "./lexicon.ts";
+import { replaceNames } from "./replace-names.ts";
 
 /** Maximum length of a title in comparisons, in characters. */
 export const TEXT_LENGTH_MAX = 400;
@@ -8,24 +9,28 @@ const ROMAN_NUMERALS: ReadonlyMap<string, string> = new Map(
   ["ii", "iii", "iv", "vi", "vii", "viii", "ix"].map((roman, index) => [roman, String([2, 3, 4, 6, 7, 8, 9][index])]),
 );
 
-/**
- * Returns the text in lower case, without accents and tags such as "[ACX 2026]", with one name per thing (`PHRASES`)
- * and at most `TEXT_LENGTH_MAX` characters.
- */
-export function normaliseText(text: string): string {
-  let normalised = text
+/** Returns the text without accents and tags such as "[ACX 2026]", with at most `TEXT_LENGTH_MAX` characters. */
+export const foldText = (text: string): string =>
+  text
     .slice(0, TEXT_LENGTH_MAX)
+    .replace(/[·•]/g, " ")
     .normalize("NFKD")
     // Normalisation can expand one character to eighteen.
     .slice(0, TEXT_LENGTH_MAX)
     .replace(/\p{M}/gu, "")
-    .toLowerCase()
-    .replace(/^\s*\[[^\]]{1,24}\]\s*/, "")
     .replace(/[’‘´`]/g, "'")
     .replace(/[–—−]/g, "-")
-    .replace(/[·•]/g, " ")
     .replace(/ß/g, "ss")
-    .replace(/ø/g, "o")
+    .replace(/[øØ]/g, "o")
+    .replace(/^\s*\[[^\]]{1,24}\]\s*/, "");
+
+/**
+ * Returns the text in lower case, without accents and tags such as "[ACX 2026]", with one word per name
+ * (`replaceNames`), one phrase per thing (`PHRASES`) and at most `TEXT_LENGTH_MAX` characters.
+ */
+export function normaliseText(text: string): string {
+  let normalised = replaceNames(foldText(text))
+    .toLowerCase()
     .replace(/&/g, " and ")
     .replace(/(?<=[0-9]),(?=[0-9]{3}(?![0-9]))/g, "")
     .replace(/\s+/g, " ");

@@ -1,0 +1,26 @@
+/** What the rewrites of titles share. */
+import tables from "./paraphrases.json" with { type: "json" };
+
+/** One row of a table of `paraphrases.json`, or the parts of a date. */
+export type Cells = Readonly<Record<string, string>>;
+/** Rewrites a text if it fits; `pick` in [0, 1) chooses among the alternatives. `close` is that of the side. */
+export type Rewrite = (text: string, pick: number, close: string | null | undefined) => string;
+
+const TABLES: Readonly<Record<string, readonly Cells[]>> = tables.tables;
+
+export function rowsOf(table: string): readonly Cells[] {
+  const rows = TABLES[table];
+  if (!rows) throw new Error(`there is no table ${table}`);
+  return rows;
+}
+
+/** The alternative that `pick` chooses among those that differ from `text`; `text` if there is none. */
+export function choose(alternatives: readonly string[], pick: number, text: string): string {
+  const others = alternatives.filter((alternative) => alternative.toLowerCase() !== text.toLowerCase());
+  return others[Math.floor(pick * others.length)] ?? text;
+}
+
+/** Fills the placeholders of a template. */
+export function fill(template: string, cells: Cells): string {
+  return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => cells[name] ?? placeholder);
+}
