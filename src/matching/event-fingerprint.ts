@@ -57,18 +57,18 @@ const LEG_DIMENSIONS: readonly ScopeDimension[] = [
 ];
 
 export function createEventFingerprint(event: MatchableEvent): EventFingerprint {
-  const legTexts = event.legs.map(normaliseText);
-  const title = titleOf(normaliseText(event.title), legTexts);
-  const near = event.expectedResolutionAt ?? event.closeAt;
-  const legs = event.legs.map((leg) =>
-    createFingerprint({
-      title: leg,
-      outcomeLabel: null,
-      eventTitle: title,
-      closeAt: event.closeAt,
-      expectedResolutionAt: event.expectedResolutionAt,
-    }),
+  const eventTitle = titleOf(event);
+  const { closeAt, expectedResolutionAt } = event;
+  const legs = event.legs.map((title) =>
+    createFingerprint({ title, outcomeLabel: null, eventTitle, closeAt, expectedResolutionAt }),
   );
+  return combineLegs(event, legs);
+}
+
+/** @param legs  the fingerprints of the event's markets, in the order of `event.legs` */
+export function combineLegs(event: MatchableEvent, legs: readonly Fingerprint[]): EventFingerprint {
+  const title = titleOf(event);
+  const near = event.expectedResolutionAt ?? event.closeAt;
   const dated = findDates(title, near, { isYearOptional: true });
   const stems = stemsOf(findQuantities(dated.rest).rest);
   const fixture = findFixture(dated.rest) ?? legs.find((leg) => leg.fixture !== null)?.fixture ?? null;
@@ -95,8 +95,10 @@ export function createEventFingerprint(event: MatchableEvent): EventFingerprint 
  * Returns the title of an event. Some venues use the title of its first market ("Group A Winner: Mexico"); the common
  * part of all markets is then the title.
  */
-function titleOf(title: string, legs: readonly string[]): string {
-  if (legs.length < 2 || !legs.includes(title)) return title.replace(/: ?(?:_+|\.\.\.)\??$/, "");
+function titleOf(event: MatchableEvent): string {
+  const title = normaliseText(event.title);
+  if (event.legs.length < 2 || !event.legs.includes(event.title)) return title.replace(/: ?(?:_+|\.\.\.)\??$/, "");
+  const legs = event.legs.map(normaliseText);
   let prefix = title;
   for (const leg of legs) while (!leg.startsWith(prefix)) prefix = prefix.slice(0, -1);
   const end = prefix.lastIndexOf(": ");

@@ -1,6 +1,7 @@
 import { calibrateForBoard, decideEvents } from "./decide.ts";
 import { compareEvents } from "./event-features.ts";
-import { createEventFingerprint, type EventFingerprint } from "./event-fingerprint.ts";
+import { combineLegs, type EventFingerprint } from "./event-fingerprint.ts";
+import type { Fingerprint } from "./fingerprint.ts";
 import { type EventPair, isSameQuestion, type MarketPair, type MatchableMarket } from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 
@@ -9,11 +10,15 @@ const LEGS_READ_MAX = 8;
 /** Minimum confidence of an event pair. */
 const CONFIDENCE_MIN = 0.5;
 
+interface IndexedLeg extends Pick<MatchableMarket, "title" | "outcomeLabel" | "closeAt" | "expectedResolutionAt"> {
+  readonly fingerprint: Fingerprint;
+}
+
 interface IndexedEvent {
   title: string | null;
   /** Null before the first use and after a change. */
   fingerprint: EventFingerprint | null;
-  readonly markets: Map<string, Pick<MatchableMarket, "title" | "outcomeLabel" | "closeAt" | "expectedResolutionAt">>;
+  readonly markets: Map<string, IndexedLeg>;
 }
 
 interface PairState {
@@ -30,13 +35,13 @@ export class EventMatcher {
   readonly #states = new Map<string, PairState>();
   readonly #stateOfLeg = new Map<string, PairState>();
 
-  setMarket(slug: string, market: MatchableMarket): void {
+  setMarket(slug: string, market: MatchableMarket, fingerprint: Fingerprint): void {
     const { id, title, outcomeLabel, closeAt, expectedResolutionAt, eventTitle } = market;
     const event: IndexedEvent = this.#events.get(slug) ?? { title: eventTitle, fingerprint: null, markets: new Map() };
     this.#events.set(slug, event);
     event.title = eventTitle;
     event.fingerprint = null;
-    event.markets.set(id, { title, outcomeLabel, closeAt, expectedResolutionAt });
+    event.markets.set(id, { title, outcomeLabel, closeAt, expectedResolutionAt, fingerprint });
   }
 
   removeMarket(slug: string, id: string): void {
@@ -112,12 +117,15 @@ export class EventMatcher {
 function fingerprintOf(event: IndexedEvent): EventFingerprint {
   const legs = [...event.markets.values()].slice(0, LEGS_READ_MAX);
   const [first] = legs;
-  event.fingerprint ??= createEventFingerprint({
-    title: event.title ?? first?.title ?? "",
-    legs: legs.map(({ title, outcomeLabel }) => (outcomeLabel === null ? title : `${title}: ${outcomeLabel}`)),
-    legCount: event.markets.size,
-    closeAt: first?.closeAt ?? null,
-    expectedResolutionAt: first?.expectedResolutionAt ?? null,
-  });
+  event.fingerprint ??= combineLegs(
+    {
+      title: event.title ?? first?.title ?? "",
+      legs: legs.map(({ title, outcomeLabel }) => (outcomeLabel === null ? title : `${title}: ${outcomeLabel}`)),
+      legCount: event.markets.size,
+      closeAt: first?.closeAt ?? null,
+      expectedResolutionAt: first?.expectedResolutionAt ?? null,
+    },
+    legs.map(({ fingerprint }) => fingerprint),
+  );
   return event.fingerprint;
 }

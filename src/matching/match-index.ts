@@ -1,5 +1,6 @@
 import { CandidateIndex } from "./candidate-index.ts";
 import { calibrateForBoard, decideMarkets } from "./decide.ts";
+import { EventSupports } from "./event-supports.ts";
 import { describeMatch } from "./evidence.ts";
 import { compareMarkets, hasEarlyVeto } from "./features.ts";
 import { createFingerprint, type Fingerprint } from "./fingerprint.ts";
@@ -22,11 +23,8 @@ import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "./search-terms.ts";
 const LINK_PROBABILITY_MIN = 0.1;
 /** Minimum probability of a link for which the rules of both markets are requested. */
 const RULES_PROBABILITY_MIN = 0.15;
-/** Minimum probability of a link that supports the links of other markets of the same two events. */
-const SUPPORT_PROBABILITY_MIN = 0.3;
-/** Log-odds that each supporting link adds: two events of which several outcomes match are probably one event. */
+/** Log-odds that each supporting link adds (`EventSupports`). */
 const SUPPORT_LOG_ODDS = 0.7;
-const SUPPORTS_MAX = 4;
 /** From this probability, a link to the same question comes before a link to the opposite one. */
 const IDENTICAL_PROBABILITY_MIN = 0.5;
 /** Maximum number of links of a market. Otherwise many equal titles at one venue would fill the memory. */
@@ -98,7 +96,7 @@ export class MatchIndex {
   readonly #overrides = new Map<string, MatchOverride>();
   readonly #overridesOf = new Map<string, MatchOverride[]>();
   readonly #events = new EventMatcher();
-  readonly #marketsOfEvent = new Map<string, Set<IndexedMarket>>();
+  readonly #supports = new EventSupports<IndexedMarket>();
   readonly #rulesWanted = new Set<string>();
 
   /** @param confidenceMin  lowest confidence of a pair, in [0, 1] */
@@ -133,11 +131,8 @@ export class MatchIndex {
     this.#byId.set(market.id, indexed);
     this.#blocks.set(row, venue, searchTerms(fingerprint, WORD_WEIGHTS, 0));
     this.#dirty.add(indexed);
-    if (market.eventSlug === null) return;
-    this.#events.setMarket(market.eventSlug, market);
-    const siblings = this.#marketsOfEvent.get(market.eventSlug);
-    if (siblings === undefined) this.#marketsOfEvent.set(market.eventSlug, new Set([indexed]));
-    else siblings.add(indexed);
+    for (const sibling of this.#supports.add(indexed)) this.#unsettled.add(sibling);
+    if (market.eventSlug !== null) this.#events.setMarket(market.eventSlug, market, fingerprint);
   }
 
   remove(id: string): void {
@@ -151,11 +146,8 @@ export class MatchIndex {
     this.#freeRows.push(market.row);
     this.#dirty.delete(market);
     this.#rulesWanted.delete(id);
-    if (market.eventSlug === null) return;
-    this.#events.removeMarket(market.eventSlug, id);
-    const siblings = this.#marketsOfEvent.get(market.eventSlug);
-    siblings?.delete(market);
-    if (siblings?.size === 0) this.#marketsOfEvent.delete(market.eventSlug);
+    for (const sibling of this.#supports.remove(market)) this.#unsettled.add(sibling);
+    if (market.eventSlug !== null) this.#events.removeMarket(market.eventSlug, id);
   }
 
   /** Sets the resolution rules of a market that an update requested; null if the market has none. */
@@ -228,8 +220,7 @@ export class MatchIndex {
   /** The markets of an event support each other, so a changed link can change the confidence of all their pairs. */
   #unsettleEvent(market: IndexedMarket): void {
     this.#unsettled.add(market);
-    if (market.eventSlug === null) return;
-    for (const sibling of this.#marketsOfEvent.get(market.eventSlug) ?? []) this.#unsettled.add(sibling);
+    for (const sibling of this.#supports.siblingsOf(market)) this.#unsettled.add(sibling);
   }
 
   #dropWeakestLink(market: IndexedMarket): void {
@@ -380,7 +371,7 @@ export class MatchIndex {
     const { other, relation } = chosen;
     const odds = (holder: IndexedMarket, { other: partner, probability }: Link) =>
       (probability / (1 - Math.min(probability, 1 - 1e-9))) *
-      Math.exp(SUPPORT_LOG_ODDS * this.#countSupports(holder, partner));
+      Math.exp(SUPPORT_LOG_ODDS * this.#supports.count(holder, partner));
     const own = odds(market, chosen);
     const alternatives = (holder: IndexedMarket, partner: IndexedMarket) =>
       holder.links
@@ -390,23 +381,6 @@ export class MatchIndex {
         .reduce((sum, link) => sum + odds(holder, link), 0);
     // The parentheses make the floating-point sum independent of the order of the markets.
     return own / (1 + own + (alternatives(market, other) + alternatives(other, market)));
-  }
-
-  /** Number of other markets of the same two events that are linked with each other, at most `SUPPORTS_MAX`. */
-  #countSupports(market: IndexedMarket, partner: IndexedMarket): number {
-    if (market.eventSlug === null || partner.eventSlug === null) return 0;
-    let count = 0;
-    for (const sibling of this.#marketsOfEvent.get(market.eventSlug) ?? []) {
-      if (sibling === market) continue;
-      const isSupport = ({ other, probability, relation }: Link) =>
-        other !== partner &&
-        other.eventSlug === partner.eventSlug &&
-        probability >= SUPPORT_PROBABILITY_MIN &&
-        isSameQuestion({ relation });
-      if (sibling.links.some(isSupport)) count += 1;
-      if (count === SUPPORTS_MAX) break;
-    }
-    return count;
   }
 
   #createPair(market: IndexedMarket, { other, relation, confidence, source }: Choice): MarketPair {
