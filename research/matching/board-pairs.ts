@@ -43,7 +43,7 @@ export function findCandidatePairs(rows: readonly ListingRow[], weightOf: WordWe
   for (const [row, fingerprint] of fingerprints.entries()) {
     const a = rows[row];
     if (a === undefined) continue;
-    const options = { venue: venueOf(a), limit: CANDIDATES_MAX, shareMin: TERM_SHARE_MIN };
+    const options = { row, limit: CANDIDATES_MAX, shareMin: TERM_SHARE_MIN };
     for (const other of index.find(searchTerms(fingerprint, weightOf, 1), options)) {
       const b = rows[other];
       const otherFingerprint = fingerprints[other];

@@ -15,7 +15,7 @@ interface Term {
 
 export interface SearchTerm {
   readonly text: string;
-  /** Score of a row that has this query term, in (0, 1]. Terms of indexed rows have no weight. */
+  /** Score of a row that has this query term, in (0, 1]. */
   readonly weight: number;
 }
 
@@ -24,6 +24,8 @@ export class CandidateIndex {
   readonly #terms = new Map<string, Term>();
   readonly #termsOfRow: (readonly Term[] | undefined)[] = [];
   readonly #venueOfRow: number[] = [];
+  /** Total weight of each row's terms. */
+  readonly #weightOfRow: number[] = [];
   #scores = new Float32Array(1_024);
 
   /**
@@ -31,8 +33,9 @@ export class CandidateIndex {
    *
    * @param terms  terms without repeated texts
    */
-  set(row: number, venue: number, terms: readonly Pick<SearchTerm, "text">[]): void {
+  set(row: number, venue: number, terms: readonly SearchTerm[]): void {
     this.delete(row);
+    this.#weightOfRow[row] = terms.reduce((sum, { weight }) => sum + weight, 0);
     this.#venueOfRow[row] = venue;
     this.#termsOfRow[row] = terms.map(({ text }) => this.#addPosting(text, row, venue));
     if (row >= this.#scores.length) {
@@ -65,20 +68,21 @@ export class CandidateIndex {
   }
 
   /**
-   * Returns the rows of other venues whose terms have the largest total weight in the query, best first.
+   * Returns the rows of other venues whose terms have the largest total weight in the query of a row, best first.
    *
-   * @param venue  number of the venue whose rows are excluded
-   * @param shareMin  minimum share of the query's total weight that a result must have, in [0, 1]
+   * @param row  row whose venue is excluded
+   * @param shareMin  minimum total weight of the common terms, as a share of the mean total weight of both rows, in
+   * [0, 1]. The share is symmetric, so that it does not matter which row asks.
    */
   find(
     terms: readonly SearchTerm[],
-    options: { readonly venue: number; readonly limit: number; readonly shareMin: number },
+    options: { readonly row: number; readonly limit: number; readonly shareMin: number },
   ): number[] {
-    const { venue, limit, shareMin } = options;
+    const { row: asking, limit, shareMin } = options;
+    const venue = this.#venueOfRow[asking];
+    const weight = this.#weightOfRow[asking] ?? 0;
     const lists: { weight: number; rows: readonly number[] }[] = [];
-    let total = 0;
     for (const { text, weight } of terms) {
-      total += weight;
       for (const [index, rows] of (this.#terms.get(text)?.postings ?? []).entries())
         if (index !== venue && rows.length > 0) lists.push({ weight, rows });
     }
@@ -97,12 +101,11 @@ export class CandidateIndex {
         scores[row] = score + weight;
       }
     }
-    const least = shareMin * total;
     const best = new TopK(limit);
     for (const row of touched) {
       const score = scores[row] ?? 0;
       scores[row] = 0;
-      if (score >= least) best.offer(row, score);
+      if (score >= (shareMin * (weight + (this.#weightOfRow[row] ?? 0))) / 2) best.offer(row, score);
     }
     return best.toArray().map(({ row }) => row);
   }

@@ -43,13 +43,22 @@ const DIFFERENCES = [
 /** Weight of words without a counterpart up to which two titles say the same. */
 const OTHER_WORDS_MAX = 0.4;
 const CLOSE_GAP_MAX = 0.2;
+const UNKNOWN_CLOSE_GAP = CLOSE_GAP_MAX;
 
-/** Whether nothing speaks against a match. Single features cannot say this, because their weights only add up. */
-export const hasNoDifference = (features: Readonly<Record<string, number>>): boolean =>
+const hasNoDifference = (features: Readonly<Record<string, number>>): boolean =>
   DIFFERENCES.every((name) => (features[name] ?? 0) === 0) &&
   (features.words_both ?? 0) <= OTHER_WORDS_MAX &&
   (features.names_one ?? 0) <= OTHER_WORDS_MAX &&
   (features.close_gap ?? 0) <= CLOSE_GAP_MAX;
+
+/**
+ * Adds the feature that is 1 if nothing speaks against a match. Single features cannot say this, because their weights
+ * only add up.
+ */
+export const withNothingDiffers = <Features extends Readonly<Record<string, number>>>(features: Features) => ({
+  ...features,
+  nothing_differs: hasNoDifference(features) ? 1 : 0,
+});
 
 /** Dimensions in which a value that only one title has usually changes the question. */
 const STRICT_DIMENSIONS: readonly ScopeDimension[] = ["segment", "reading", "group", "part", "seat", "manner", "rank"];
@@ -139,11 +148,11 @@ export function comparePlaces(a: Placed, b: Placed, implied: ReadonlySet<string>
 const GAP_UNIT_DAYS = 30;
 const GAP_MAX_DAYS = 3_650;
 
-/** ln(1 + d / 30) / ln(1 + 3650 / 30) for d days between the ends of two markets, at most 1; 0.2 if an end is unknown. */
+/** ln(1 + d / 30) / ln(1 + 3650 / 30) for d days between the ends of two markets, at most 1. */
 function closeGap(a: Dated, b: Dated): number {
   const endA = endOf(a);
   const endB = endOf(b);
-  if (endA === null || endB === null) return 0.2;
+  if (endA === null || endB === null) return UNKNOWN_CLOSE_GAP;
   return Math.min(1, Math.log1p(Math.abs(endA - endB) / GAP_UNIT_DAYS) / Math.log1p(GAP_MAX_DAYS / GAP_UNIT_DAYS));
 }
 

@@ -103,6 +103,12 @@ const CONTRADICTING: readonly (readonly [name: string, a: string, b: string, vet
     "Lowest temperature in Paris on June 3?",
     "reading",
   ],
+  [
+    "two periods of time that touch",
+    "Will Solana be up from 12:00 UTC to 12:15 UTC on May 3?",
+    "Will Solana be up from 12:15 UTC to 12:30 UTC on May 3?",
+    "time",
+  ],
   ["two editions", "Will Norway win Eurovision 2026?", "Will Norway win Eurovision 2027?", "deadline"],
 ];
 
@@ -220,6 +226,11 @@ describe("decideMarkets: different questions", () => {
       "complementary framing",
       "Will Ann Lee remain chair of Acme through 2026?",
       "Will Ann Lee leave as chair of Acme in 2026?",
+    ],
+    [
+      "a rise and a fall that meet at one threshold",
+      "Will US inflation rise to 3% or higher in June 2026?",
+      "Will US inflation fall below 3% in June 2026?",
     ],
     ["the other side of a game without a draw", "Lakers vs. Heat - Lakers", "Heat vs. Lakers - Heat"],
   ];

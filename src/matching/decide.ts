@@ -1,5 +1,6 @@
 /** Decides from a comparison of fingerprints whether two markets or two events match. */
 import { clamp, logit, sigmoid } from "../lib/numbers.ts";
+import { withNothingDiffers } from "./common-features.ts";
 import type { EventComparison } from "./event-features.ts";
 import type { QuantityRelation } from "./facts/quantities.ts";
 import type { ScopeComparison, ScopeDimension } from "./facts/scopes.ts";
@@ -113,7 +114,7 @@ export function decideMarkets(comparison: MarketComparison, coefficients: Matchi
   const unrelated: MatchDecision = { relation: null, probability: VETOED_PROBABILITY, vetoes };
   if (vetoes.length > 1 || flips.length > 0) return unrelated;
   // How probable the same question would be with the same deadline and threshold.
-  const related = sigmoid(logisticScore(coefficients.market, { ...features, period_differs: 0 }));
+  const related = sigmoid(logisticScore(coefficients.market, withNothingDiffers({ ...features, period_differs: 0 })));
   if (related < RELATED_PROBABILITY_MIN) return unrelated;
   const [veto] = vetoes;
   if (veto === "threshold" && quantities === "a_implies_b") return decision("subset", related);

@@ -2,10 +2,10 @@
 import {
   type CommonFeature,
   comparePlaces,
-  hasNoDifference,
   periodFeatures,
   placeFeatures,
   scopeFeatures,
+  withNothingDiffers,
 } from "./common-features.ts";
 import { areOtherGames, compareFixtures, SAME_FIXTURE_MIN, sideSimilarity } from "./compare-games.ts";
 import { compareBothWays, impliedStems } from "./compare-words.ts";
@@ -34,6 +34,7 @@ export function compareEvents(a: EventFingerprint, b: EventFingerprint, weightOf
   const periods = comparePeriods(a.periods, b.periods);
   const overlap = outcomeOverlap(a, b, weightOf);
   const implied = impliedStems(a, b);
+  const places = comparePlaces(a, b, implied);
   const [stemsA, stemsB] = isSameFixture ? [withoutSides(a), withoutSides(b)] : [a.stems, b.stems];
   const features = {
     ...compareBothWays(
@@ -44,7 +45,7 @@ export function compareEvents(a: EventFingerprint, b: EventFingerprint, weightOf
     ),
     ...periodFeatures(a, b, periods),
     ...scopeFeatures(scopes, false),
-    ...placeFeatures(comparePlaces(a, b, implied)),
+    ...placeFeatures(places),
     fixture_same: isSameFixture ? 1 : 0,
     fixture_one_sided: (a.fixture === null) === (b.fixture === null) ? 0 : 1,
     outcome_overlap: overlap ?? 0,
@@ -52,11 +53,11 @@ export function compareEvents(a: EventFingerprint, b: EventFingerprint, weightOf
     size_differs: a.isSingle === b.isSingle ? 0 : 1,
   };
   return {
-    features: { ...features, nothing_differs: hasNoDifference(features) ? 1 : 0 },
+    features: withNothingDiffers(features),
     periods,
     scopes,
     hasOtherGame: areOtherGames(a, b, fixture.similarity),
-    hasOtherPlace: comparePlaces(a, b, implied) === "differs",
+    hasOtherPlace: places === "differs",
   };
 }
 

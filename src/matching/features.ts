@@ -2,10 +2,10 @@
 import {
   type CommonFeature,
   comparePlaces,
-  hasNoDifference,
   periodFeatures,
   placeFeatures,
   scopeFeatures,
+  withNothingDiffers,
 } from "./common-features.ts";
 import {
   areOtherGames,
@@ -86,18 +86,26 @@ export function hasEarlyVeto(a: Fingerprint, b: Fingerprint, weightOf: WordWeigh
   return areOtherGames(a, b, compareFixtures(a.fixture, b.fixture, weightOf).similarity);
 }
 
+/** The direction says nothing about opposite thresholds: "rises to 3% or higher" and "falls below 3%". */
+function scopesOf(a: Fingerprint, b: Fingerprint, quantities: QuantityRelation): ScopeComparison {
+  const scopes = compareScopes(a.scopes, b.scopes, a.fixture !== null && b.fixture !== null);
+  if (quantities !== "opposite") return scopes;
+  return { ...scopes, relations: new Map([...scopes.relations].filter(([dimension]) => dimension !== "direction")) };
+}
+
 export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): MarketComparison {
   const periods = comparePeriods(a.periods, b.periods);
   const quantities = compareQuantities(a.quantities, b.quantities);
   const fixture = compareFixtures(a.fixture, b.fixture, weightOf);
   const isSameFixture = fixture.similarity >= SAME_FIXTURE_MIN;
-  const scopes = compareScopes(a.scopes, b.scopes, a.fixture !== null && b.fixture !== null);
+  const scopes = scopesOf(a, b, quantities);
   const isSameGame = isSameFixture || isGameOf(a, b) || isGameOf(b, a);
   const otherSides = isSameFixture ? areOtherSides(a, b, fixture) : null;
   const similarity = otherSides === null ? subjectSimilarityOf(a, b, weightOf) : otherSides ? 0 : 1;
   const areOppositeSides = otherSides === true && (hasNoDraw(a) || hasNoDraw(b));
   const hasOtherSubject = !areOppositeSides && areShort(a, b) && (similarity ?? 1) < SUBJECT_CONFLICT_MAX;
   const implied = impliedStems(a, b);
+  const places = comparePlaces(a, b, implied);
   const isSameSubject = compareTeams(a.subject.teams, b.subject.teams) === "same";
   const compared = (side: Fingerprint): readonly string[] => {
     const known = [
@@ -121,17 +129,17 @@ export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWei
     quantity_same: quantities === "same" || quantities === "opposite" ? 1 : 0,
     quantity_missing: quantities === "missing" ? 1 : 0,
     ...scopeFeatures(scopes, hasOtherReference(a, b, weightOf)),
-    ...placeFeatures(comparePlaces(a, b, implied)),
+    ...placeFeatures(places),
     fixture_same: isSameGame ? (isSameFixture ? fixture.similarity : 1) : 0,
     fixture_one_sided: isSameGame || (a.fixture === null) === (b.fixture === null) ? 0 : 1,
   };
   return {
-    features: { ...features, nothing_differs: hasNoDifference(features) ? 1 : 0 },
+    features: withNothingDiffers(features),
     periods,
     quantities,
     scopes,
     hasOtherSubject,
-    hasOtherPlace: comparePlaces(a, b, implied) === "differs",
+    hasOtherPlace: places === "differs",
     hasOtherGame: areOtherGames(a, b, fixture.similarity),
     areOppositeSides,
     isPolarityFlipped: scopes.isPolarityFlipped,

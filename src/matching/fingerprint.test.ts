@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { DAY_MS } from "../lib/durations.ts";
-import { createEventFingerprint } from "./event-fingerprint.ts";
+import { combineLegs, createEventFingerprint } from "./event-fingerprint.ts";
 import { createFingerprint, findFixture, type Side } from "./fingerprint.ts";
 import { Interner, internFingerprint } from "./intern.ts";
 import { TEAMS } from "./knowledge/teams.ts";
@@ -163,6 +163,21 @@ describe("createEventFingerprint", () => {
   test("takes the fixture from a market if the title has none", () => {
     const { fixture } = readEvent("Week 3", ["Lakers vs Heat: winner"]);
     assert.deepEqual(fixture?.map(stemsOfSide), [["laker"], ["heat"]]);
+  });
+
+  test("is the same from the texts of the markets and from their fingerprints", () => {
+    const titles = ["Will Mexico win Group A?", "Will Norway win Group A?"];
+    const event = {
+      title: "World Cup 2026: Group A winner",
+      legs: titles,
+      legCount: 2,
+      closeAt: NEAR,
+      expectedResolutionAt: null,
+    };
+    const legs = titles.map((title) =>
+      createFingerprint({ ...event, title, outcomeLabel: null, eventTitle: event.title }),
+    );
+    assert.deepEqual(combineLegs(event, legs), createEventFingerprint(event));
   });
 
   test("an event with at most one market, or an unknown number, is single", () => {

@@ -115,7 +115,9 @@ export class EventMatcher {
 }
 
 function fingerprintOf(event: IndexedEvent): EventFingerprint {
-  const legs = [...event.markets.values()].slice(0, LEGS_READ_MAX);
+  // Sorted, so that the order in which the markets arrive does not matter.
+  const ids = [...event.markets.keys()].sort().slice(0, LEGS_READ_MAX);
+  const legs = ids.map((id) => event.markets.get(id)).filter((leg) => leg !== undefined);
   const [first] = legs;
   event.fingerprint ??= combineLegs(
     {

@@ -97,6 +97,17 @@ describe("MatchIndex", () => {
     assert.deepEqual(deadlines.list(), ["one/a superset two/b"]);
   });
 
+  test("finds a team by its city, its nickname or both", () => {
+    const teams = new FollowedIndex(0.1).add(
+      market("one/a", "Will Miami win the 2027 Pro Basketball title?", {
+        eventTitle: "Pro Basketball champion in 2027?",
+      }),
+      market("two/b", "Miami Heat to win NBA 2027?", { eventTitle: "NBA 2027 winner" }),
+      market("three/c", "Will the Heat take the NBA championship in 2027?", { eventTitle: "NBA champion in 2027?" }),
+    );
+    assert.deepEqual(teams.list(), ["one/a identical three/c", "one/a identical two/b", "three/c identical two/b"]);
+  });
+
   test("a market has at most one pair per other venue, and duplicates share the confidence", () => {
     const index = new FollowedIndex().add(NORWAY, NORWAY_TOO, market("three/1", NORWAY.title));
     assert.deepEqual(index.list(), [
@@ -136,6 +147,61 @@ describe("MatchIndex", () => {
     assert.deepEqual(index.list(), []);
     index.add(market("two/9", "Will Norway win Eurovision 2026?"));
     assert.deepEqual(index.list(), ["one/norway identical two/9"]);
+  });
+});
+
+const leg = (venue: string, name: string) =>
+  market(`${venue}/${name}`, `Will ${name} win Group A in the 2026 World Cup?`, {
+    eventSlug: `${venue}:group`,
+    eventTitle: "World Cup Group A Winner 2026",
+    outcomeLabel: name,
+  });
+
+describe("MatchIndex with several markets of an event", () => {
+  test("other matching markets of the same two events raise the confidence, except forbidden ones", () => {
+    const confidenceOf = ({ pairs }: FollowedIndex) => pairs.get("one/Mexico two/Mexico")?.confidence ?? 0;
+    const alone = new FollowedIndex(0.2).add(leg("one", "Mexico"), leg("two", "Mexico"));
+    const supported = new FollowedIndex(0.2).add(
+      ...["Mexico", "Czechia"].flatMap((name) => [leg("one", name), leg("two", name)]),
+    );
+    const oddsOf = (index: FollowedIndex) => confidenceOf(index) / (1 - confidenceOf(index));
+    assert.ok(Math.abs(Math.log(oddsOf(supported) / oddsOf(alone)) - 0.7) < 1e-9);
+    supported.index.setOverrides([{ a: "one/Czechia", b: "two/Czechia", decision: "forbidden" }]);
+    supported.update();
+    assert.equal(confidenceOf(supported), confidenceOf(alone));
+    supported.index.setOverrides([]);
+    supported.update();
+    assert.ok(confidenceOf(supported) > confidenceOf(alone));
+    supported.index.remove("two/Czechia");
+    supported.update();
+    assert.equal(confidenceOf(supported), confidenceOf(alone));
+  });
+
+  test("an event supports its pairs as soon as it has at most 100 markets", () => {
+    const others = Array.from({ length: 99 }, (_, number) =>
+      market(`one/other-${number}`, `Will it rain on day ${number}?`, { eventSlug: "one:group" }),
+    );
+    const index = new FollowedIndex(0.2).add(
+      ...others,
+      ...["Mexico", "Czechia"].flatMap((name) => [leg("one", name), leg("two", name)]),
+    );
+    const confidenceOf = () => index.pairs.get("one/Mexico two/Mexico")?.confidence ?? 0;
+    const before = confidenceOf();
+    index.index.remove("one/other-0");
+    index.update();
+    assert.ok(confidenceOf() > before && before > 0);
+    index.add(others[0] ?? NORWAY);
+    assert.equal(confidenceOf(), before);
+  });
+
+  test("the other side of a game is neither preferred to the same side nor an alternative to it", () => {
+    const same = market("two/same", "Lakers @ Heat: Lakers to win");
+    const opposite = market("two/opposite", "Heat vs. Lakers - Heat");
+    const lakers = market("one/lakers", "Lakers vs. Heat - Lakers");
+    const alone = new FollowedIndex(0.2).add(lakers, same);
+    const both = new FollowedIndex(0.2).add(lakers, same, opposite);
+    assert.deepEqual(new FollowedIndex(0.2).add(lakers, opposite).list(), ["one/lakers inverse two/opposite"]);
+    assert.deepEqual([...both.pairs.values()], [...alone.pairs.values()]);
   });
 });
 
@@ -192,12 +258,6 @@ describe("MatchIndex with rules and decisions", () => {
   });
 
   test("pairs two events once their markets match one to one, with the number of matching markets", () => {
-    const leg = (venue: string, name: string) =>
-      market(`${venue}/${name}`, `Will ${name} win Group A in the 2026 World Cup?`, {
-        eventSlug: `${venue}:group`,
-        eventTitle: "World Cup Group A Winner 2026",
-        outcomeLabel: name,
-      });
     const index = new FollowedIndex().add(
       ...["Mexico", "Czechia", "South Africa"].map((name) => leg("one", name)),
       ...["Mexico", "Czechia"].map((name) => leg("two", name)),
@@ -217,19 +277,22 @@ describe("MatchIndex with rules and decisions", () => {
     const change = fc.record({
       id: fc.constantFrom("one/1", "one/2", "two/1", "two/2", "three/1"),
       title: fc.option(fc.constantFrom(...titles)),
+      eventTitle: fc.constantFrom(null, "Which country's song will receive the most points at the contest in Vienna?"),
       isUpdated: fc.boolean(),
     });
+    const describeChoice = (pair: MarketPair) => `${describePair(pair)} ${pair.confidence.toFixed(9)}`;
     fc.assert(
       fc.property(fc.array(change, { maxLength: 20 }), (changes) => {
         const followed = new FollowedIndex();
         const current = new Map<string, MatchableMarket>();
-        for (const { id, title, isUpdated } of changes) {
+        for (const { id, title, eventTitle, isUpdated } of changes) {
           if (title === null) {
             current.delete(id);
             followed.index.remove(id);
           } else {
-            current.set(id, market(id, title));
-            followed.index.set(market(id, title));
+            const eventSlug = `${id.split("/")[0]}:song`;
+            current.set(id, market(id, title, { eventSlug, eventTitle }));
+            followed.index.set(market(id, title, { eventSlug, eventTitle }));
           }
           if (isUpdated) followed.update(2);
         }
@@ -237,7 +300,10 @@ describe("MatchIndex with rules and decisions", () => {
         for (const id of current.keys()) followed.index.setRules(id, null);
         followed.update();
         const fresh = new FollowedIndex().add(...current.values());
-        assert.deepEqual(followed.list(), fresh.list());
+        assert.deepEqual(
+          [...followed.pairs.values()].map(describeChoice).sort(),
+          [...fresh.pairs.values()].map(describeChoice).sort(),
+        );
       }),
       { numRuns: 200 },
     );

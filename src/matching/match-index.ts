@@ -21,15 +21,13 @@ import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "./search-terms.ts";
 
 /** Minimum probability of a stored link. */
 const LINK_PROBABILITY_MIN = 0.1;
-/** Minimum probability of a link for which the rules of both markets are requested. */
-const RULES_PROBABILITY_MIN = 0.15;
 /** Log-odds that each supporting link adds (`EventSupports`). */
 const SUPPORT_LOG_ODDS = 0.7;
 /** From this probability, a link to the same question comes before a link to the opposite one. */
 const IDENTICAL_PROBABILITY_MIN = 0.5;
 /** Maximum number of links of a market. Otherwise many equal titles at one venue would fill the memory. */
 const LINKS_MAX = 64;
-/** Maximum number of rounds for propagating a changed pair to the pairs that it affects. */
+/** Maximum number of rounds per update for propagating a changed pair to the pairs that it affects. */
 const SETTLE_ROUNDS_MAX = 8;
 
 interface IndexedMarket {
@@ -131,7 +129,7 @@ export class MatchIndex {
     this.#byId.set(market.id, indexed);
     this.#blocks.set(row, venue, searchTerms(fingerprint, WORD_WEIGHTS, 0));
     this.#dirty.add(indexed);
-    for (const sibling of this.#supports.add(indexed)) this.#unsettled.add(sibling);
+    this.#unsettleAll(this.#supports.add(indexed));
     if (market.eventSlug !== null) this.#events.setMarket(market.eventSlug, market, fingerprint);
   }
 
@@ -146,7 +144,7 @@ export class MatchIndex {
     this.#freeRows.push(market.row);
     this.#dirty.delete(market);
     this.#rulesWanted.delete(id);
-    for (const sibling of this.#supports.remove(market)) this.#unsettled.add(sibling);
+    this.#unsettleAll(this.#supports.remove(market));
     if (market.eventSlug !== null) this.#events.removeMarket(market.eventSlug, id);
   }
 
@@ -158,21 +156,25 @@ export class MatchIndex {
     if (market.rules !== undefined) this.#dirty.add(market);
     market.rules = rules === null ? null : parseRules(rules);
     this.#rulesWanted.delete(id);
-    const linked = market.links.map(({ other }) => other);
-    this.#unlink(market);
-    for (const other of linked) this.#link(market, other);
-    this.#unsettled.add(market);
+    this.#relink(market);
   }
 
   /** Replaces all decisions of the operator. */
   setOverrides(overrides: readonly MatchOverride[]): void {
-    for (const { a, b } of [...this.#overrides.values(), ...overrides]) for (const id of [a, b]) this.#touch(id);
+    const decided = [...this.#overrides.values(), ...overrides];
+    const forbidden = new Set(decided.filter(({ a, b }) => this.#isForbidden(a, b)).map(({ a, b }) => keyOf(a, b)));
     this.#overrides.clear();
     this.#overridesOf.clear();
     for (const override of overrides) {
       const { a, b } = override;
       this.#overrides.set(keyOf(a, b), override);
       for (const id of [a, b]) this.#overridesOf.set(id, [...(this.#overridesOf.get(id) ?? []), override]);
+    }
+    for (const { a, b } of decided) {
+      for (const id of [a, b]) this.#touch(id);
+      const [market, other] = [this.#byId.get(a), this.#byId.get(b)];
+      if (market === undefined || other === undefined) continue;
+      if (forbidden.has(keyOf(a, b)) !== this.#isForbidden(a, b)) this.#relink(market, [other]);
     }
   }
 
@@ -193,21 +195,27 @@ export class MatchIndex {
   }
 
   #match(market: IndexedMarket): void {
-    this.#unlink(market);
-    this.#unsettled.add(market);
     const rows = this.#blocks.find(searchTerms(market.fingerprint, WORD_WEIGHTS, 1), {
-      venue: market.venue,
+      row: market.row,
       limit: CANDIDATES_MAX,
       shareMin: TERM_SHARE_MIN,
     });
-    for (const row of rows) {
-      const other = this.#byRow[row];
-      if (other !== undefined) this.#link(market, other);
-    }
+    this.#relink(
+      market,
+      rows.map((row) => this.#byRow[row]).filter((other) => other !== undefined),
+    );
+  }
+
+  /** Compares a market again with its links, which other markets may have found, and with further candidates. */
+  #relink(market: IndexedMarket, candidates: readonly IndexedMarket[] = []): void {
+    const others = new Set([...market.links.map(({ other }) => other), ...candidates]);
+    this.#unlink(market);
+    this.#unsettled.add(market);
+    for (const other of others) this.#link(market, other);
   }
 
   #link(market: IndexedMarket, other: IndexedMarket): void {
-    const link = this.#compare(market, other);
+    const link = this.#isForbidden(market.id, other.id) ? null : this.#compare(market, other);
     if (link === null) return;
     market.links = [...market.links, link];
     other.links = [...other.links, { other: market, relation: REVERSED[link.relation], probability: link.probability }];
@@ -223,11 +231,19 @@ export class MatchIndex {
     for (const sibling of this.#supports.siblingsOf(market)) this.#unsettled.add(sibling);
   }
 
+  /** Settles markets whose supports change, and the markets with which they compete for a pair. */
+  #unsettleAll(markets: ReadonlySet<IndexedMarket>): void {
+    for (const market of markets) {
+      this.#unsettled.add(market);
+      for (const { other } of market.links) this.#unsettled.add(other);
+    }
+  }
+
   #dropWeakestLink(market: IndexedMarket): void {
     const { other } = market.links.reduce((worst, link) => (isBetter(worst, link) ? link : worst));
     market.links = market.links.filter((link) => link.other !== other);
     other.links = other.links.filter((link) => link.other !== market);
-    this.#unsettled.add(other);
+    this.#unsettleEvent(other);
   }
 
   /** Compares two markets. Returns null if they are not related. */
@@ -238,7 +254,7 @@ export class MatchIndex {
     if (relation === null) return null;
     const confidence = calibrateForBoard(probability, MATCHING_COEFFICIENTS);
     if (confidence < LINK_PROBABILITY_MIN) return null;
-    if (confidence >= RULES_PROBABILITY_MIN && isSameQuestion({ relation })) {
+    if (isSameQuestion({ relation })) {
       this.#askForRules(market);
       this.#askForRules(other);
       if (compareRules(market.rules ?? null, other.rules ?? null).vetoes.length > 0) return null;
@@ -269,7 +285,6 @@ export class MatchIndex {
       this.#unsettled.clear();
       for (const market of markets) for (const id of this.#settleMarket(market, before)) this.#touch(id);
     }
-    this.#unsettled.clear();
     const added: MarketPair[] = [];
     const removed: { a: string; b: string }[] = [];
     for (const [key, previous] of before) {
@@ -348,8 +363,7 @@ export class MatchIndex {
   /** The best link of a market at a venue. A link to the same or opposite question takes precedence. */
   #bestLink(market: IndexedMarket, venue: number): Link | undefined {
     let best: Link | undefined;
-    for (const link of market.links)
-      if (link.other.venue === venue && !this.#isForbidden(market, link.other) && isBetter(link, best)) best = link;
+    for (const link of market.links) if (link.other.venue === venue && isBetter(link, best)) best = link;
     return best;
   }
 
@@ -358,8 +372,8 @@ export class MatchIndex {
     return (pinned ?? this.#bestLink(market, venue))?.other;
   }
 
-  #isForbidden(a: IndexedMarket, b: IndexedMarket): boolean {
-    return this.#overrides.size > 0 && this.#overrides.get(keyOf(a.id, b.id))?.decision === "forbidden";
+  #isForbidden(a: string, b: string): boolean {
+    return this.#overrides.size > 0 && this.#overrides.get(keyOf(a, b))?.decision === "forbidden";
   }
 
   /**
@@ -377,7 +391,6 @@ export class MatchIndex {
       holder.links
         // The other side of a game is the inverse of the same market, not an alternative.
         .filter((link) => link.relation === relation && link.other.venue === partner.venue && link.other !== partner)
-        .filter((link) => !this.#isForbidden(holder, link.other))
         .reduce((sum, link) => sum + odds(holder, link), 0);
     // The parentheses make the floating-point sum independent of the order of the markets.
     return own / (1 + own + (alternatives(market, other) + alternatives(other, market)));

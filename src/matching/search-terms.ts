@@ -1,11 +1,12 @@
 import type { SearchTerm } from "./candidate-index.ts";
 import { latestPeriod } from "./facts/periods.ts";
 import type { Fingerprint } from "./fingerprint.ts";
+import { knownStems } from "./knowledge/known-stems.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
 /** Maximum number of candidates that are compared with one market. */
 export const CANDIDATES_MAX = 24;
-/** Minimum share of the total weight of a market's search terms that a candidate must contain. */
+/** Minimum weight of the common search terms of two markets, as a share of the mean weight of all their terms. */
 export const TERM_SHARE_MIN = 0.3;
 /** Minimum weight of a stem that is used as a search term. */
 const TERM_WEIGHT_MIN = 0.25;
@@ -15,7 +16,7 @@ const FACT_TERM_WEIGHT = 0.8;
 const TEAMS_MAX = 6;
 
 /**
- * Returns the search terms of a market: its rare words, teams, thresholds and last day.
+ * Returns the search terms of a market: its rare words and the words of its names, teams, thresholds and last day.
  *
  * @param daysAround  number of days before and after the last day that also match
  */
@@ -25,7 +26,9 @@ export function searchTerms(
   daysAround: number,
 ): SearchTerm[] {
   const terms = new Map<string, number>();
-  for (const stem of [...stems, ...eventStems]) {
+  const { parts } = knownStems();
+  const words = [...stems, ...eventStems];
+  for (const stem of [...words, ...words.flatMap((word) => parts.get(word) ?? [])]) {
     const weight = weightOf(stem);
     if (weight >= TERM_WEIGHT_MIN) terms.set(stem, weight);
   }

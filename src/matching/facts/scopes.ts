@@ -297,7 +297,7 @@ export function compareScopes(a: Scopes, b: Scopes, areFixtures: boolean): Scope
   return { otherActions, relations, isPolarityFlipped };
 }
 
-const hasZone = (times: ReadonlySet<string>): boolean => [...times].every((time) => time.endsWith("utc"));
+const allHaveZone = (times: ReadonlySet<string>): boolean => [...times].every((time) => time.endsWith("utc"));
 
 function compareValues(
   a: ReadonlySet<string> | undefined,
@@ -306,10 +306,12 @@ function compareValues(
 ): ScopeRelation {
   if (a === undefined || b === undefined) return "one_sided";
   // A time without a zone can be the same time as one with a zone.
-  if (dimension === "time" && hasZone(a) !== hasZone(b)) return "one_sided";
+  if (dimension === "time" && allHaveZone(a) !== allHaveZone(b)) return "one_sided";
   let shared = 0;
   for (const value of a) if (b.has(value)) shared += 1;
   if (shared === 0) return "differs";
+  // "12:00 to 12:15" and "12:15 to 12:30" are different periods.
+  if (dimension === "time" && shared < Math.min(a.size, b.size)) return "differs";
   if (EXACT_DIMENSIONS.has(dimension)) return shared === a.size && shared === b.size ? "same" : "partial";
   return shared === Math.min(a.size, b.size) ? "same" : "partial";
 }

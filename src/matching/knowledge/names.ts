@@ -56,6 +56,20 @@ const spellingsOf = ({ name, ordinaryWord, ...others }: NamedEntry): NameSpellin
   };
 };
 
+const TITLE_PATTERN = / (?:championship|champions?|title)$/i;
+const TITLES = [" Championship", " Champion", " Champions", " title"];
+
+/** "The NFL championship" is also written "NFL champion" and "NFL title". */
+const withTitles = ({ spellings, ...named }: NameSpellings): NameSpellings => ({
+  ...named,
+  spellings: [
+    ...spellings,
+    ...spellings.flatMap((spelling) =>
+      TITLE_PATTERN.test(spelling) ? TITLES.map((title) => spelling.replace(TITLE_PATTERN, title)) : [],
+    ),
+  ],
+});
+
 /** "Nominee for president" is a nomination and an office, so it is not one word. */
 const OFFICES = offices.offices.filter(({ id }) => !id.startsWith("nominee"));
 
@@ -98,7 +112,7 @@ export const allNames = (): readonly NameSpellings[] =>
   }));
 
 const namesOfTables = (): readonly NameSpellings[] => [
-  ...competitions.competitions.map(withClearAbbreviations),
+  ...competitions.competitions.map(withClearAbbreviations).map(withTitles),
   ...awards.awards.map(withClearAbbreviations),
   ...LEAGUES.map(({ league, names }) => ({
     name: league,

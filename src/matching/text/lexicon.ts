@@ -1,3 +1,12 @@
+import banks from "../knowledge/central-banks.json" with { type: "json" };
+import { wordOfName } from "../knowledge/word-of-name.ts";
+
+/** "No change" is a decision about rates if the title names rates or a central bank. */
+const RATES = `\\b(?:rates?|${banks.banks.map(({ name }) => wordOfName(name)).join("|")})\\b`;
+/** Statistics that are reported as a change over a year, as `knowledge/indicators.json` names them. */
+const STATISTIC =
+  "(?:inflation|consumerpriceindex|coreconsumerpriceindex|producerpriceindex|grossdomesticproduct|personalconsumption\\w*|growth|prices?|wages?)";
+
 /**
  * Different names for the same thing, on normalised text: lower case, without accents. Phrases are replaced in this
  * order, so a longer phrase comes before the phrases it contains.
@@ -19,53 +28,20 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
     /\bbe(?:comes?)? (?:the )?next (?=(?:president|primeminister|chancellor|governor|mayor|senator|pope|partyleader)\b)/g,
     "win election as ",
   ],
-  [/\b(?:general|parliamentary|legislative|federal|snap|national assembly) (?=elections?\b)/g, ""],
+  [/\b(?:general|federal) (?=elections?\b)/g, ""],
+  [/\b(?:legislative|national assembly) (?=elections?\b)/g, "parliamentary "],
   // Leagues, cups and awards
   [/\bcounter-?\s?strike(?: 2)?\b|\bcs ?2\b|\bcs:?go\b/g, "counterstrike"],
   [/\bleague of legends\b/g, "lol"],
-  [/\bwomen's pro(?:fessional)? basketball\b/g, "wnba"],
-  [/\b(?:indian premier league|ipl)\b/g, "ipl"],
-  [/\b(?:english premier league|premier league|epl)\b/g, "premierleague"],
-  [/\bla ?liga\b/g, "laliga"],
-  [/\bserie a\b/g, "seriea"],
-  [/\bligue 1\b/g, "ligueone"],
   [/\bbundl\b/g, "bundesliga"],
-  [/\b(?:uefa )?champions league\b|\bucl\b/g, "championsleague"],
-  [/\b(?:uefa )?(?:europa )?conference league\b/g, "conferenceleague"],
-  [/\b(?:uefa )?europa league\b/g, "europaleague"],
-  [/\b(?:pro(?:fessional)?|nba) basketball (?:finals?|championships?|champions?|title)\b/g, "nba champion"],
-  [/\bnba (?:finals?|championships?|champions?|title)\b/g, "nba champion"],
-  [/\b(?:pro(?:fessional)?) basketball\b/g, "nba"],
-  [/\bpro(?:fessional)? baseball (?:championships?|champions?|title)\b/g, "mlb champion"],
-  [/\b(?:mlb )?world series(?: champions?(?:hips?)?)?\b/g, "mlb champion"],
-  [/\bpro(?:fessional)? baseball\b/g, "mlb"],
-  [/\bpro(?:fessional)? football (?:championships?|champions?|title)\b/g, "nfl champion"],
-  [/\b(?:the )?super ?bowl\b(?: champions?(?:hips?)?)?/g, "nfl champion"],
-  [/\bpro(?:fessional)? football\b/g, "nfl"],
-  [/\bpro(?:fessional)? hockey (?:championships?|champions?|title)\b/g, "nhl champion"],
-  [/\b(?:nhl )?stanley cup(?: finals?)?(?: champions?(?:hips?)?)?\b/g, "nhl champion"],
-  [/\bpro(?:fessional)? hockey\b/g, "nhl"],
-  [/\bformula (?:1|one)\b/g, "f1"],
-  [/\b(?:academy awards?|oscars?)\b/g, "oscar"],
   [/\bmoty\b/g, "manager of the year"],
   [/\bcpoty\b/g, "comeback player of the year"],
   [/\broty\b/g, "rookie of the year"],
   [/\bdpoy\b/g, "defensive player of the year"],
   [/\bcoty\b/g, "coach of the year"],
-  [/\bmvp\b/g, "most valuable player"],
   [/\bgrand prix\b|\bgp\b/g, "grandprix"],
-  [/\bman(?:chester)? (?:utd|united)\b/g, "manchester united"],
-  [/\bman city\b/g, "manchester city"],
-  [/\bparis saint[- ]germain\b/g, "psg"],
   // Politics and institutions
-  [/\b(?:democratic party|democratic candidate|democrats?|democratic(?! republic)|dems?)\b/g, "democraticparty"],
-  [/\b(?:republican party|republican candidate|republicans?|gop)\b/g, "republicanparty"],
   [/\bhouse of representatives\b/g, "house"],
-  [/\bprime minister\b/g, "primeminister"],
-  [/\b(?:federal reserve|the fed|fomc)\b/g, "fed"],
-  [/\beuropean central bank\b/g, "ecb"],
-  [/\bbank of england\b/g, "boe"],
-  [/\bbank of japan\b/g, "boj"],
   [
     /\b(?:finish(?:es)?|takes?|places?|secures?|claims?|end(?:s)?(?: up)?) (?:in )?(?:first|1st|top)(?: place| spot)?\b/g,
     "win",
@@ -82,7 +58,7 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
     "draw",
   ],
   // Companies
-  [/\binitial public offering\b|\bgo(?:es)? public\b|\bpublic listing\b/g, "ipo"],
+  [/\binitial public offering\b|\bgo(?:es)? public\b(?! (?:with|about))|\bpublic listing\b/g, "ipo"],
   [/\bgrand theft auto\b/g, "gta"],
   [/\busd ?(?=[0-9])|\bus ?\$ ?(?=[0-9])/g, "$"],
   [
@@ -98,26 +74,28 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
   [/\b(?:a )?half(?:[- ]a)?[- ](?:percentage[- ])?point\b/g, "50 bps"],
   [/(?<![0-9.])0?\.(25|50|75) (?:percentage )?points?\b/g, "$1 bps"],
   [/(?<![0-9.])0?\.5 (?:percentage )?points?\b/g, "50 bps"],
-  [/\b(?:consumer price index|cpi)\b/g, "inflation"],
+  [/\b(?:year[- ](?:over|on)[- ]year|y[/-]?o[/-]?y|y\/y)\b/g, "yoy"],
+  [new RegExp(`\\b(?:annual(?:ized)?|(?:12|twelve)[- ]months?) (?=(?:\\w+ )?${STATISTIC}\\b)`, "g"), "yoy "],
   [
-    /\b(?:year[- ](?:over|on)[- ]year|y[/-]?o[/-]?y|y\/y|annually|annual(?:ized)?|(?:12|twelve)[- ]months?|over (?:the (?:past|last) )?(?:12|twelve) months|for the year)\b/g,
+    new RegExp(
+      `(?<=\\b${STATISTIC}\\b.*)\\b(?:annually|annual(?:ized)?|(?:over|in) the (?:past|last|previous) (?:12|twelve) months|(?:12|twelve)[- ]months?|for the year)\\b`,
+      "g",
+    ),
     "yoy",
   ],
   [/\b(?:month[- ](?:over|on)[- ]month|m[/-]?o[/-]?m|m\/m|monthly)\b/g, "mom"],
-  [
-    /\b(?:nonfarm payrolls?|non-farm payrolls?|payrolls?|(?:number of )?jobs (?:added|growth)|job growth|jobs report)\b/g,
-    "payroll",
-  ],
-  [/\bmarket cap(?:itali[sz]ation)?\b/g, "marketcap"],
-  [/\bfully diluted valuation\b/g, "fdv"],
   [/\bbtc\b/g, "bitcoin"],
   [/\beth\b/g, "ethereum"],
-  [/\bsol\b/g, "solana"],
-  [/\bdoge\b/g, "dogecoin"],
-  [/\bltc\b/g, "litecoin"],
-  [/\bhype\b/g, "hyperliquid"],
   [
-    /\b(?:no change|unchanged|maintains?|(?:holds?|keeps?|leaves?) (?:interest |policy )?rates?(?: (?:steady|unchanged|at|where))?|no cut|(?:cuts?|hikes?|increases?|decreases?|raises?|lowers?) (?:rates? )?(?:by )?0 ?(?:bps|%|basis points?))(?![0-9])/g,
+    /\b(?:(?:holds?|keeps?|leaves?|maintains?) (?:(?:its|the|their|current|key|interest|policy) )*rates?(?: (?:steady|unchanged|at|where))?|no cut|(?:cuts?|hikes?|increases?|decreases?|raises?|lowers?) (?:rates? )?(?:by )?0 ?(?:bps|%|basis points?))(?![0-9])/g,
+    "ratehold",
+  ],
+  [/^(?:no change|unchanged|maintains?)$/, "ratehold"],
+  [
+    new RegExp(
+      `\\b(?:no change|unchanged|maintains?)\\b(?=.*${RATES})|(?<=${RATES}.*)\\b(?:no change|unchanged)\\b`,
+      "g",
+    ),
     "ratehold",
   ],
 ];

@@ -34,13 +34,12 @@ function indexSpellings(names: readonly NameSpellings[]): ReadonlyMap<string, re
     for (const abbreviation of abbreviations) add(abbreviation, word, true);
   }
   const index = new Map<string, Spelling[]>();
-  for (const spelling of byKey.values()) {
-    // A word that is also a spelling of another name means that name, also if a text is replaced twice.
-    for (let next = byKey.get(`false ${spelling.replacement}`); next !== undefined && next !== spelling; )
-      [spelling.replacement, next] = [
-        next.replacement,
-        next.replacement === spelling.replacement ? undefined : byKey.get(`false ${next.replacement}`),
-      ];
+  // A word that is also a spelling of another name means that name, also if a text is replaced twice.
+  const finalReplacements = [...byKey.values()].map(
+    (spelling) => [spelling, finalWord(spelling.replacement, byKey)] as const,
+  );
+  for (const [spelling, replacement] of finalReplacements) {
+    spelling.replacement = replacement;
     const [first = ""] = spelling.words;
     const list = index.get(first);
     if (list === undefined) index.set(first, [spelling]);
@@ -48,6 +47,20 @@ function indexSpellings(names: readonly NameSpellings[]): ReadonlyMap<string, re
   }
   for (const list of index.values()) list.sort((a, b) => b.words.length - a.words.length);
   return index;
+}
+
+/** Follows the replacements of a word to the last one. */
+function finalWord(word: string, byKey: ReadonlyMap<string, Spelling>): string {
+  const seen = new Set<string>();
+  let current = word;
+  let next = byKey.get(`false ${current}`)?.replacement ?? current;
+  while (next !== current) {
+    seen.add(current);
+    if (seen.has(next)) throw new Error(`These names replace each other: ${[...seen].join(", ")}`);
+    current = next;
+    next = byKey.get(`false ${current}`)?.replacement ?? current;
+  }
+  return current;
 }
 
 /** A spelling that contains the victory: "the NBA title" is won, "the NBA Finals" are played. */

@@ -17,6 +17,20 @@ describe("normaliseText", () => {
     ["GOP and Dems", "republicanparty and democraticparty"],
     ["Core CPI month-over-month", "coreconsumerpriceindex mom"],
     ["CS2: A vs B", "counterstrike: a vs b"],
+    ["the doge of Venice", "the doge of venice"],
+    ["all the hype", "all the hype"],
+    ["US inflation over the past 12 months", "unitedstates consumerpriceindex yoy"],
+    ["annual CPI", "yoy consumerpriceindex"],
+    ["annual report within 12 months", "annual report within 12 months"],
+    ["No change", "ratehold"],
+    ["Bank of England: no change", "bankofengland : ratehold"],
+    ["Fed holds rates steady", "federalreserve ratehold"],
+    ["Fed keeps the current interest rate", "federalreserve ratehold"],
+    ["Democrats maintain: no change in leadership", "democraticparty maintain: no change in leadership"],
+    ["French legislative elections", "france parliamentary elections"],
+    ["French presidential election", "france president election"],
+    ["Acme goes public", "acme ipo"],
+    ["Acme goes public with the list", "acme goes public with the list"],
   ];
   for (const [text, expected] of cases)
     test(`"${text}" becomes "${expected}"`, () => assert.equal(normaliseText(text), expected));
