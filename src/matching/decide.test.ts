@@ -48,6 +48,8 @@ describe("decideMarkets: the same question in other words", () => {
     ["Will Bitcoin reach $150k before 2027?", "Bitcoin above $150,000 by December 31, 2026?"],
     ["Will Norway win Eurovision 2027?", "Eurovision 2027: Will Norway win?"],
     ["Will Ann Lee be the 2028 Democratic nominee for president?", "Ann Lee: 2028 Democratic presidential nominee?"],
+    ["Will the Lakers win the NBA in 2027?", "Will the Lakers win the 2027 NBA title?"],
+    ["Kansas City Chiefs to win NFL 2027?", "Will the Kansas City Chiefs win the 2027 Super Bowl?"],
     ["Will GTA VI be released before 2027?", "GTA 6 released by December 31, 2026?"],
     ["Will the GOP win the Ohio Senate race?", "Republicans win the Senate race in Ohio?"],
     ["Los Angeles L vs. Miami - Los Angeles L", "Lakers @ Heat: Lakers to win"],
