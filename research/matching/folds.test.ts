@@ -4,7 +4,7 @@ import { foldsByGroup, foldsBySource } from "./folds.ts";
 import { groupPairs } from "./groups.ts";
 import type { PairRow } from "./rows.ts";
 
-/** A pair of two questions that no other pair has. */
+/** Creates a labelled pair whose questions occur in no other pair. */
 const row = (id: string, source?: string): PairRow => ({
   a: { venue: "first", id: `a${id}`, title: `First question ${id}` },
   b: { venue: "second", id: `b${id}`, title: `Second question ${id}` },

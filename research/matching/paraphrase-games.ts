@@ -1,4 +1,4 @@
-/** Rewrites the names of the teams of a game. */
+/** Replaces the names of the two teams of a game by other names of the same teams. */
 import { choose, rowsOf } from "./paraphrase-support.ts";
 import tables from "./paraphrases.json" with { type: "json" };
 
@@ -21,8 +21,8 @@ const TEAMS: readonly Team[] = LEAGUES.flatMap((league) =>
 const GAME = /^([\p{L}\d.' ]+?) (?:vs\.?|at|@) ([\p{L}\d.' ]+?)(?= Winner\?|:| —|$)/u;
 
 /**
- * The names of the two teams of a game in another style: city, nickname or both. Only if the names before and after tell
- * the league.
+ * Replaces the names of the two teams of a game by city, nickname or both, if exactly one league has both teams under
+ * the names before and after.
  */
 export function rewriteGame(text: string, pick: number): string {
   const [, first = "", second = ""] = GAME.exec(text) ?? [];
@@ -34,7 +34,7 @@ export function rewriteGame(text: string, pick: number): string {
   return choose(namings, pick, text);
 }
 
-/** The two teams if exactly one league has both names; null otherwise. */
+/** Returns the two teams of a game if exactly one league has teams with both names, otherwise null. */
 function teamsOf(first: string, second: string): readonly [Team, Team] | null {
   const isOtherLeague = Object.values(tables.otherLeagues).some(
     (cities) => cities.includes(first) && cities.includes(second),

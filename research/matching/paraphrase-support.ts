@@ -1,9 +1,9 @@
-/** What the rewrites of titles share. */
+/** Functions that all rewrites of titles use. */
 import tables from "./paraphrases.json" with { type: "json" };
 
 /** One row of a table of `paraphrases.json`, or the parts of a date. */
 export type Cells = Readonly<Record<string, string>>;
-/** Rewrites a text if it fits; `pick` in [0, 1) chooses among the alternatives. `close` is that of the side. */
+/** Rewrites a text if it can; `pick` in [0, 1) chooses an alternative. `close` is when the market closes. */
 export type Rewrite = (text: string, pick: number, close: string | null | undefined) => string;
 
 const TABLES: Readonly<Record<string, readonly Cells[]>> = tables.tables;
@@ -14,13 +14,13 @@ export function rowsOf(table: string): readonly Cells[] {
   return rows;
 }
 
-/** The alternative that `pick` chooses among those that differ from `text`; `text` if there is none. */
+/** Returns one of the alternatives that differ from `text`, chosen by `pick` in [0, 1); `text` if there is none. */
 export function choose(alternatives: readonly string[], pick: number, text: string): string {
   const others = alternatives.filter((alternative) => alternative.toLowerCase() !== text.toLowerCase());
   return others[Math.floor(pick * others.length)] ?? text;
 }
 
-/** Fills the placeholders of a template. */
+/** Replaces each `{name}` in a template by the cell of that name. A name without a cell stays. */
 export function fill(template: string, cells: Cells): string {
   return template.replace(/\{(\w+)\}/g, (placeholder, name: string) => cells[name] ?? placeholder);
 }

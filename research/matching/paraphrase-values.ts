@@ -5,7 +5,7 @@ import tables from "./paraphrases.json" with { type: "json" };
 const DAY_MS = 86_400_000;
 /** A title without its year means the year of its close if that is at most this far away. */
 const CLOSE_DAYS_MAX = 45;
-/** "in 2026" is taken for "before 2027" in this year only: no later year has begun. */
+/** Only in this year does "in 2026" mean "before 2027", because no later year has begun. */
 const CURRENT_YEAR = 2026;
 const MONTHS = "January February March April May June July August September October November December".split(" ");
 const MONTH = `(${MONTHS.join("|")}|(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\\.?)`;

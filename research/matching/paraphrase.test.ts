@@ -119,7 +119,7 @@ test("the year of a date comes or goes only near the close", () => {
   }
 });
 
-test("a rewritten amount of money is the same", () => {
+test("a rewritten amount of money has the same value", () => {
   const scales: Record<string, number> = { k: 1e3, m: 1e6, million: 1e6, b: 1e9, bn: 1e9, billion: 1e9 };
   const amountOf = (text: string): number => {
     const [, digits = "", unit = ""] = /(\d[\d,.]*) ?(k|million|m|billion|bn|b)?\b/i.exec(text) ?? [];
@@ -149,7 +149,7 @@ test("the side that YES stands for stays the same team of the game", () => {
   }
 });
 
-test("teams are renamed only if the names tell the league", () => {
+test("team names are replaced only if exactly one league has both teams", () => {
   assert.ok(variants(rewriteGame, "Suns vs. 76ers").includes("Phoenix Suns vs. Philadelphia 76ers"));
   for (const title of ["Oregon vs. Indiana", "Dallas at New York", "Giants vs. Cardinals", "Charlotte at Utah"]) {
     assert.deepEqual(variants(rewriteGame, title), [title]);

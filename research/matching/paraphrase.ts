@@ -31,9 +31,9 @@ interface Entry {
   readonly exact?: boolean;
 }
 
-/** Average number of rewrites of a title that many entries fit. */
+/** Average number of rewrites of a title if many entries apply. */
 const REWRITES_PER_TITLE = 3;
-/** Probability of each rewrite if few fit. */
+/** Probability of each rewrite if few entries apply. */
 const SHARE_MAX = 0.9;
 
 const ENTRIES: Readonly<Record<string, readonly Entry[]>> = tables.entries;

@@ -25,7 +25,7 @@ export interface WordCounts {
   readonly common: readonly string[];
 }
 
-/** @param others  further titles, which count only for `common` */
+/** @param others  titles that count only for `common`, not for the counts */
 export function countWords(titles: readonly string[], others: readonly string[] = []): WordCounts {
   const distinct = new Set(titles);
   const counts = new Map<string, number>();
@@ -41,7 +41,7 @@ export function countWords(titles: readonly string[], others: readonly string[] 
 
 function findCommonWords(titles: ReadonlySet<string>): readonly string[] {
   const balance = new Map<string, number>();
-  // The first word has a capital in any case.
+  // The first word of a title always has a capital.
   for (const title of titles)
     for (const word of title.match(/(?<= )\p{L}{2,}/gu) ?? []) {
       const stem = stemOf(normaliseText(word));
@@ -204,7 +204,7 @@ function fitModel(examples: readonly Example[]): LogisticModel {
     );
     const { intercept, weights } = fitLogistic(inputs, outcomes, RIDGE_PENALTY, { offsets });
     const total = new Map(names.map((name) => [name, (base.get(name) ?? 0) + (weights[fitted.indexOf(name)] ?? 0)]));
-    // Evidence that speaks against its own meaning is an accident of the pairs.
+    // The pairs can make a coefficient too small, or reverse its sign, by coincidence.
     const weak = fitted.filter((name) => isWeak(total.get(name) ?? 0, PRIOR_WEIGHTS[name] ?? 0));
     if (weak.length === 0)
       return {

@@ -7,7 +7,7 @@ const terms = (...texts: string[]): SearchTerm[] => texts.map((text) => ({ text,
 const ASKING = 30_000;
 const FIND = { row: ASKING, limit: 10, shareMin: 0 };
 
-/** Creates an index with the row that asks, which belongs to venue 0. */
+/** Creates an index that contains the row whose candidates are searched; the row belongs to venue 0. */
 function createIndex(asking: readonly SearchTerm[] = []): CandidateIndex {
   const index = new CandidateIndex();
   index.set(ASKING, 0, asking);

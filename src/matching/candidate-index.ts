@@ -70,9 +70,9 @@ export class CandidateIndex {
   /**
    * Returns the rows of other venues whose terms have the largest total weight in the query of a row, best first.
    *
-   * @param row  row whose venue is excluded
+   * @param row  row whose candidates are searched; rows of its venue are excluded
    * @param shareMin  minimum total weight of the common terms, as a share of the mean total weight of both rows, in
-   * [0, 1]. The share is symmetric, so that it does not matter which row asks.
+   * [0, 1]. The share is symmetric, so that the result does not depend on which of two rows is searched for.
    */
   find(
     terms: readonly SearchTerm[],

@@ -38,7 +38,7 @@ describe("periodFeatures", () => {
 describe("withNothingDiffers", () => {
   const isSame = (features: Readonly<Record<string, number>>) => withNothingDiffers(features).nothing_differs === 1;
 
-  test("is 1 only if no fact differs, few words differ and the ends are near", () => {
+  test("is 1 only if no fact differs, few words differ, and both markets end at about the same time", () => {
     assert.equal(isSame({ scopes_same: 2, coverage_min: 0.5 }), true);
     assert.equal(isSame({ words_both: 0.4, names_one: 0.4, close_gap: 0.2 }), true);
     for (const name of ["words_both", "names_one"]) assert.equal(isSame({ [name]: 0.5 }), false, name);

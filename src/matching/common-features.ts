@@ -40,7 +40,7 @@ const DIFFERENCES = [
   "place_differs",
   "fixture_one_sided",
 ];
-/** Weight of words without a counterpart up to which two titles say the same. */
+/** Maximum total weight of the words without a counterpart of two titles that say the same. */
 const OTHER_WORDS_MAX = 0.4;
 const CLOSE_GAP_MAX = 0.2;
 const UNKNOWN_CLOSE_GAP = CLOSE_GAP_MAX;
@@ -74,7 +74,7 @@ const GENERAL_DIMENSIONS: readonly ScopeDimension[] = [
 
 const SCOPES_MAX = 2;
 
-/** An action that many titles leave out: "NBA champion: Boston". */
+/** The action that many titles do not name: "NBA champion: Boston". */
 const IMPLIED_ACTION = "win";
 
 export function scopeFeatures({ otherActions, relations }: ScopeComparison, hasOtherReference: boolean) {
@@ -123,7 +123,7 @@ export const periodFeatures = (a: Dated, b: Dated, { relation }: PeriodCompariso
   other_day: relation === "unknown" && (isOtherDay(a, b) || isOtherDay(b, a)) ? 1 : 0,
 });
 
-/** Days between the day of one question and the end of another without a date, from which they are two questions. */
+/** From this number of days between the day of one question and the end of an undated one, they are two questions. */
 const OTHER_DAY_MIN = 4;
 
 /** Whether one question is about a single day, and the other, without a date, ends on another day. */
@@ -135,7 +135,7 @@ function isOtherDay({ periods }: Dated, other: Dated): boolean {
 
 type Placed = Pick<Fingerprint, "places" | "allPlaces">;
 
-/** differs: each question names a place that the other does not name anywhere. one_sided: one question does. */
+/** Returns "differs" if each question names a place that the other one does not name, "one_sided" if only one does. */
 export function comparePlaces(a: Placed, b: Placed, implied: ReadonlySet<string>): PlaceRelation {
   const isOther = (of: Placed, other: Placed) =>
     of.places.some((place) => !implied.has(place) && !other.allPlaces.includes(place));

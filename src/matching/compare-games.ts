@@ -8,7 +8,7 @@ import type { WordWeights } from "./text/word-weights.ts";
 
 /** From this similarity, two fixtures count as the same. */
 export const SAME_FIXTURE_MIN = 0.6;
-/** Games that the venues expect to be decided this many hours apart are two games. */
+/** From this number of hours between their expected ends, two games of the same teams are different games. */
 const SAME_GAME_HOURS_MAX = 14;
 const HOUR_MS = DAY_MS / 24;
 

@@ -5,7 +5,7 @@ import { stemSimilarity } from "./text/words.ts";
 
 /** Minimum similarity of two stems that count as the same word. */
 const SAME_STEM_MIN = 0.75;
-/** Share of the weight of a stem whose name is matched by another stem: "Trump" and "Donald Trump" are one name. */
+/** Share of its weight with which a stem counts if another stem of its name matches: "Donald" in "Donald Trump". */
 const PART_OF_NAME_SHARE = 0.2;
 /** Similarity of a word and a name that contains it: "drivers" and "F1 World Drivers' Championship". */
 const PART_SIMILARITY = 0.9;
@@ -37,7 +37,7 @@ function coverageOf(stems: readonly string[], other: readonly string[], weightOf
   return { share: total === 0 ? 1 : matched / total, unmatched: total - matched, unmatchedMax };
 }
 
-/** Weight of a stem of each name without a counterpart, from which two names differ: "Ann Lee" and "Bo Lee". */
+/** Two names differ if each has a stem of at least this weight without a counterpart: "Ann Lee" and "Bo Lee". */
 const OTHER_NAME_WEIGHT_MIN = 0.6;
 const OTHER_NAME_SIMILARITY = 0.3;
 
@@ -171,7 +171,7 @@ export interface WordedQuestion {
   readonly names: readonly (readonly string[])[];
 }
 
-/** Compares the words of two questions. Nothing is implied if the questions name different things besides it. */
+/** Compares the words of two questions. `implied` is ignored if a name of a question has no counterpart. */
 export function compareBothWays(
   a: WordedQuestion,
   b: WordedQuestion,
@@ -194,7 +194,7 @@ export function compareBothWays(
 
 const NO_STEMS: ReadonlySet<string> = new Set();
 
-/** Stems that the names of both questions imply: "Modi out" is about India. */
+/** Returns the stems that names of both questions imply: "Modi out" is about India. */
 export function impliedStems(a: { readonly stems: readonly string[] }, b: { readonly stems: readonly string[] }) {
   const { implied: impliedBy } = knownStems();
   const implied = a.stems.filter((stem) => impliedBy.has(stem) && b.stems.includes(stem));

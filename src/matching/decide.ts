@@ -113,7 +113,7 @@ export function decideMarkets(comparison: MarketComparison, coefficients: Matchi
   if (vetoes.length === 0) return decision(flips.length % 2 === 1 ? "inverse" : "identical");
   const unrelated: MatchDecision = { relation: null, probability: VETOED_PROBABILITY, vetoes };
   if (vetoes.length > 1 || flips.length > 0) return unrelated;
-  // How probable the same question would be with the same deadline and threshold.
+  // The probability of a match if the deadlines and thresholds were equal.
   const related = sigmoid(logisticScore(coefficients.market, withNothingDiffers({ ...features, period_differs: 0 })));
   if (related < RELATED_PROBABILITY_MIN) return unrelated;
   const [veto] = vetoes;

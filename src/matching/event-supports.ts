@@ -40,7 +40,7 @@ export class EventSupports<Market extends Linked> {
     return markets === undefined || markets.size > MARKETS_MAX ? NONE : markets;
   }
 
-  /** Number of other markets of each event that are linked with one of the other event, at most `SUPPORTS_MAX`. */
+  /** Number of supporting links, at most `SUPPORTS_MAX`: the smaller of the numbers counted from each of the two events. */
   count(a: Market, b: Market): number {
     return Math.min(this.#countFrom(a, b), this.#countFrom(b, a));
   }

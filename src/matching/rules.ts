@@ -288,7 +288,7 @@ function findDeadlines(sentences: readonly string[]): Pick<RulesFacts, "deadline
   return { deadlines: ascending(days), instants: ascending(instants) };
 }
 
-/** "the end of October 30, 2026 (UTC)" */
+/** Returns the time zone that follows a date: "October 30, 2026 (UTC)". Null if none follows. */
 const zoneAfter = (text: string, end: number): TimeZone | null =>
   timeZoneOf(/^ ?\(?([a-z]{2,4})\b/.exec(text.slice(end, end + 8))?.[1] ?? "");
 

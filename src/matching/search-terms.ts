@@ -12,7 +12,7 @@ export const TERM_SHARE_MIN = 0.3;
 const TERM_WEIGHT_MIN = 0.25;
 const FACT_TERM_WEIGHT = 0.8;
 
-/** A side that can mean more teams is not a search term. */
+/** A side that can mean more teams than this is not a search term. */
 const TEAMS_MAX = 6;
 
 /**

@@ -4,7 +4,7 @@ import { STOP_WORDS } from "../text/lexicon.ts";
 import { replaceNames } from "../text/replace-names.ts";
 import { foldText, stemOf } from "../text/words.ts";
 
-/** Stands before the words of the tables. */
+/** Marks the words that replace names of the tables. */
 const MARK = "§";
 const WORD_PATTERN = /§?[\p{L}\p{N}]+(?:['.][\p{L}]+)*/gu;
 /** Lower-case words inside a name: "Lula da Silva", "Ludwig van Beethoven". */

@@ -185,7 +185,7 @@ function compareDeadlines(a: Period, b: Period): PeriodComparison {
   };
 }
 
-/** Nothing is known about the distance of two dates if one has no year. */
+/** Removes the distance of two dates. It is unknown if one of them has no year. */
 const withoutDistance = (comparison: PeriodComparison): PeriodComparison => ({ ...comparison, daysApart: null });
 
 /** Returns a period without a year in the year in which it is nearest to another period. */

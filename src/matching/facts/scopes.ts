@@ -209,7 +209,7 @@ export function findScopes(
   const stages = scopes.get("stage");
   // A question about a semi-final may also mention the final.
   if (stages?.has("semifinal") === true) stages.delete("final");
-  // To remain is not to leave.
+  // "Remains" and "leaves" are about the same action.
   if (scopes.get("polarity")?.has("remain") === true) add(scopes, "action", "leave");
   for (const time of times) add(scopes, "time", time);
   const { offices, parties } = knownStems();

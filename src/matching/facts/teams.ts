@@ -7,7 +7,7 @@ export type TeamSet = readonly number[];
 
 const NONE: TeamSet = [];
 
-/** In upper case, "NOR" is Norway. */
+/** Lower case, because "NOR" in upper case is Norway and not a team. */
 const keyOf = (spelling: string): string => stemsOf(normaliseText(spelling.toLowerCase())).join(" ");
 
 function indexTeams(): ReadonlyMap<string, TeamSet> {

@@ -76,7 +76,7 @@ const OFFICES = offices.offices.filter(({ id }) => !id.startsWith("nominee"));
 const nameOfLeader = ({ person, aliases }: (typeof leaders.leaders)[number]): string =>
   aliases.find((alias) => !alias.includes(" ")) ?? person.split(" ").at(-1) ?? person;
 
-/** Shorter words are syllables or numerals ("Charles III"). */
+/** Shorter family names are syllables of other names, or numerals ("Charles III"). */
 const FAMILY_NAME_LENGTH_MIN = 4;
 const leadersByName = Map.groupBy(leaders.leaders, nameOfLeader);
 
@@ -100,7 +100,7 @@ const NO_ABBREVIATIONS: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** "SEP 30" and "SAVE Act" in a title in capitals are not abbreviations. */
+/** Whether an abbreviation is also a word: titles in capitals contain "SEP 30" and "SAVE ACT". */
 const isOrdinary = (abbreviation: string): boolean =>
   COMMON_WORDS.has(abbreviation.toLowerCase()) || NO_ABBREVIATIONS.has(abbreviation.toLowerCase());
 

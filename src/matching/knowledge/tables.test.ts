@@ -85,7 +85,7 @@ const TABLES: Readonly<Record<string, Table>> = {
 const isText = (value: unknown): boolean => typeof value === "string" && value.trim() === value && value !== "";
 const valuesOf = (entries: readonly Entry[], field: string): readonly unknown[] =>
   entries.map((entry) => entry[field]).filter((value) => value !== undefined);
-/** Two spellings with the same key are the same for the matching. */
+/** The matcher treats two spellings with the same key as one. */
 const spellingKey = (text: unknown): string =>
   foldText(`${text}`)
     .toLowerCase()

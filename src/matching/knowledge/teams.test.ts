@@ -50,7 +50,7 @@ const spellingKey = (spelling: string): string =>
     .trim();
 
 const fullName = ({ city, name }: TableTeam): string => (city === null ? name : `${city} ${name}`);
-/** Spellings that follow from the city and the name, so that they are no aliases. */
+/** Spellings that the code derives from city and name, so that a table must not list them as aliases. */
 const derivedKeys = (team: TableTeam): readonly string[] =>
   [team.name, fullName(team), ...(team.city === null ? [] : [team.city])].map(spellingKey);
 

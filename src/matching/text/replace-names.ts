@@ -63,7 +63,7 @@ function finalWord(word: string, byKey: ReadonlyMap<string, Spelling>): string {
   return current;
 }
 
-/** A spelling that contains the victory: "the NBA title" is won, "the NBA Finals" are played. */
+/** Spellings that also say that a contest is won: "the NBA title" is won, "the NBA Finals" are played. */
 const TITLE_PATTERN = / (?:champions?|championship|title|winner|crown|trophy)$/i;
 
 const foldAccents = (text: string): string =>
