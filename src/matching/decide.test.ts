@@ -143,6 +143,11 @@ const DIFFERENT: readonly (readonly [name: string, a: string, b: string])[] = [
   ["a group and the tournament", "Will Ghana win Group C at the World Cup?", "Will Ghana win the World Cup?"],
   ["a district and its state", "Will Democrats win NC-01?", "Will Democrats win North Carolina?"],
   ["match and half", "Will the Lakers win against Heat?", "Will the Lakers win the first half against Heat?"],
+  [
+    "private jobs and all jobs",
+    "Private jobs added above 175,000 in the report of Jan 8, 2027?",
+    "Will US jobs growth be above 175k in the January 8 report?",
+  ],
   ["core and headline", "Core CPI above 3% in May 2026?", "CPI above 3% in May 2026?"],
   ["a spread and the winner of a game", "Lakers vs Heat: Lakers -5.5", "Lakers vs Heat: Lakers"],
   ["a delay and a release", "Will GTA VI be delayed?", "Will GTA VI be released in 2026?"],

@@ -111,6 +111,7 @@ const RULES: readonly Rule[] = [
     /\b(?:close[sd]?|settle[sd]?|end(?:s|ed)?) (?:above|below|over|under|between|at|up|down|[<>]|oil)|\bsettle\b/,
   ],
   ["reading", "core", /\bcore/],
+  ["reading", "private", /\bprivatepayrolls\b/],
   ["reading", "mom", /\bmom\b/],
   ["reading", "nuclear-test", /\bnuclear test\b/],
   ["reading", "trimmed-mean", /\btrimmed mean\b/],
