@@ -1,4 +1,5 @@
 import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
+import { createMessageQueue } from "../adapters/network/message-queue.ts";
 import { createOfflineHttp } from "../adapters/network/offline-http.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
@@ -49,6 +50,7 @@ export async function buildServiceApp(
   const { log } = ports;
   const http = config.isReadOnly ? createOfflineHttp() : createUndiciHttp(systemClock);
   closers.push(() => http.close());
+  const messageQueue = createMessageQueue(systemClock);
   // Only a sandbox that other machines cannot reach may send webhooks to its own machine.
   const allowsLoopback = config.mode === "sandbox" && !config.sandbox.isPublic;
   const webhookOut = createWebhookHttp(systemClock, { allowsLoopback, hostRate: config.webhookHostRate });
@@ -93,8 +95,8 @@ export async function buildServiceApp(
     metrics: config.metrics === null ? null : { hasOwnPort: config.metrics.port !== null, token: config.metrics.token },
     venues: await loadVenues(config, sandboxUrls, {
       http,
-      sockets: createWsSockets(systemClock),
-      socketIo: createSocketIoClient(systemClock),
+      sockets: createWsSockets(systemClock, messageQueue),
+      socketIo: createSocketIoClient(systemClock, messageQueue),
       clock: systemClock,
       random: systemRandom,
       log,

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { openPortBus } from "../adapters/bus/port-bus.ts";
 import { openPortDatabase } from "../adapters/database/port-database.ts";
+import { createMessageQueue } from "../adapters/network/message-queue.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
 import { createUndiciHttp } from "../adapters/network/undici-http.ts";
 import { createWsSockets } from "../adapters/network/ws-socket.ts";
@@ -16,6 +17,9 @@ import { loadVenues } from "./load-venues.ts";
 import type { IngestThreadData } from "./spawn-ingest.ts";
 
 // The thread that reads the venues, so that no request waits for the parsing of their data.
+
+/** Processing time of messages per iteration of the event loop. This thread answers no requests, so it can be long. */
+const SLICE_MS_MAX = 10;
 
 lowerThreadPriority();
 
@@ -32,11 +36,12 @@ const ports = {
   random: systemRandom,
   log,
 };
+const messageQueue = createMessageQueue(systemClock, { sliceMsMax: SLICE_MS_MAX });
 const venues = await loadVenues(config, sandboxUrls, {
   ...ports,
   http,
-  sockets: createWsSockets(systemClock),
-  socketIo: createSocketIoClient(systemClock),
+  sockets: createWsSockets(systemClock, messageQueue),
+  socketIo: createSocketIoClient(systemClock, messageQueue),
 });
 const { board, ingest, alerts } = buildLocalPipeline(
   { ...ports, ...settings, database, bus, node, venues },

@@ -30,13 +30,23 @@ function createSteppedClock() {
   return { clock, resumeNext, work: () => (monotonicMs += 0.5), countPendingYields: () => pendingYields.length };
 }
 
+/** Creates a queue and returns a function that queues the processing of a message of `bytes` bytes. */
+function createTestQueue(
+  clock: Clock,
+  onError: (error: unknown) => void = throwError,
+  options?: { readonly sliceMsMax?: number },
+) {
+  const queue = createMessageQueue(clock, options);
+  return (work: () => void, bytes = 100) => queue({ bytes, work, onError });
+}
+
 const throwError = (error: unknown) => {
   throw error;
 };
 
 test("processes a burst in order, from the next event-loop iteration on, for 1 ms per iteration", async () => {
   const { clock, resumeNext, work } = createSteppedClock();
-  const enqueue = createMessageQueue(clock, throwError);
+  const enqueue = createTestQueue(clock);
   const processed: number[] = [];
   for (let number = 0; number < 5; number++) {
     enqueue(() => {
@@ -56,7 +66,7 @@ test("processes a burst in order, from the next event-loop iteration on, for 1 m
 
 test("an empty queue does not yield to the event loop until a message is queued", async () => {
   const { clock, resumeNext, countPendingYields } = createSteppedClock();
-  const enqueue = createMessageQueue(clock, throwError);
+  const enqueue = createTestQueue(clock);
   enqueue(() => {});
   await resumeNext();
   assert.equal(countPendingYields(), 0);
@@ -64,23 +74,65 @@ test("an empty queue does not yield to the event loop until a message is queued"
   assert.equal(countPendingYields(), 1);
 });
 
-test("processes all messages immediately and in order if 10,000 are queued", () => {
+test("a slice can be longer than 1 ms", async () => {
+  const { clock, resumeNext, work } = createSteppedClock();
+  const enqueue = createTestQueue(clock, throwError, { sliceMsMax: 2 });
+  let processedCount = 0;
+  for (let number = 0; number < 5; number++) {
+    enqueue(() => {
+      work();
+      processedCount += 1;
+    });
+  }
+  await resumeNext();
+  assert.equal(processedCount, 4);
+});
+
+test("while 10,000 messages are queued, each new message causes the processing of the oldest one", () => {
   const { clock } = createSteppedClock();
-  const enqueue = createMessageQueue(clock, throwError);
+  const enqueue = createTestQueue(clock);
   const processed: number[] = [];
   for (let number = 0; number < 9_999; number++) enqueue(() => processed.push(number));
   assert.equal(processed.length, 0);
   enqueue(() => processed.push(9_999));
-  assert.deepEqual(
-    processed,
-    Array.from({ length: 10_000 }, (_, index) => index),
-  );
+  assert.deepEqual(processed, [0]);
+  enqueue(() => processed.push(10_000));
+  assert.deepEqual(processed, [0, 1]);
+});
+
+test("messages of 16 MiB fill the queue", () => {
+  const { clock } = createSteppedClock();
+  const enqueue = createTestQueue(clock);
+  const processed: string[] = [];
+  enqueue(() => processed.push("small"), 1);
+  enqueue(() => processed.push("medium"), 2 ** 20);
+  enqueue(() => processed.push("large"), 15 * 2 ** 20 - 1);
+  assert.deepEqual(processed, ["small"]);
+  enqueue(() => processed.push("last"), 2 ** 20);
+  assert.deepEqual(processed, ["small", "medium"]);
+  enqueue(() => processed.push("larger than the queue"), 17 * 2 ** 20);
+  assert.deepEqual(processed, ["small", "medium", "large", "last", "larger than the queue"]);
+});
+
+test("processes each of a million messages once and in order, also if messages are queued meanwhile", async () => {
+  const { clock, resumeNext } = createSteppedClock();
+  const enqueue = createTestQueue(clock);
+  let nextNumber = 0;
+  let isInOrder = true;
+  const expect = (number: number) => () => {
+    isInOrder &&= number === nextNumber;
+    nextNumber += 1;
+    if (number % 2 === 0 && number < 1_000) enqueue(() => {});
+  };
+  for (let number = 0; number < 1_000_000; number++) enqueue(expect(number));
+  await resumeNext();
+  assert.deepEqual([isInOrder, nextNumber], [true, 1_000_000]);
 });
 
 test("if the processing of a message throws, the error is reported, and the other messages are processed", async () => {
   const { clock, resumeNext } = createSteppedClock();
   const errors: unknown[] = [];
-  const enqueue = createMessageQueue(clock, (error) => errors.push(error));
+  const enqueue = createTestQueue(clock, (error) => errors.push(error));
   const processed: number[] = [];
   const failure = new Error("wrong");
   enqueue(() => {

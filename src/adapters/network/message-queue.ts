@@ -1,45 +1,72 @@
 import type { Clock } from "../../ports/clock.ts";
 
-/** Processing time after which the queue yields to the event loop. */
+/** Default of the processing time after which the queue yields to the event loop. */
 const SLICE_MS_MAX = 1;
-/** Maximum number of queued messages. A full queue is drained without yielding, which bounds the memory. */
+/** Maximum number of queued messages. */
 const QUEUED_MESSAGES_MAX = 10_000;
+/** Maximum size of all queued messages, in bytes. */
+const QUEUED_BYTES_MAX = 16 * 2 ** 20;
+/** Number of processed messages after which their places in the list are released. */
+const COMPACT_AFTER = 1_000;
+
+interface QueuedMessage {
+  /** Size in bytes; 0 if it is unknown. */
+  readonly bytes: number;
+  /** Processes the message. */
+  readonly work: () => void;
+  /** Called if `work` throws; an uncaught error would end the process. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Queues the processing of a message. */
+export type MessageQueue = (message: QueuedMessage) => void;
 
 /**
- * Returns a function that queues the processing of a message. Messages are processed in order, in slices with a yield
- * to the event loop between them. Otherwise a burst of thousands of frames would delay every HTTP request.
- *
- * @param onError  called if the processing of a message throws; an uncaught error would end the process
+ * Creates a queue for the messages of all sockets of a thread. Messages are processed in order, in slices with a yield
+ * to the event loop between them. Otherwise a burst of thousands of messages would delay every HTTP request. While the
+ * queue is full, each new message causes the immediate processing of the oldest ones, which bounds the memory.
  */
-export function createMessageQueue(clock: Clock, onError: (error: unknown) => void): (work: () => void) => void {
-  let queued: (() => void)[] = [];
+export function createMessageQueue(clock: Clock, options: { readonly sliceMsMax?: number } = {}): MessageQueue {
+  const { sliceMsMax = SLICE_MS_MAX } = options;
+  /** Messages in order. The places before `start` are processed. */
+  let messages: (QueuedMessage | undefined)[] = [];
+  let start = 0;
+  let queuedBytes = 0;
   let isDraining = false;
 
-  const drainUntil = (isTimeUp: () => boolean) => {
-    let processed = 0;
-    for (let work = queued[processed]; work !== undefined && !(processed > 0 && isTimeUp()); work = queued[processed]) {
-      processed += 1;
-      try {
-        work();
-      } catch (error) {
-        onError(error);
-      }
+  const processOldest = () => {
+    const message = messages[start];
+    if (message === undefined) return;
+    messages[start] = undefined;
+    start += 1;
+    queuedBytes -= message.bytes;
+    if (start === messages.length || (start >= COMPACT_AFTER && start * 2 >= messages.length)) {
+      messages = messages.slice(start);
+      start = 0;
     }
-    queued = queued.slice(processed);
+    try {
+      message.work();
+    } catch (error) {
+      message.onError(error);
+    }
   };
+  const isEmpty = () => start === messages.length;
+  const isFull = () => messages.length - start >= QUEUED_MESSAGES_MAX || queuedBytes >= QUEUED_BYTES_MAX;
 
   const drain = async () => {
-    while (queued.length > 0) {
+    while (!isEmpty()) {
       await clock.yieldToEventLoop();
-      const sliceEndsAt = clock.monotonic() + SLICE_MS_MAX;
-      drainUntil(() => clock.monotonic() >= sliceEndsAt);
+      const sliceEndsAt = clock.monotonic() + sliceMsMax;
+      do processOldest();
+      while (!isEmpty() && clock.monotonic() < sliceEndsAt);
     }
   };
 
-  return (work) => {
-    queued.push(work);
-    if (queued.length >= QUEUED_MESSAGES_MAX) drainUntil(() => false);
-    if (isDraining || queued.length === 0) return;
+  return (message) => {
+    messages.push(message);
+    queuedBytes += message.bytes;
+    while (isFull()) processOldest();
+    if (isDraining || isEmpty()) return;
     isDraining = true;
     void drain().finally(() => {
       isDraining = false;

@@ -2,7 +2,7 @@ import { io, type Socket } from "socket.io-client";
 import { Encoder } from "socket.io-parser";
 import type { Clock } from "../../ports/clock.ts";
 import type { SocketIoEmit, SocketIoOut } from "../../ports/socket-io-out.ts";
-import { createMessageQueue, describeFailure } from "./message-queue.ts";
+import { createMessageQueue, describeFailure, type MessageQueue } from "./message-queue.ts";
 import { CheckedWebSocket, createDecoderClass } from "./socket-io-packets.ts";
 
 const RECONNECT_MS_MIN = 500;
@@ -11,7 +11,7 @@ const RECONNECT_MS_MAX = 30_000;
 const RECONNECT_AFTER_CLOSE_MS = 5_000;
 
 /** Creates an outgoing Socket.IO client with `socket.io-client`, which sends heartbeats and reconnects with jitter. */
-export function createSocketIoClient(clock: Clock): SocketIoOut {
+export function createSocketIoClient(clock: Clock, queue: MessageQueue = createMessageQueue(clock)): SocketIoOut {
   return {
     connect(url, options, handlers) {
       // The types of the library do not declare the options of `ws`, which creates the connection.
@@ -33,10 +33,12 @@ export function createSocketIoClient(clock: Clock): SocketIoOut {
         extraHeaders: { ...options.headers },
       });
       let failure: string | null = null;
-      const enqueue = createMessageQueue(clock, (error) => {
+      const onError = (error: unknown) => {
         failure = describeFailure(error);
         socket.disconnect();
-      });
+      };
+      // The library does not report the size of a message.
+      const enqueue = (work: () => void) => queue({ bytes: 0, work, onError });
       let isClosed = false;
       let cancelRetry: () => void = () => {};
       const emit: SocketIoEmit = (event, payload) => {
