@@ -55,6 +55,23 @@ test("a trade that is read twice counts once", () => {
   assert.equal(volume.total(NOW + 1), 7);
 });
 
+test("trades from before the requested range do not count, because an earlier read counted them", () => {
+  const volume = new RollingVolume();
+  volume.add([trade(NOW, 5), trade(NOW - MINUTE_MS, 4)], NOW - DAY_MS, true, NOW);
+  volume.add([trade(NOW, 5), trade(NOW - MINUTE_MS, 4)], NOW, true, NOW + 1);
+  assert.equal(volume.total(NOW + 1), 9);
+});
+
+test("trades of the second before the last one count once, even if a read between did not return them", () => {
+  const volume = new RollingVolume();
+  volume.add([trade(NOW, 5), trade(NOW - 900, 4)], NOW - DAY_MS, true, NOW);
+  volume.add([], NOW, true, NOW);
+  volume.add([trade(NOW, 5), trade(NOW - 900, 4)], NOW, true, NOW);
+  assert.equal(volume.total(NOW), 9);
+  assert.ok(volume.isRepeatable(trade(NOW - 900), NOW));
+  assert.ok(!volume.isRepeatable(trade(NOW - 1_000), NOW));
+});
+
 test("the total does not contain trades older than a day", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW, 5), trade(NOW - 10 * MINUTE_MS, 2)], NOW - DAY_MS, true, NOW);

@@ -17,8 +17,6 @@ const REQUESTED_MS = 3 * 60_000;
  */
 const QUIET_PAUSE_MS = 30_000;
 const QUIET_PAUSE_MS_MAX = 4 * 60_000;
-/** Resolution of the trade times of some venues, which return the trades of a whole second again. */
-const TIME_RESOLUTION_MS = 1_000;
 
 /** The last read of a market's trades. */
 interface MarketRead {
@@ -75,11 +73,10 @@ export function createTradesReader(context: VenueContext, confirm: (marketId: st
     health.succeeded();
     volume.add(trades, sinceMs, trades.length < TRADES_PER_READ_MAX, clock.now());
     const newTrades = trades.filter((trade) => !newest.some((known) => isSameTrade(known, trade)));
-    const repeatedFrom = volume.nextReadFrom(clock.now()) - TIME_RESOLUTION_MS;
     reads.set(marketId, {
       ...started,
       quietReads: newTrades.length === 0 ? quietReads + 1 : 0,
-      newest: trades.length === 0 ? newest : trades.filter(({ executedAt }) => executedAt > repeatedFrom),
+      newest: trades.length === 0 ? newest : trades.filter((trade) => volume.isRepeatable(trade, clock.now())),
     });
     report(market, newTrades);
     if (!venue.profile.volumeFromTrades) return;
