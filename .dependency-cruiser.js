@@ -23,6 +23,7 @@ export default {
     only("trading", "engine", "quant", "domain", "lib"),
     only("ports", "domain"),
     ...["adapters", "venues", "http", "recording", "board", "event-log"].map((folder) => only(folder, ...base)),
+    only("prompting", ...base),
     only("storage", "board", "event-log", ...base),
     only("ingest", "board", "storage", "event-log", ...base),
     only(
@@ -32,6 +33,7 @@ export default {
       "storage",
       "event-log",
       "http",
+      "prompting",
       "matching",
       "text",
       "engine",

@@ -1,9 +1,10 @@
-import Type, { type Static, type TSchema } from "typebox";
+import Type from "typebox";
 import { Compile } from "typebox/schema";
 import { clamp } from "../../../lib/numbers.ts";
-import { cleanLine } from "./clean-text.ts";
+import { cleanLine } from "../../../prompting/clean-text.ts";
+import { findInstruction } from "../../../prompting/instructions.ts";
+import { parseAnswer } from "../../../prompting/parse-answer.ts";
 import { wordsOf } from "./duplicates.ts";
-import { findInstruction } from "./instructions.ts";
 import type { BeliefState, Claim, ResearchPlan } from "./model.ts";
 
 const PROBABILITY_MIN = 0.01;
@@ -39,25 +40,6 @@ const beliefSchema = Type.Object({
 const planCheck = Compile(planSchema);
 const beliefCheck = Compile(beliefSchema);
 
-/**
- * Returns the JSON object of an answer that fits the schema; null if there is none. Models often put text or a code
- * fence around the object.
- */
-function parseObject<Schema extends TSchema>(
-  check: { Check(value: unknown): value is Static<Schema> },
-  answer: string,
-): Static<Schema> | null {
-  const start = answer.indexOf("{");
-  const end = answer.lastIndexOf("}");
-  if (start < 0 || end < start) return null;
-  try {
-    const value: unknown = JSON.parse(answer.slice(start, end + 1));
-    return check.Check(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
-
 const cleanNotes = (texts: readonly string[], itemsMax: number, charactersMax: number): string[] =>
   texts
     .map((text) => cleanLine(text, charactersMax))
@@ -66,7 +48,7 @@ const cleanNotes = (texts: readonly string[], itemsMax: number, charactersMax: n
 
 /** Parses the answer to the planning prompt; null if it does not match the schema. */
 export function parsePlan(answer: string): ResearchPlan | null {
-  const plan = parseObject<typeof planSchema>(planCheck, answer);
+  const plan = parseAnswer<typeof planSchema>(planCheck, answer);
   if (plan === null) return null;
   return {
     subQuestions: cleanNotes(plan.sub_questions, LIST_ITEMS_MAX, NOTE_CHARACTERS),
@@ -86,7 +68,7 @@ export function parseBelief(
   answer: string,
   documents: ReadonlyMap<string, string>,
 ): { readonly belief: BeliefState; readonly droppedClaims: number } | null {
-  const value = parseObject<typeof beliefSchema>(beliefCheck, answer);
+  const value = parseAnswer<typeof beliefSchema>(beliefCheck, answer);
   if (value === null) return null;
   const wordsByDocument = new Map([...documents].map(([id, text]) => [id, new Set(wordsOf(text))]));
   const evidence = value.evidence.flatMap((entry): Claim[] => {

@@ -1,9 +1,10 @@
 import { toLogOdds, toProbability } from "../../../engine/index.ts";
 import type { Random } from "../../../ports/random.ts";
+import { type AskFailure, type AskPorts, type AskResult, askModel, type Prompt } from "../../../prompting/ask.ts";
 import { parseBelief } from "./answers.ts";
-import { type AskFailure, type AskPorts, type AskResult, askModel } from "./ask.ts";
 import { sourceEffect } from "./evidence.ts";
 import type {
+  CallRecord,
   Framing,
   ResearchDocument,
   ResearchLimits,
@@ -54,8 +55,20 @@ function trialProbability({ blind, readings }: Trial): number {
 const sourceOfRound = (sources: readonly Source[], trialIndex: number, round: number): Source | undefined =>
   sources[(round + trialIndex) % sources.length];
 
-export interface TrialPorts extends AskPorts {
+export interface TrialPorts extends Omit<AskPorts, "record"> {
+  readonly limits: ResearchLimits;
   readonly random: Random;
+  record(call: CallRecord): void;
+}
+
+/** Asks the model (`askModel`), and records the calls with their place in the run. */
+export function askStep<Value>(
+  ports: TrialPorts,
+  label: Pick<CallRecord, "step" | "trial" | "sourceId">,
+  prompt: Prompt,
+  parse: (answer: string) => Value | null,
+): Promise<AskResult<Value>> {
+  return askModel({ ...ports, record: (call) => ports.record({ ...label, ...call }) }, prompt, parse);
 }
 
 export interface TrialRound {
@@ -74,7 +87,7 @@ export async function askBlindBeliefs(
     if (trial.blind !== null) return null;
     const prompt = blindPrompt(question, plan, trial.framing, ports.random);
     const label = { step: "blind", trial: index, sourceId: null } as const;
-    const result = await askModel(ports, label, prompt, (answer) => parseBelief(answer, new Map()));
+    const result = await askStep(ports, label, prompt, (answer) => parseBelief(answer, new Map()));
     return mapResult(result, ({ belief }) => ({ ...trial, blind: belief }));
   });
 }
@@ -95,7 +108,7 @@ export async function askSourceBeliefs(
     const prompt = readingPrompt(question, trial.framing, { probability: shown, read }, source.documents, ports.random);
     const texts = new Map(source.documents.map(({ id, title, text }) => [id, `${title}\n${text}`]));
     const label = { step: "read", trial: index, sourceId: source.id } as const;
-    const result = await askModel(ports, label, prompt, (answer) => parseBelief(answer, texts));
+    const result = await askStep(ports, label, prompt, (answer) => parseBelief(answer, texts));
     if ("failure" in result && result.failure === "invalid")
       return { value: { ...trial, failedSources: [...trial.failedSources, source.id] } };
     return mapResult(result, ({ belief, droppedClaims }) => {

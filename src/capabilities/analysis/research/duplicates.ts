@@ -1,4 +1,4 @@
-import { splitSentences } from "./clean-text.ts";
+import { splitSentences } from "../../../prompting/clean-text.ts";
 
 const SHINGLE_WORDS = 5;
 /** Claims whose similarity is at least this are merged. */

@@ -1,9 +1,9 @@
 import type { Log } from "../../../ports/log.ts";
 import type { WebPage, WebPageReader } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
-import { cleanLine, cleanText } from "./clean-text.ts";
+import { cleanLine, cleanText } from "../../../prompting/clean-text.ts";
+import { findInstruction } from "../../../prompting/instructions.ts";
 import { removeCopies } from "./duplicates.ts";
-import { findInstruction } from "./instructions.ts";
 import type { FoundPage, ResearchDocument, ResearchLimits } from "./model.ts";
 
 const TITLE_CHARACTERS = 300;

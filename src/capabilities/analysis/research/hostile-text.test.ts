@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { cleanLine, cleanText } from "../../../prompting/clean-text.ts";
+import { findInstruction, isInstruction, removeInstructions } from "../../../prompting/instructions.ts";
 import { parseBelief, parsePlan } from "./answers.ts";
-import { cleanLine, cleanText } from "./clean-text.ts";
-import { findInstruction, isInstruction, removeInstructions } from "./instructions.ts";
 import { readingPrompt } from "./prompts.ts";
 
 const DOCUMENTS = new Map([["d1", "The chamber passed the harbour bill on Tuesday evening."]]);

@@ -1,4 +1,5 @@
 import type { ResearchView } from "../../../engine/index.ts";
+import type { ModelCall } from "../../../prompting/ask.ts";
 
 /** The question of a market. It never contains the price, so that the trials are blind. */
 export interface ResearchQuestion {
@@ -89,16 +90,11 @@ export interface ResearchDocument {
   readonly excluded: "instructs" | "copy" | null;
 }
 
-export interface CallRecord {
+/** A call of the model with its place in the run. */
+export interface CallRecord extends ModelCall {
   readonly step: "plan" | "blind" | "read";
   readonly trial: number | null;
   readonly sourceId: string | null;
-  readonly outcome: "valid" | "invalid" | "refused" | "failed";
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly costUsd: number;
-  readonly durationMs: number;
-  readonly answer: string;
 }
 
 /** Results and costs of a run so far. Plain JSON: a run continues from it after a restart. */

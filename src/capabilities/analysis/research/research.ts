@@ -5,11 +5,18 @@ import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
 import type { WebPageReader } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
+import { type AskFailure, ModelBudget } from "../../../prompting/ask.ts";
+import { removeInstructions } from "../../../prompting/instructions.ts";
 import { parsePlan } from "./answers.ts";
-import { type AskFailure, askModel, ResearchBudget } from "./ask.ts";
-import { askBlindBeliefs, askSourceBeliefs, createTrials, listSources, type TrialPorts } from "./ask-beliefs.ts";
+import {
+  askBlindBeliefs,
+  askSourceBeliefs,
+  askStep,
+  createTrials,
+  listSources,
+  type TrialPorts,
+} from "./ask-beliefs.ts";
 import { buildDocuments, readPages, searchPages } from "./gather.ts";
-import { removeInstructions } from "./instructions.ts";
 import {
   RESEARCH_LIMITS,
   type ResearchFailure,
@@ -84,7 +91,7 @@ async function runStages(
   signal: AbortSignal,
 ): Promise<ResearchOutcome> {
   const { clock, limits } = ports;
-  const spending = new ResearchBudget(options.budgetUsd, record.state.costUsd);
+  const spending = new ModelBudget(options.budgetUsd, record.state.costUsd);
   const trialPorts: TrialPorts = { ...ports, spending, signal, record: (call) => record.addCall(call) };
   const fail = (failures: readonly AskFailure[]): ResearchOutcome => {
     const code = failureOf(failures);
@@ -103,7 +110,7 @@ async function runStages(
 
   if (record.state.plan === null) {
     const label = { step: "plan", trial: null, sourceId: null } as const;
-    const result = await askModel(trialPorts, label, planPrompt(question, limits.queries, ports.random), parsePlan);
+    const result = await askStep(trialPorts, label, planPrompt(question, limits.queries, ports.random), parsePlan);
     if ("failure" in result && result.failure !== "invalid") return fail([result.failure]);
     await record.update({ plan: "value" in result ? result.value : { ...EMPTY_PLAN } });
   }

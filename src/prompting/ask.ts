@@ -1,14 +1,12 @@
-import type { Clock } from "../../../ports/clock.ts";
+import type { Clock } from "../ports/clock.ts";
 import {
   type LanguageModel,
   type LanguageModelAnswer,
   LanguageModelError,
   type TokenPrice,
-} from "../../../ports/language-model.ts";
-import type { Random } from "../../../ports/random.ts";
+} from "../ports/language-model.ts";
+import type { Random } from "../ports/random.ts";
 import { cleanText } from "./clean-text.ts";
-import type { CallRecord, ResearchLimits } from "./model.ts";
-import type { Prompt } from "./prompts.ts";
 
 /** UTF-8 bytes per token, low enough that the estimate of a prompt is rarely below its true size. */
 const BYTES_PER_TOKEN = 3;
@@ -18,15 +16,38 @@ const RETRY_MS = 500;
 const ATTEMPTS = 2;
 const REMINDER = "\n\nYour previous answer was not a JSON object of the schema. Answer with that object only.";
 
+/** System and user message of one call. */
+export interface Prompt {
+  readonly system: string;
+  readonly prompt: string;
+}
+
+/** One attempt to get an answer. */
+export interface ModelCall {
+  readonly outcome: "valid" | "invalid" | "refused" | "failed";
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly costUsd: number;
+  readonly durationMs: number;
+  /** Start of the answer, cleaned. */
+  readonly answer: string;
+}
+
+export interface AskLimits {
+  /** Maximum number of tokens of an answer. */
+  readonly outputTokens: number;
+  /** Maximum number of characters of `ModelCall.answer`. */
+  readonly answerCharacters: number;
+  /** Maximum duration of one attempt. */
+  readonly callMs: number;
+}
+
 /** deadline: the time of the call or of the run ended before the model answered. */
 export type AskFailure = "budget" | "deadline" | "failed" | "invalid";
 export type AskResult<Value> = { readonly value: Value } | { readonly failure: AskFailure };
 
-/** Identifies a call in the transcript. */
-export type CallLabel = Pick<CallRecord, "step" | "trial" | "sourceId">;
-
-/** The cost of a run so far, and the cost that is reserved for its open calls, in USD. */
-export class ResearchBudget {
+/** The cost so far, and the cost that is reserved for open calls, in USD. */
+export class ModelBudget {
   readonly #budgetUsd: number;
   #spentUsd: number;
   #reservedUsd = 0;
@@ -71,11 +92,12 @@ export interface AskPorts {
   readonly model: LanguageModel;
   readonly clock: Clock;
   readonly random: Pick<Random, "uniform">;
-  readonly limits: ResearchLimits;
-  readonly spending: ResearchBudget;
-  /** Aborts at the deadline of the run. */
+  readonly limits: AskLimits;
+  readonly spending: ModelBudget;
+  /** Aborts at the deadline of the caller. */
   readonly signal: AbortSignal;
-  record(call: CallRecord): void;
+  /** Called after each attempt. */
+  record(call: ModelCall): void;
 }
 
 const costOf = (price: TokenPrice, inputTokens: number, outputTokens: number): number =>
@@ -85,13 +107,18 @@ function estimateInputTokens({ system, prompt }: Prompt): number {
   return Math.ceil(Buffer.byteLength(system + prompt) / BYTES_PER_TOKEN) + MESSAGE_TOKENS;
 }
 
+/** Returns the maximum cost of `askModel` with all its attempts, in USD. */
+export function maximumCostOf(price: TokenPrice, prompt: Prompt, limits: Pick<AskLimits, "outputTokens">): number {
+  const longest = { ...prompt, prompt: prompt.prompt + REMINDER };
+  return ATTEMPTS * costOf(price, estimateInputTokens(longest), limits.outputTokens);
+}
+
 /**
  * Asks the model and parses its answer. Retries once after an invalid answer or a temporary failure. Reserves the
  * maximum cost of each call before it starts.
  */
 export async function askModel<Value>(
   ports: AskPorts,
-  label: CallLabel,
   prompt: Prompt,
   parse: (answer: string) => Value | null,
 ): Promise<AskResult<Value>> {
@@ -100,7 +127,6 @@ export async function askModel<Value>(
     const wasInvalid: boolean = failure === "invalid";
     const result: Awaited<ReturnType<typeof askOnce<Value>>> = await askOnce(
       ports,
-      label,
       wasInvalid ? { ...prompt, prompt: prompt.prompt + REMINDER } : prompt,
       parse,
     );
@@ -115,7 +141,6 @@ export async function askModel<Value>(
 
 async function askOnce<Value>(
   ports: AskPorts,
-  label: CallLabel,
   prompt: Prompt,
   parse: (answer: string) => Value | null,
 ): Promise<{ readonly value: Value } | { readonly failure: AskFailure; readonly mayRetry: boolean }> {
@@ -130,12 +155,12 @@ async function askOnce<Value>(
   }
   const startedAt = clock.monotonic();
   /** Records the call, and replaces its reservation by its cost. */
-  const settle = (outcome: CallRecord["outcome"], inputTokens: number, outputTokens: number, answer: string) => {
+  const settle = (outcome: ModelCall["outcome"], inputTokens: number, outputTokens: number, answer: string) => {
     const costUsd = costOf(model.price, inputTokens, outputTokens);
     spending.settle(reservedUsd, costUsd);
     const durationMs = clock.monotonic() - startedAt;
     const answerStart = cleanText(answer, limits.answerCharacters);
-    ports.record({ ...label, outcome, inputTokens, outputTokens, costUsd, durationMs, answer: answerStart });
+    ports.record({ outcome, inputTokens, outputTokens, costUsd, durationMs, answer: answerStart });
   };
   try {
     const answer = await completeInTime(ports, prompt);
