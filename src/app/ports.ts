@@ -2,6 +2,7 @@ import type { AccountsPorts } from "../capabilities/accounts/index.ts";
 import type { AnalysisPorts } from "../capabilities/analysis/index.ts";
 import type { EventsPorts } from "../capabilities/events/index.ts";
 import type { MarketsPorts } from "../capabilities/markets/index.ts";
+import type { MatchJudgeSettings } from "../capabilities/markets/matching/index.ts";
 import type { OperationsPorts } from "../capabilities/operations/index.ts";
 import type { ConnectionMaxima } from "../http/connection-limits.ts";
 import type { IngestThread } from "../ingest/index.ts";
@@ -20,6 +21,8 @@ export interface AppPorts extends AccountsPorts, MarketsPorts, EventsPorts, Anal
   readonly storeBytesMax?: number | null;
   /** Days after which events are deleted. */
   readonly eventDays: number;
+  /** Null or omitted without a language model. */
+  readonly matchJudge?: MatchJudgeSettings | null;
   /** Starts a thread that reads the venues; omitted if this thread reads them. */
   readonly spawnIngest?: () => IngestThread;
 }

@@ -1,4 +1,3 @@
-import { createLanguageModel } from "../adapters/language-model/language-model.ts";
 import { createSearchEngines } from "../adapters/web/search/index.ts";
 import { createWebPages, EXTRACT_MODULE } from "../adapters/web/web-pages.ts";
 import type { AppPorts } from "../app/index.ts";
@@ -6,20 +5,21 @@ import type { ResearchRunner } from "../capabilities/analysis/analyses/index.ts"
 import { createResearch } from "../capabilities/analysis/research/index.ts";
 import type { ResearchSettings } from "../config/research-settings.ts";
 import type { HttpOut } from "../ports/http-out.ts";
+import type { LanguageModel } from "../ports/language-model.ts";
 
-/** Builds the research of the configured language model and search engines; null without a model. */
+/** Builds the research of a language model with the configured search engines. */
 export function buildResearch(
-  settings: ResearchSettings | null,
+  settings: ResearchSettings,
+  model: LanguageModel,
   ports: Pick<AppPorts, "clock" | "random" | "log" | "openWorkerPool"> & { readonly http: HttpOut },
   closers: (() => unknown)[],
-): ResearchRunner | null {
-  if (settings === null) return null;
-  const { budgetUsd, dailyBudgetUsd, deadlineMs, model, search } = settings;
+): ResearchRunner {
+  const { budgetUsd, dailyBudgetUsd, deadlineMs, search } = settings;
   const extractor = ports.openWorkerPool<{ readonly html: string }, ExtractedText>(EXTRACT_MODULE);
   closers.push(() => extractor.close());
   const research = createResearch({
     ...ports,
-    model: createLanguageModel(model),
+    model,
     search: createSearchEngines(search.engines, { ...ports, apiKey: search.apiKey }),
     pages: createWebPages((task) => extractor.run(task, [])),
     limits: { budgetUsd, deadlineMs },

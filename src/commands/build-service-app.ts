@@ -1,4 +1,5 @@
 import { createPgBossQueues } from "../adapters/jobs/pg-boss-queues.ts";
+import { createLanguageModel } from "../adapters/language-model/language-model.ts";
 import { createMessageQueue } from "../adapters/network/message-queue.ts";
 import { createOfflineHttp } from "../adapters/network/offline-http.ts";
 import { createSocketIoClient } from "../adapters/network/socket-io-client.ts";
@@ -57,6 +58,8 @@ export async function buildServiceApp(
   closers.push(() => webhookOut.close());
   await assertAddressChecksums(config);
   const openPool: AppPorts["openWorkerPool"] = (module) => openWorkerPool(module, systemClock);
+  const { research } = config;
+  const languageModel = research === null ? null : createLanguageModel(research.model);
   return buildApp({
     clock: systemClock,
     random: systemRandom,
@@ -78,12 +81,20 @@ export async function buildServiceApp(
     checkWebhookUrl: createCheckWebhookUrl({ allowsLoopback }),
     analyses: {
       concurrency: config.analysisConcurrency,
-      researchRunner: buildResearch(
-        config.research,
-        { clock: systemClock, random: systemRandom, log, http, openWorkerPool: openPool },
-        closers,
-      ),
+      researchRunner:
+        languageModel === null || research === null
+          ? null
+          : buildResearch(
+              research,
+              languageModel,
+              { clock: systemClock, random: systemRandom, log, http, openWorkerPool: openPool },
+              closers,
+            ),
     },
+    matchJudge:
+      languageModel === null || research === null || research.matchBudgetUsd === 0
+        ? null
+        : { model: languageModel, dailyBudgetUsd: research.matchBudgetUsd },
     ...(await loadSignUpSettings(config, { http, log, closers })),
     auditDays: config.auditDays,
     quotaRetryAfter: config.quotaRetryAfter,

@@ -17,6 +17,7 @@ test("PARALLAX_LLM_MODEL enables research with a hosted model, or with any serve
     },
     budgetUsd: 0.15,
     dailyBudgetUsd: 20,
+    matchBudgetUsd: 1,
     deadlineMs: 90_000,
     search: { engines: ["gdelt", "wikipedia"], apiKey: null },
   });
@@ -25,6 +26,7 @@ test("PARALLAX_LLM_MODEL enables research with a hosted model, or with any serve
     PARALLAX_LLM_BASE_URL: "http://10.0.0.5:11434/v1/",
     PARALLAX_LLM_PRICE: "0; 0.25",
     PARALLAX_LLM_BUDGET_USD: "0.5",
+    PARALLAX_LLM_MATCH_BUDGET_USD: "0",
     PARALLAX_LLM_DEADLINE_SECONDS: "600",
     PARALLAX_SEARCH_ENGINES: "brave, gdelt",
     PARALLAX_SEARCH_API_KEY: "search-key",
@@ -39,6 +41,7 @@ test("PARALLAX_LLM_MODEL enables research with a hosted model, or with any serve
     },
     budgetUsd: 0.5,
     dailyBudgetUsd: 20,
+    matchBudgetUsd: 0,
     deadlineMs: 600_000,
     search: { engines: ["brave", "gdelt"], apiKey: "search-key" },
   });
@@ -57,6 +60,7 @@ test("rejects incomplete research settings, and never repeats a key", () => {
     [{ PARALLAX_LLM_PRICE: "5;-1" }, /PRICE=5;-1: give USD/],
     [{ PARALLAX_LLM_BUDGET_USD: "0" }, /BUDGET_USD=0: give USD/],
     [{ PARALLAX_LLM_DAILY_BUDGET_USD: "0" }, /DAILY_BUDGET_USD=0: give USD above 0, at most 100000/],
+    [{ PARALLAX_LLM_MATCH_BUDGET_USD: "-1" }, /MATCH_BUDGET_USD=-1: give USD from 0, at most 100000/],
     [{ PARALLAX_LLM_BUDGET_USD: "1e3" }, /BUDGET_USD=1e3: give USD/],
     [{ PARALLAX_LLM_DEADLINE_SECONDS: "9" }, /DEADLINE_SECONDS=9/],
     [{ PARALLAX_LLM_DEADLINE_SECONDS: "1801" }, /DEADLINE_SECONDS=1801/],

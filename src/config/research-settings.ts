@@ -45,6 +45,8 @@ export function parseResearchSettings(reader: SettingsReader) {
     budgetUsd: parseBudget(reader, "PARALLAX_LLM_BUDGET_USD", BUDGET_USD_MAX),
     /** No research is started if all runs of the last 24 hours have cost this much. */
     dailyBudgetUsd: parseBudget(reader, "PARALLAX_LLM_DAILY_BUDGET_USD", DAILY_BUDGET_USD_MAX),
+    /** Maximum cost of judging uncertain matches in 24 hours; 0 disables it. */
+    matchBudgetUsd: parseBudget(reader, "PARALLAX_LLM_MATCH_BUDGET_USD", DAILY_BUDGET_USD_MAX, { mayBeZero: true }),
     deadlineMs: reader.integer("PARALLAX_LLM_DEADLINE_SECONDS", 10, 1_800) * 1_000,
     search: parseSearch(reader),
   };
@@ -66,10 +68,11 @@ function parsePrice(reader: SettingsReader): { readonly input: number; readonly 
   return { input, output };
 }
 
-function parseBudget(reader: SettingsReader, name: string, max: number): number {
+function parseBudget(reader: SettingsReader, name: string, max: number, { mayBeZero = false } = {}): number {
   const text = reader.text(name);
   const budget = parseDecimal(text);
-  if (!(budget > 0 && budget <= max)) reader.errors.push(`${name}=${text}: give USD above 0, at most ${max}`);
+  const isInRange = (mayBeZero ? budget >= 0 : budget > 0) && budget <= max;
+  if (!isInRange) reader.errors.push(`${name}=${text}: give USD ${mayBeZero ? "from" : "above"} 0, at most ${max}`);
   return budget;
 }
 

@@ -6,8 +6,10 @@ export {
   isSameQuestion,
   type MarketPair,
   type MatchableMarket,
+  type MatchJudgement,
   type MatchOverride,
   type MatchRelation,
   type MatchUpdate,
+  PAIR_CONFIDENCE_MIN,
 } from "./model.ts";
 export { fitQuestion, parseQuestion } from "./question/fit.ts";

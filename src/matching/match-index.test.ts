@@ -97,6 +97,38 @@ describe("MatchIndex", () => {
     assert.deepEqual(deadlines.list(), ["one/a superset two/b"]);
   });
 
+  test("a judgement never makes a match of questions with different numbers, dates or names", () => {
+    const index = new FollowedIndex(0.01).add(
+      market("one/number", "Will Keller Labs ship 500 robots in 2026?"),
+      market("two/number", "Will Keller Labs ship 700 robots in 2026?"),
+      market("one/date", "Will the Lundby bridge open in 2026?"),
+      market("two/date", "Will the Lundby bridge open in 2027?"),
+      market("one/name", "Will Arvid Keller publish a memoir in 2026?"),
+      market("two/name", "Will Maria Keller publish a memoir in 2026?"),
+    );
+    const isMatch = ({ relation }: MarketPair) => relation === "identical" || relation === "inverse";
+    for (const relation of ["identical", "inverse"] as const) {
+      const judge = (name: string) => ({ a: `one/${name}`, b: `two/${name}`, relation, evidence: "Judged." });
+      index.index.setJudgements(["number", "date", "name"].map(judge));
+      index.add(market("one/number", "Will Keller Labs ship 500 robots in 2026?"));
+      const matches = [...index.pairs.values()].filter(isMatch).map(describePair);
+      assert.deepEqual(matches, []);
+    }
+  });
+
+  test("a judgement ends when one of its markets is removed", () => {
+    const memoir = market("one/memoir", "Will Arvid Keller publish a memoir in 2026?");
+    const index = new FollowedIndex(0.01).add(memoir, market("two/memoir", "Arvid Keller memoir released in 2026?"));
+    const confidence = () => index.pairs.get("one/memoir two/memoir")?.confidence ?? 0;
+    const unjudged = confidence();
+    index.index.setJudgements([{ a: "one/memoir", b: "two/memoir", relation: "identical", evidence: "Judged." }]);
+    index.update();
+    assert.ok(confidence() > unjudged);
+    index.index.remove("one/memoir");
+    index.add(memoir);
+    assert.equal(confidence(), unjudged);
+  });
+
   test("finds a team by its city, its nickname or both", () => {
     const teams = new FollowedIndex(0.1).add(
       market("one/a", "Will Miami win the 2027 Pro Basketball title?", {

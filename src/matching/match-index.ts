@@ -1,3 +1,4 @@
+import { logit, sigmoid } from "../lib/numbers.ts";
 import { CandidateIndex } from "./candidate-index.ts";
 import { calibrateForBoard, decideMarkets } from "./decide.ts";
 import { EventSupports } from "./event-supports.ts";
@@ -10,10 +11,12 @@ import {
   isSameQuestion,
   type MarketPair,
   type MatchableMarket,
+  type MatchJudgement,
   type MatchOverride,
   type MatchRelation,
   type MatchSource,
   type MatchUpdate,
+  PAIR_CONFIDENCE_MIN,
 } from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
 import { compareRules, parseRules, type RulesFacts } from "./rules.ts";
@@ -23,6 +26,11 @@ import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "./search-terms.ts";
 const LINK_PROBABILITY_MIN = 0.1;
 /** Log-odds that each supporting link adds (`EventSupports`). */
 const SUPPORT_LOG_ODDS = 0.7;
+/**
+ * Log-odds by which a judgement raises or lowers the probability of a link: it counts like a test that is right 19
+ * times of 20.
+ */
+const JUDGEMENT_LOG_ODDS = Math.log(19);
 /** From this probability, a link to the same question comes before a link to the opposite one. */
 const IDENTICAL_PROBABILITY_MIN = 0.5;
 /** Maximum number of links of a market. Otherwise many equal titles at one venue would fill the memory. */
@@ -93,12 +101,14 @@ export class MatchIndex {
   readonly #pairs = new Map<string, MarketPair>();
   readonly #overrides = new Map<string, MatchOverride>();
   readonly #overridesOf = new Map<string, MatchOverride[]>();
+  /** Judgements of pairs, by both ids. */
+  readonly #judgements = new Map<string, Map<string, MatchJudgement>>();
   readonly #events = new EventMatcher();
   readonly #supports = new EventSupports<IndexedMarket>();
   readonly #rulesWanted = new Set<string>();
 
   /** @param confidenceMin  lowest confidence of a pair, in [0, 1] */
-  constructor(confidenceMin = 0.5) {
+  constructor(confidenceMin = PAIR_CONFIDENCE_MIN) {
     this.#confidenceMin = confidenceMin;
   }
 
@@ -109,7 +119,7 @@ export class MatchIndex {
   /** Adds a market, or replaces it after a change. The next updates match it. */
   set(market: MatchableMarket): void {
     const rules = this.#byId.get(market.id)?.rules;
-    this.remove(market.id);
+    this.#drop(market.id);
     const row = this.#freeRows.pop() ?? this.#byRow.length;
     const venue = this.#venues.get(market.venue) ?? this.#venues.size;
     this.#venues.set(market.venue, venue);
@@ -134,6 +144,12 @@ export class MatchIndex {
   }
 
   remove(id: string): void {
+    this.#drop(id);
+    for (const other of this.#judgements.get(id)?.keys() ?? []) this.#judgements.get(other)?.delete(id);
+    this.#judgements.delete(id);
+  }
+
+  #drop(id: string): void {
     const market = this.#byId.get(id);
     if (market === undefined) return;
     this.#unlink(market);
@@ -178,6 +194,26 @@ export class MatchIndex {
     }
   }
 
+  /** Adds, replaces or withdraws judgements. A judgement is kept until one of its markets is removed. */
+  setJudgements(judgements: readonly MatchJudgement[]): void {
+    for (const judgement of judgements) {
+      const { a, b } = judgement;
+      this.#setJudgement(a, b, judgement);
+      this.#setJudgement(b, a, judgement);
+      const [market, other] = [this.#byId.get(a), this.#byId.get(b)];
+      if (market === undefined || other === undefined) continue;
+      if (market.links.some((link) => link.other === other)) this.#relink(market, [other]);
+    }
+  }
+
+  #setJudgement(id: string, otherId: string, judgement: MatchJudgement): void {
+    const known = this.#judgements.get(id) ?? new Map<string, MatchJudgement>();
+    if (judgement.relation === null) known.delete(otherId);
+    else known.set(otherId, judgement);
+    if (known.size === 0) this.#judgements.delete(id);
+    else this.#judgements.set(id, known);
+  }
+
   /** Matches at most `limit` changed markets and returns the changes since the previous update. */
   update(limit: number): MatchUpdate {
     let count = 0;
@@ -188,7 +224,8 @@ export class MatchIndex {
       count += 1;
     }
     const { added, removed } = this.#settle();
-    const events = this.#events.update(added, removed, (id) => this.#byId.get(id)?.eventSlug ?? null);
+    const eventLegs = added.filter(({ confidence }) => confidence >= PAIR_CONFIDENCE_MIN);
+    const events = this.#events.update(eventLegs, removed, (id) => this.#byId.get(id)?.eventSlug ?? null);
     const rulesWanted = [...this.#rulesWanted];
     this.#rulesWanted.clear();
     return { added, removed, ...events, rulesWanted, pendingCount: this.#dirty.size };
@@ -254,12 +291,14 @@ export class MatchIndex {
     if (relation === null) return null;
     const confidence = calibrateForBoard(probability, MATCHING_COEFFICIENTS);
     if (confidence < LINK_PROBABILITY_MIN) return null;
-    if (isSameQuestion({ relation })) {
-      this.#askForRules(market);
-      this.#askForRules(other);
-      if (compareRules(market.rules ?? null, other.rules ?? null).vetoes.length > 0) return null;
-    }
-    return { other, relation, probability: confidence };
+    if (!isSameQuestion({ relation })) return { other, relation, probability: confidence };
+    this.#askForRules(market);
+    this.#askForRules(other);
+    if (compareRules(market.rules ?? null, other.rules ?? null).vetoes.length > 0) return null;
+    const judgement = this.#judgements.get(market.id)?.get(other.id);
+    if (judgement === undefined) return { other, relation, probability: confidence };
+    const change = judgement.relation === relation ? JUDGEMENT_LOG_ODDS : -JUDGEMENT_LOG_ODDS;
+    return { other, relation, probability: sigmoid(logit(confidence) + change) };
   }
 
   #askForRules(market: IndexedMarket): void {
@@ -405,9 +444,17 @@ export class MatchIndex {
       b: b.id,
       relation: ownRelation,
       confidence,
-      evidence: source === "operator" ? OPERATOR_EVIDENCE : describe(a, b, ownRelation),
+      evidence:
+        source === "operator"
+          ? OPERATOR_EVIDENCE
+          : [...describe(a, b, ownRelation), ...this.#judgementEvidence(a, b, ownRelation)],
       source,
     };
+  }
+
+  #judgementEvidence(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): string[] {
+    const judgement = isSameQuestion({ relation }) ? this.#judgements.get(a.id)?.get(b.id) : undefined;
+    return judgement === undefined ? [] : [judgement.evidence];
   }
 }
 

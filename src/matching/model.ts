@@ -31,6 +31,9 @@ export interface MatchableMarket {
 /** Who decided that two markets match. */
 export type MatchSource = "model" | "operator";
 
+/** Minimum confidence of a pair that other parts of the service use. */
+export const PAIR_CONFIDENCE_MIN = 0.5;
+
 /** Two matched markets of different venues. `a` is the lower id. */
 export interface MarketPair {
   readonly a: string;
@@ -59,6 +62,19 @@ export interface MatchOverride {
   readonly a: string;
   readonly b: string;
   readonly decision: "identical" | "inverse" | "forbidden";
+}
+
+/**
+ * What a language model says about two markets whose match is uncertain. It changes the probability of the match, but
+ * never makes a match of two questions with different numbers, dates or entities.
+ */
+export interface MatchJudgement {
+  readonly a: string;
+  readonly b: string;
+  /** `neither`: the questions do not always resolve alike or opposite. Null withdraws an earlier judgement. */
+  readonly relation: "identical" | "inverse" | "neither" | null;
+  /** Sentence for the evidence of the pair. */
+  readonly evidence: string;
 }
 
 /** Changes of the pairs since the previous update. A changed pair is in `removed` and in `added`. */

@@ -1,13 +1,8 @@
-import type { Static, TSchema } from "typebox";
-
 /**
  * Returns the JSON object of an answer that fits the schema; null if there is none. Models often put text or a code
  * fence around the object.
  */
-export function parseAnswer<Schema extends TSchema>(
-  check: { Check(value: unknown): value is Static<Schema> },
-  answer: string,
-): Static<Schema> | null {
+export function parseAnswer<Value>(check: { Check(value: unknown): value is Value }, answer: string): Value | null {
   const start = answer.indexOf("{");
   const end = answer.lastIndexOf("}");
   if (start < 0 || end < start) return null;

@@ -1,4 +1,5 @@
 import { createInProcessBus } from "../../../src/adapters/bus/in-process-bus.ts";
+import { systemRandom } from "../../../src/adapters/system/system-random.ts";
 import type { MarketBoard } from "../../../src/board/index.ts";
 import type { MatchRequest } from "../../../src/capabilities/markets/matching/model.ts";
 import {
@@ -33,6 +34,7 @@ export function openTestMatching(parts: {
   const matching = createMatching({
     bus: createInProcessBus(quietLog),
     log: quietLog,
+    random: systemRandom,
     // The types of the port are those of the module, which is replaced.
     openStateThread: (() => threads.open()) as unknown as OpenStateThread,
     venues: ["alpha", "beta", "gamma"].map((id) => ({ id, playMoney: id === "gamma" })),

@@ -48,7 +48,7 @@ const cleanNotes = (texts: readonly string[], itemsMax: number, charactersMax: n
 
 /** Parses the answer to the planning prompt; null if it does not match the schema. */
 export function parsePlan(answer: string): ResearchPlan | null {
-  const plan = parseAnswer<typeof planSchema>(planCheck, answer);
+  const plan = parseAnswer(planCheck, answer);
   if (plan === null) return null;
   return {
     subQuestions: cleanNotes(plan.sub_questions, LIST_ITEMS_MAX, NOTE_CHARACTERS),
@@ -68,7 +68,7 @@ export function parseBelief(
   answer: string,
   documents: ReadonlyMap<string, string>,
 ): { readonly belief: BeliefState; readonly droppedClaims: number } | null {
-  const value = parseAnswer<typeof beliefSchema>(beliefCheck, answer);
+  const value = parseAnswer(beliefCheck, answer);
   if (value === null) return null;
   const wordsByDocument = new Map([...documents].map(([id, text]) => [id, new Set(wordsOf(text))]));
   const evidence = value.evidence.flatMap((entry): Claim[] => {

@@ -14,4 +14,11 @@ export {
   type MatchingReport,
 } from "./model.ts";
 export type { PairChanges } from "./pair-map.ts";
-export { createMatching, type MatchedMarket, type MatchedPairs, type Matching, type PairObserver } from "./service.ts";
+export {
+  createMatching,
+  type MatchedMarket,
+  type MatchedPairs,
+  type Matching,
+  type MatchJudgeSettings,
+  type PairObserver,
+} from "./service.ts";

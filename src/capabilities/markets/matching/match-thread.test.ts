@@ -7,6 +7,7 @@ import { eventually } from "../../../../test/support/service-process.ts";
 import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import { openStateThread } from "../../../adapters/system/state-thread.ts";
 import { systemClock } from "../../../adapters/system/system-clock.ts";
+import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { MarketBoard } from "../../../board/index.ts";
 import { DAY_MS } from "../../../lib/durations.ts";
 import { createMatching, type Matching } from "./service.ts";
@@ -24,6 +25,7 @@ async function matchOnThread(order: (ids: string[]) => string[]) {
     bus: createInProcessBus(quietLog),
     log: quietLog,
     clock: systemClock,
+    random: systemRandom,
     openStateThread: (module, options) => openStateThread(module, options, systemClock),
     venues: ["alpha", "beta"].map((id) => ({ id, playMoney: false })),
   });

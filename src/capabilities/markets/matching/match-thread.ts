@@ -1,14 +1,15 @@
 import { MatchIndex, type MatchUpdate } from "../../../matching/index.ts";
 import type { StateThreadModule } from "../../../ports/state-thread.ts";
-import type { MatchRequest } from "./model.ts";
+import { CANDIDATE_CONFIDENCE_MIN, type MatchRequest } from "./model.ts";
 
 /** Runs on its own thread: applies changes to the index of all markets, and returns the changes of pairs. */
 export const createHandler: StateThreadModule<MatchRequest, MatchUpdate>["createHandler"] = () => {
-  const index = new MatchIndex();
-  return ({ removed, markets, rules, overrides, limit }) => {
+  const index = new MatchIndex(CANDIDATE_CONFIDENCE_MIN);
+  return ({ removed, markets, rules, judgements, overrides, limit }) => {
     for (const id of removed) index.remove(id);
     for (const market of markets) index.set(market);
     for (const { id, rules: text } of rules) index.setRules(id, text);
+    index.setJudgements(judgements);
     if (overrides !== null) index.setOverrides(overrides);
     return index.update(limit);
   };

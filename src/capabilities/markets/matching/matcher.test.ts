@@ -29,6 +29,7 @@ function openMatcher() {
     clock,
     log: quietLog,
     openThread: () => threads.open(),
+    judge: null,
     onChange: (change) => {
       if (change.added.length + change.removed.length > 0) changes.push(change);
     },

@@ -2,12 +2,20 @@ import type { MarketBoard } from "../../../board/index.ts";
 import { parseMarketRef } from "../../../domain/market-name.ts";
 import { AsyncEvent } from "../../../lib/async-event.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
-import type { EventPair, MarketPair, MatchOverride, MatchUpdate } from "../../../matching/index.ts";
+import {
+  type EventPair,
+  isSameQuestion,
+  type MarketPair,
+  type MatchJudgement,
+  type MatchOverride,
+  type MatchUpdate,
+  PAIR_CONFIDENCE_MIN,
+} from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { StateThread } from "../../../ports/state-thread.ts";
 import { type BoardBatch, BoardChanges } from "./board-changes.ts";
-import type { MatchingReport, MatchRequest } from "./model.ts";
+import { CANDIDATE_CONFIDENCE_MAX, type MatchingReport, type MatchRequest } from "./model.ts";
 import { type PairChanges, PairMap } from "./pair-map.ts";
 
 /** Maximum number of changed markets that the thread matches per request, which takes about 50 ms. */
@@ -25,7 +33,20 @@ export interface MatcherOptions {
   readonly openThread: () => StateThread<MatchRequest, MatchUpdate>;
   /** Called with the changes of the pairs and with the markets whose URL is new. It must not throw. */
   readonly onChange: (changes: PairChanges, newUrls: readonly string[]) => void;
+  /** Judges uncertain pairs; null without a language model. */
+  readonly judge: JudgementSource | null;
 }
+
+/** What the matcher needs from the judge of uncertain pairs. */
+export interface JudgementSource {
+  /** Called before the thread gets the changes: with markets whose text may have changed, and with removed markets. */
+  onMarkets(changed: readonly string[], removed: readonly string[]): void;
+  /** Returns all judgements, for a new thread. */
+  list(): readonly MatchJudgement[];
+}
+
+const isCandidate = (pair: MarketPair): boolean =>
+  isSameQuestion(pair) && pair.source === "model" && pair.confidence < CANDIDATE_CONFIDENCE_MAX;
 
 /**
  * Keeps the pairs up to date: sends the changes of the board to the matching thread, one request at a time, and stores
@@ -33,6 +54,8 @@ export interface MatcherOptions {
  */
 export class Matcher {
   readonly pairs = new PairMap<MarketPair>();
+  /** Uncertain pairs that a language model may judge. Some are also in `pairs`. */
+  readonly candidates = new PairMap<MarketPair>();
   readonly eventPairs = new PairMap<EventPair>();
   readonly #options: MatcherOptions;
   readonly #changes: BoardChanges;
@@ -43,6 +66,7 @@ export class Matcher {
   readonly #wantedRules = new Set<string>();
   /** Markets whose rules have been sent to the thread. */
   readonly #sentRules = new Set<string>();
+  #unsentJudgements: MatchJudgement[] = [];
   #overrides: readonly MatchOverride[] = [];
   #areOverridesSent = false;
   /** Number of changed markets that the thread had not matched at its last response. */
@@ -72,7 +96,7 @@ export class Matcher {
     return this.#isComplete;
   }
 
-  get report(): MatchingReport {
+  get report(): Omit<MatchingReport, "judge"> {
     return {
       pairs: this.pairs.size,
       pendingCount: this.#changes.pendingCount + this.#threadPendingCount,
@@ -85,6 +109,12 @@ export class Matcher {
   setOverrides(overrides: readonly MatchOverride[]): void {
     this.#overrides = overrides;
     this.#areOverridesSent = false;
+    this.#work.set();
+  }
+
+  /** Adds, replaces or withdraws judgements. */
+  addJudgements(judgements: readonly MatchJudgement[]): void {
+    this.#unsentJudgements.push(...judgements);
     this.#work.set();
   }
 
@@ -111,14 +141,16 @@ export class Matcher {
 
   /** Sends changes until the matcher stops. @throws Error if the thread fails */
   async #feed(thread: StateThread<MatchRequest, MatchUpdate>, signal: AbortSignal): Promise<void> {
-    const { clock, onChange } = this.#options;
+    const { clock, onChange, judge } = this.#options;
     this.#changes.reset();
     this.#wantedRules.clear();
     this.#sentRules.clear();
     this.#areOverridesSent = false;
     this.#threadPendingCount = 0;
     this.#isThreadComplete = false;
+    this.#unsentJudgements = [...(judge?.list() ?? [])];
     this.pairs.startGeneration();
+    this.candidates.startGeneration();
     this.eventPairs.startGeneration();
     while (!signal.aborted) {
       // Changes of a burst are sent together, and an API request waits for at most one batch.
@@ -136,7 +168,9 @@ export class Matcher {
       this.#threadPendingCount = update.pendingCount;
       for (const id of update.rulesWanted) this.#wantedRules.add(id);
       this.eventPairs.apply(update.addedEvents, update.removedEvents);
-      onChange(this.pairs.apply(update.added, update.removed), []);
+      if (judge !== null) this.candidates.apply(update.added.filter(isCandidate), update.removed);
+      const added = update.added.filter(({ confidence }) => confidence >= PAIR_CONFIDENCE_MIN);
+      onChange(this.pairs.apply(added, update.removed), []);
     }
   }
 
@@ -144,19 +178,23 @@ export class Matcher {
     return (
       !this.#areOverridesSent ||
       this.#wantedRules.size > 0 ||
+      this.#unsentJudgements.length > 0 ||
       this.#threadPendingCount > 0 ||
       this.#changes.pendingCount > 0
     );
   }
 
   #createRequest({ removed, markets, newRules }: BoardBatch): MatchRequest {
+    this.#options.judge?.onMarkets([...markets.map(({ id }) => id), ...newRules], removed);
     for (const id of removed) this.#sentRules.delete(id);
     for (const id of newRules) if (this.#sentRules.has(id)) this.#wantedRules.add(id);
     const overrides = this.#areOverridesSent ? null : this.#overrides;
     this.#areOverridesSent = true;
     // Matching before the whole board has been sent would compare with a part of the board and be repeated.
     const limit = this.#changes.pendingCount > 0 && !this.#isThreadComplete ? 0 : MATCHES_PER_REQUEST;
-    return { removed, markets, rules: this.#takeRules(), overrides, limit };
+    const judgements = this.#unsentJudgements;
+    this.#unsentJudgements = [];
+    return { removed, markets, rules: this.#takeRules(), judgements, overrides, limit };
   }
 
   #takeRules(): MatchRequest["rules"] {
@@ -177,6 +215,7 @@ export class Matcher {
   async #complete(): Promise<void> {
     const { clock, onChange, log } = this.#options;
     await this.pairs.removeOutdated(clock, (removed) => onChange({ added: [], removed }, []));
+    await this.candidates.removeOutdated(clock, () => {});
     await this.eventPairs.removeOutdated(clock, () => {});
     this.#isThreadComplete = true;
     this.#isComplete = true;
@@ -185,6 +224,7 @@ export class Matcher {
   }
 }
 
-function isEmpty({ removed, markets, rules, overrides }: MatchRequest): boolean {
-  return removed.length === 0 && markets.length === 0 && rules.length === 0 && overrides === null;
+function isEmpty({ removed, markets, rules, judgements, overrides }: MatchRequest): boolean {
+  const count = removed.length + markets.length + rules.length + judgements.length;
+  return count === 0 && overrides === null;
 }

@@ -1,8 +1,13 @@
 import type { VenueId } from "../../../domain/market.ts";
-import type { MarketPair, MatchableMarket, MatchOverride } from "../../../matching/index.ts";
+import type { MarketPair, MatchableMarket, MatchJudgement, MatchOverride } from "../../../matching/index.ts";
 
 /** Minimum confidence at which a match of markets or events is published. */
 export const ALSO_ON_CONFIDENCE_MIN = 0.9;
+
+/** Minimum confidence of a pair that a language model may judge. */
+export const CANDIDATE_CONFIDENCE_MIN = 0.1;
+/** A pair with at least this confidence is not judged. */
+export const CANDIDATE_CONFIDENCE_MAX = 0.95;
 
 /** Returns the id of the other market of a pair. */
 export function partnerOf(pair: MarketPair, id: string): string {
@@ -17,11 +22,12 @@ export interface MatchDecision extends MatchOverride {
   readonly decidedAt: number;
 }
 
-/** Changes for the matching thread. Removals are applied first, then markets, then rules. */
+/** Changes for the matching thread. Removals are applied first, then markets, rules and judgements. */
 export interface MatchRequest {
   readonly removed: readonly string[];
   readonly markets: readonly MatchableMarket[];
   readonly rules: readonly { readonly id: string; readonly rules: string | null }[];
+  readonly judgements: readonly MatchJudgement[];
   /** All decisions of operators; null if they have not changed. */
   readonly overrides: readonly MatchOverride[] | null;
   /** Maximum number of changed markets to match. */
@@ -42,4 +48,18 @@ export interface MatchingReport {
    * True from the failure of a thread until its successor has matched the whole board. Earlier pairs are still served.
    */
   readonly isFailing: boolean;
+  /** The judge of uncertain pairs; null without a language model. */
+  readonly judge: JudgeReport | null;
+}
+
+/** State of the judge since the start of this process, for metrics. */
+export interface JudgeReport {
+  /** Number of applied judgements, by relation. */
+  readonly judgements: Readonly<Record<string, number>>;
+  /** Number of uncertain pairs without a judgement. */
+  readonly waitingCount: number;
+  /** Number of calls of the model, by outcome. */
+  readonly calls: Readonly<Record<string, number>>;
+  /** Cost of the calls, USD. */
+  readonly costUsd: number;
 }

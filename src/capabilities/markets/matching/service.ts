@@ -3,11 +3,13 @@ import type { VenueId } from "../../../domain/market.ts";
 import { formatMarketRef, parseMarketRef } from "../../../domain/market-name.ts";
 import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import { isSameQuestion, type MarketPair, type MatchUpdate } from "../../../matching/index.ts";
+import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { AreaPorts, Pipeline } from "../../area-ports.ts";
 import { createMatchDecisions, MATCHES_TOPIC } from "./decisions.ts";
+import { MatchJudge } from "./judge.ts";
 import { AlsoOnLinks } from "./links.ts";
 import { Matcher } from "./matcher.ts";
-import { type MatchRequest, partnerOf } from "./model.ts";
+import { type MatchingReport, type MatchRequest, partnerOf } from "./model.ts";
 import type { PairChanges } from "./pair-map.ts";
 
 const MATCH_THREAD = new URL("./match-thread.ts", import.meta.url);
@@ -16,9 +18,18 @@ const THREAD_MEMORY_MIB_MAX = 1_024;
 /** Interval of reading the decisions again, because a bus message can be lost. */
 const DECISIONS_POLL_MS = 5_000;
 
+/** A language model that judges uncertain pairs. */
+export interface MatchJudgeSettings {
+  readonly model: LanguageModel;
+  /** Maximum cost in 24 hours, USD. */
+  readonly dailyBudgetUsd: number;
+}
+
 export interface MatchingDependencies
-  extends Pick<AreaPorts, "database" | "bus" | "clock" | "log" | "openStateThread">,
+  extends Pick<AreaPorts, "database" | "bus" | "clock" | "random" | "log" | "openStateThread" | "isReadOnly" | "node">,
     Pick<Pipeline, "board"> {
+  /** Null or omitted without a language model. */
+  readonly matchJudge?: MatchJudgeSettings | null;
   readonly venues: readonly Pick<AreaPorts["venues"][number], "id" | "playMoney">[];
 }
 
@@ -51,10 +62,22 @@ export function createMatching(ports: MatchingDependencies) {
   let pairsRevision = 0;
   const playMoneyVenues = new Set(ports.venues.filter(({ playMoney }) => playMoney).map(({ id }) => id));
 
+  const { matchJudge = null } = ports;
+  const judge =
+    matchJudge === null
+      ? null
+      : new MatchJudge({
+          ...ports,
+          ...matchJudge,
+          mayAsk: ports.isReadOnly !== true && ports.node?.maintains !== false,
+          candidates: () => matcher.candidates.values(),
+          onJudgements: (judgements) => matcher.addJudgements(judgements),
+        });
   const matcher = new Matcher({
     board,
     clock,
     log,
+    judge,
     openThread: () =>
       ports.openStateThread<MatchRequest, MatchUpdate>(MATCH_THREAD, { memoryMibMax: THREAD_MEMORY_MIB_MAX }),
     onChange(changes, newUrls) {
@@ -141,8 +164,12 @@ export function createMatching(ports: MatchingDependencies) {
     observe(observer: PairObserver): void {
       observers.push(observer);
     },
-    get report() {
-      return matcher.report;
+    get report(): MatchingReport {
+      return { ...matcher.report, judge: judge?.report ?? null };
+    },
+    /** Names of the jobs whose last run failed. */
+    get failingJobs(): readonly string[] {
+      return judge?.hasFailed === true ? ["match judge"] : [];
     },
     /** True when all markets that were on the board have been matched once. */
     get isComplete() {
@@ -152,10 +179,11 @@ export function createMatching(ports: MatchingDependencies) {
     start(): void {
       unsubscribe = bus.subscribe(MATCHES_TOPIC, () => reader.wake());
       reader.start();
+      judge?.start();
     },
     async stop(): Promise<void> {
       unsubscribe();
-      await reader.stop();
+      await Promise.all([reader.stop(), judge?.stop()]);
       await matcher.stop();
     },
   };

@@ -23,7 +23,7 @@ function reportWith(matching: MatchingReport | null, thread: Ingest["thread"] = 
 }
 
 test("a failed matching thread degrades the service until it is replaced", () => {
-  const figures = { pairs: 5, pendingCount: 7, restarts: 1 };
+  const figures = { pairs: 5, pendingCount: 7, restarts: 1, judge: null };
   const failing = reportWith({ ...figures, isFailing: true });
   assert.equal(failing.status, "degraded");
   assert.deepEqual(failing.checks.matching, {

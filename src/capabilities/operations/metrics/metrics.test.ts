@@ -14,7 +14,9 @@ function createState() {
     isStoreUp: true,
     failingJobs: [] as string[],
     queue: { waiting: 3, active: 2, oldestSeconds: 12 } as Awaited<ReturnType<MetricsSources["runQueue"]>>,
-    matching: { pairs: 11, pendingCount: 4, restarts: 2, isFailing: false } as ReturnType<MetricsSources["matching"]>,
+    matching: { pairs: 11, pendingCount: 4, restarts: 2, isFailing: false, judge: null } as ReturnType<
+      MetricsSources["matching"]
+    >,
     payments: { counts: { delivered: 3, rejected: 1 }, unknown: 2 } as ReturnType<MetricsSources["payments"]>,
     ticks: { written: 7, dropped: 1, queued: 3 },
     alerts: { logged: 5, dropped: 1, watchedMarkets: 30 },

@@ -173,6 +173,15 @@ const describeGauges = (sources: MetricsSources, store: () => Ingest["counters"]
     "Changed markets that have not been matched yet.",
     () => sources.matching()?.pendingCount,
   ],
+  parallax_matching_judge_waiting: [
+    "Uncertain matches that a language model has not judged.",
+    () => sources.matching()?.judge?.waitingCount,
+  ],
+  parallax_matching_judgements: [
+    "Applied judgements of a language model, by relation.",
+    () => Object.entries(sources.matching()?.judge?.judgements ?? {}),
+    "relation",
+  ],
   parallax_http_connections: ["Open connections to the API.", () => sources.connections().open],
   parallax_alerts_watched_markets: [
     "Markets whose prices of the last hour are in memory.",
@@ -203,6 +212,12 @@ const describeCounters = (sources: MetricsSources, store: () => Ingest["counters
     "rows",
   ],
   parallax_matching_restarts_total: ["Failures of the matching thread.", () => sources.matching()?.restarts],
+  parallax_matching_judge_calls_total: [
+    "Calls of a language model that judges uncertain matches, by outcome.",
+    () => Object.entries(sources.matching()?.judge?.calls ?? {}),
+    "outcome",
+  ],
+  parallax_matching_judge_cost_usd_total: ["Cost of these calls.", () => sources.matching()?.judge?.costUsd],
   parallax_ingest_restarts_total: ["Failures of the thread that reads the venues.", () => sources.ingestRestarts()],
   parallax_http_connections_rejected_total: [
     "Connections that a limit refused or closed, by reason.",
