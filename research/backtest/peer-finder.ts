@@ -130,6 +130,8 @@ const toMatchable = (listing: MarketListing, event: EventListing | null): Matcha
   openAt: listing.openAt,
   closeAt: listing.closeAt,
   expectedResolutionAt: listing.expectedResolutionAt,
+  slug: listing.venueKeys.slug,
+  mirroredSlug: listing.venueKeys.mirroredSlug,
 });
 
 const isSame = (a: MatchableMarket, b: MatchableMarket): boolean =>

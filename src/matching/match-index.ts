@@ -7,6 +7,7 @@ import { compareMarkets, hasEarlyVeto } from "./features.ts";
 import { createFingerprint, type Fingerprint } from "./fingerprint.ts";
 import { Interner, internFingerprint } from "./intern.ts";
 import { EventMatcher } from "./match-events.ts";
+import { areMirrors, type MirrorKeys, Mirrors, mirrorKeysOf } from "./mirrors.ts";
 import {
   isSameQuestion,
   type MarketPair,
@@ -27,6 +28,11 @@ const LINK_PROBABILITY_MIN = 0.1;
 /** Log-odds that each supporting link adds (`EventSupports`). */
 const SUPPORT_LOG_ODDS = 0.7;
 /**
+ * Log-odds that a venue's statement that a market copies another one adds: such statements are rarely wrong, but the
+ * deadline can differ.
+ */
+const MIRROR_LOG_ODDS = Math.log(99);
+/**
  * Log-odds by which a judgement raises or lowers the probability of a link: it counts like a test that is right 19
  * times of 20.
  */
@@ -38,7 +44,7 @@ const LINKS_MAX = 64;
 /** Maximum number of rounds per update for propagating a changed pair to the pairs that it affects. */
 const SETTLE_ROUNDS_MAX = 8;
 
-interface IndexedMarket {
+interface IndexedMarket extends MirrorKeys {
   readonly row: number;
   readonly id: string;
   readonly venue: number;
@@ -105,6 +111,7 @@ export class MatchIndex {
   readonly #judgements = new Map<string, Map<string, MatchJudgement>>();
   readonly #events = new EventMatcher();
   readonly #supports = new EventSupports<IndexedMarket>();
+  readonly #mirrors = new Mirrors<IndexedMarket>();
   readonly #rulesWanted = new Set<string>();
 
   /** @param confidenceMin  lowest confidence of a pair, in [0, 1] */
@@ -129,6 +136,7 @@ export class MatchIndex {
       id: market.id,
       venue,
       eventSlug: market.eventSlug,
+      ...mirrorKeysOf(market),
       fingerprint,
       rules,
       areRulesAsked: false,
@@ -139,6 +147,7 @@ export class MatchIndex {
     this.#byId.set(market.id, indexed);
     this.#blocks.set(row, venue, searchTerms(fingerprint, WORD_WEIGHTS, 0));
     this.#dirty.add(indexed);
+    this.#mirrors.add(indexed);
     this.#unsettleAll(this.#supports.add(indexed));
     if (market.eventSlug !== null) this.#events.setMarket(market.eventSlug, market, fingerprint);
   }
@@ -157,6 +166,7 @@ export class MatchIndex {
     this.#byId.delete(id);
     this.#byRow[market.row] = undefined;
     this.#blocks.delete(market.row);
+    this.#mirrors.delete(market);
     this.#freeRows.push(market.row);
     this.#dirty.delete(market);
     this.#rulesWanted.delete(id);
@@ -237,10 +247,8 @@ export class MatchIndex {
       limit: CANDIDATES_MAX,
       shareMin: TERM_SHARE_MIN,
     });
-    this.#relink(
-      market,
-      rows.map((row) => this.#byRow[row]).filter((other) => other !== undefined),
-    );
+    const others = rows.map((row) => this.#byRow[row]).filter((other) => other !== undefined);
+    this.#relink(market, [...others, ...this.#mirrors.of(market)]);
   }
 
   /** Compares a market again with its links, which other markets may have found, and with further candidates. */
@@ -289,7 +297,9 @@ export class MatchIndex {
     const comparison = compareMarkets(market.fingerprint, other.fingerprint, WORD_WEIGHTS);
     const { relation, probability } = decideMarkets(comparison, MATCHING_COEFFICIENTS);
     if (relation === null) return null;
-    const confidence = calibrateForBoard(probability, MATCHING_COEFFICIENTS);
+    const onBoard = calibrateForBoard(probability, MATCHING_COEFFICIENTS);
+    const isMirror = isSameQuestion({ relation }) && areMirrors(market, other);
+    const confidence = isMirror ? sigmoid(logit(onBoard) + MIRROR_LOG_ODDS) : onBoard;
     if (confidence < LINK_PROBABILITY_MIN) return null;
     if (!isSameQuestion({ relation })) return { other, relation, probability: confidence };
     this.#askForRules(market);
@@ -447,17 +457,19 @@ export class MatchIndex {
       evidence:
         source === "operator"
           ? OPERATOR_EVIDENCE
-          : [...describe(a, b, ownRelation), ...this.#judgementEvidence(a, b, ownRelation)],
+          : [...describe(a, b, ownRelation), ...this.#furtherEvidence(a, b, ownRelation)],
       source,
     };
   }
 
-  #judgementEvidence(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): string[] {
-    const judgement = isSameQuestion({ relation }) ? this.#judgements.get(a.id)?.get(b.id) : undefined;
-    return judgement === undefined ? [] : [judgement.evidence];
+  #furtherEvidence(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): string[] {
+    if (!isSameQuestion({ relation })) return [];
+    const judgement = this.#judgements.get(a.id)?.get(b.id);
+    return [...(areMirrors(a, b) ? [MIRROR_EVIDENCE] : []), ...(judgement === undefined ? [] : [judgement.evidence])];
   }
 }
 
+const MIRROR_EVIDENCE = "One venue states that its market copies the other one.";
 const OPERATOR_EVIDENCE = ["The operator decided that these markets match."];
 
 function describe(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): string[] {

@@ -26,6 +26,10 @@ export interface MatchableMarket {
   readonly openAt: number | null;
   readonly closeAt: number | null;
   readonly expectedResolutionAt: number | null;
+  /** The slug by which another venue can name this market. */
+  readonly slug?: string | undefined;
+  /** The slug of the market of another venue that this one copies, according to its venue. */
+  readonly mirroredSlug?: string | undefined;
 }
 
 /** Who decided that two markets match. */

@@ -170,6 +170,13 @@ test("metadata.fee = false is parsed as no fee", () => {
   assert.deepEqual(parseOne("market/flagged-without-fee").market.listing.takerFee, { kind: "none" });
 });
 
+test("metadata.externalSlug is stored as the slug of the market that this one copies", () => {
+  const row = fixture("market/flagged-without-fee") as { metadata: object };
+  const { markets } = parse([{ ...row, metadata: { ...row.metadata, externalSlug: "fed-cut-in-december" } }]);
+  assert.equal(markets[0]?.listing.venueKeys.mirroredSlug, "fed-cut-in-december");
+  assert.equal(parseOne("market/flagged-without-fee").market.listing.venueKeys.mirroredSlug, undefined);
+});
+
 test("ignores the placeholder strike of a market that has not started, and does not use a time frame as category", () => {
   const { market } = parseOne("market/round-not-started");
   assert.equal(market.listing.category, "Crypto");

@@ -177,6 +177,8 @@ export function parseMarket(row: MarketRow, parent: ParentGroup | null, context:
       ...(row.tokens ? { yesToken: row.tokens.yes, noToken: row.tokens.no } : {}),
       ...(row.conditionId ? { conditionId: row.conditionId } : {}),
       ...(parent === null ? {} : { groupSlug: parent.slug, groupTitle: parent.title }),
+      // The market of Polymarket that this one copies. Its deadline can differ.
+      ...(row.metadata?.externalSlug ? { mirroredSlug: row.metadata.externalSlug } : {}),
     },
   };
   return { listing, quote, activity: parseActivity(row, parent) };

@@ -47,7 +47,12 @@ const MarketRow = Type.Object(
     resolutionDate: optional(Time),
     categories: usually(Type.Array(Type.Unknown())),
     settings: usually(Type.Object({ takerDelayMs: optional(Figure) })),
-    metadata: usually(Type.Object({ fee: optional(Type.Boolean()) })),
+    metadata: usually(
+      Type.Object({
+        fee: optional(Type.Boolean()),
+        externalSlug: optional(Type.String({ maxLength: ID_CHARS_MAX })),
+      }),
+    ),
     volume: usually(Figure),
     volumeFormatted: usually(Figure),
     openInterest: optional(Figure),

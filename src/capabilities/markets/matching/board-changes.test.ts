@@ -41,7 +41,15 @@ const NOTHING = { sent: [], removed: [], newRules: [], newUrls: [] };
 test("an active market is sent once with its text, its times and the title of its event", () => {
   const { board, changes, put } = createBoard();
   board.applyEvent(sampleEvent("E1", { title: "Rain in May?", category: "Weather" }));
-  put("m1", { listing: { eventId: "E1", outcomeLabel: "Over 1 inch", closeAt: 5, rules: "Long rules" } });
+  put("m1", {
+    listing: {
+      eventId: "E1",
+      outcomeLabel: "Over 1 inch",
+      closeAt: 5,
+      rules: "Long rules",
+      venueKeys: { slug: "rain" },
+    },
+  });
   assert.deepEqual(changes.take().markets, [
     {
       id: "alpha/m1",
@@ -54,6 +62,8 @@ test("an active market is sent once with its text, its times and the title of it
       openAt: null,
       closeAt: 5,
       expectedResolutionAt: null,
+      slug: "rain",
+      mirroredSlug: undefined,
     },
   ]);
   assert.deepEqual(drain(changes), NOTHING);
@@ -82,6 +92,7 @@ test("each field that matching reads is sent when it changes", () => {
     openAt: 1,
     closeAt: 2,
     expectedResolutionAt: 3,
+    venueKeys: { mirroredSlug: "copied" },
   };
   for (const [name, value] of Object.entries(fields)) {
     put("m1", { listing: { [name]: value } });

@@ -136,6 +136,8 @@ export class BoardChanges implements MarketObserver {
       openAt: listing.openAt,
       closeAt: listing.closeAt,
       expectedResolutionAt: listing.expectedResolutionAt,
+      slug: listing.venueKeys.slug,
+      mirroredSlug: listing.venueKeys.mirroredSlug,
     });
   }
 }
@@ -151,7 +153,9 @@ function isSameText(a: MarketListing, b: MarketListing): boolean {
     a.category === b.category &&
     a.openAt === b.openAt &&
     a.closeAt === b.closeAt &&
-    a.expectedResolutionAt === b.expectedResolutionAt
+    a.expectedResolutionAt === b.expectedResolutionAt &&
+    a.venueKeys.slug === b.venueKeys.slug &&
+    a.venueKeys.mirroredSlug === b.venueKeys.mirroredSlug
   );
 }
 
