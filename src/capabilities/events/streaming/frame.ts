@@ -1,4 +1,5 @@
 import { EVENT_TYPES, type EventType, formatEvent, type LoggedEvent } from "../../../event-log/index.ts";
+import { encodeUnpooled } from "../../../lib/unpooled-buffer.ts";
 
 export interface StreamFilter {
   /** Set of event types as bits, see `eventTypeBit`. */
@@ -37,7 +38,7 @@ export function encodeFrame(event: LoggedEvent): Frame {
     id,
     typeBit: eventTypeBit(type),
     market: venue === null || marketId === null ? null : marketNameOf(venue, marketId),
-    bytes: Buffer.from(`id: ${id}\nevent: ${type}\ndata: ${formatEvent(event)}\n\n`),
+    bytes: encodeUnpooled(`id: ${id}\nevent: ${type}\ndata: ${formatEvent(event)}\n\n`),
   };
 }
 

@@ -5,6 +5,7 @@ import { stepAt } from "../../../domain/order-rules.ts";
 import { GenerationCache } from "../../../lib/cache-by-object.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
+import { encodeUnpooled } from "../../../lib/unpooled-buffer.ts";
 import type { AlsoOn } from "../matching/index.ts";
 import type { MarketDependencies, MarketEstimate } from "../ports.ts";
 
@@ -105,7 +106,7 @@ export function encodeMarket(market: BoardMarket, event: BoardEvent | null, look
   const cached = encodedMarkets.get(market);
   if (cached?.event === event && cached.alsoOn === alsoOn && isSameEstimate(cached.estimate, estimate))
     return cached.bytes;
-  const bytes = Buffer.from(encodeJson(presentMarket(market, event, lookups)));
+  const bytes = encodeUnpooled(encodeJson(presentMarket(market, event, lookups)));
   encodedMarkets.set(market, { event, alsoOn, estimate, bytes });
   return bytes;
 }
