@@ -99,7 +99,7 @@ async function buildAreas(ports: AppPorts, connections: () => FastifyInstance["c
     matching,
     payments: accounts.paymentFigures,
     connections,
-    failingJobs: () => [ingest, analyses, trading, events, matching].flatMap((area) => area?.failingJobs ?? []),
+    failingJobs: () => [ingest, analyses, trading, events].flatMap(({ failingJobs }) => failingJobs),
   });
   return { ...pipeline, accounts, events, matching, analyses, trading, operations };
 }

@@ -62,7 +62,7 @@ test("trades from before the requested range do not count, because an earlier re
   assert.equal(volume.total(NOW + 1), 9);
 });
 
-test("trades of the second before the last one count once, even if a read between did not return them", () => {
+test("a repeated trade of the last second counts once, also after a read without trades", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW, 5), trade(NOW - 900, 4)], NOW - DAY_MS, true, NOW);
   volume.add([], NOW, true, NOW);

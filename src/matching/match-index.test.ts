@@ -129,33 +129,6 @@ describe("MatchIndex", () => {
     assert.equal(confidence(), unjudged);
   });
 
-  test("a market that copies another one by its venue's statement is more likely the same, in either order of arrival", () => {
-    const original = market("one/memoir", "Will Arvid Keller publish a memoir in 2026?", { slug: "keller-memoir" });
-    const copy = market("two/memoir", "Arvid Keller memoir released in 2026?", { mirroredSlug: "keller-memoir" });
-    const confidenceOf = (index: FollowedIndex) => index.pairs.get("one/memoir two/memoir")?.confidence ?? 0;
-    const without = confidenceOf(new FollowedIndex(0.01).add(original, { ...copy, mirroredSlug: "other" }));
-    const forward = new FollowedIndex(0.01).add(original).add(copy);
-    const backward = new FollowedIndex(0.01).add(copy).add(original);
-    assert.ok(without < 0.5 && confidenceOf(forward) > 0.9, `${without} ${confidenceOf(forward)}`);
-    assert.equal(confidenceOf(backward), confidenceOf(forward));
-    const [pair] = forward.pairs.values();
-    assert.equal(pair?.evidence.at(-1), "One venue states that its market copies the other one.");
-    forward.index.remove("one/memoir");
-    forward.update();
-    assert.deepEqual(forward.list(), []);
-  });
-
-  test("a copy with few common words is a candidate, and a copy with another deadline is not the same", () => {
-    const original = market("one/1", "Norway", { slug: "norway" });
-    const copy = market("two/1", "ESC 2026 winning nation: the kingdom of Norway", { mirroredSlug: "norway" });
-    assert.deepEqual(new FollowedIndex().add(original, copy).list(), ["one/1 identical two/1"]);
-    const dates = new FollowedIndex(0.01).add(
-      market("one/2", "Will the Lundby bridge open by June 30, 2026?", { slug: "bridge" }),
-      market("two/2", "Will the Lundby bridge open by December 31, 2026?", { mirroredSlug: "bridge" }),
-    );
-    assert.deepEqual(dates.list(), ["one/2 subset two/2"]);
-  });
-
   test("finds a team by its city, its nickname or both", () => {
     const teams = new FollowedIndex(0.1).add(
       market("one/a", "Will Miami win the 2027 Pro Basketball title?", {
@@ -206,6 +179,35 @@ describe("MatchIndex", () => {
     assert.deepEqual(index.list(), []);
     index.add(market("two/9", "Will Norway win Eurovision 2026?"));
     assert.deepEqual(index.list(), ["one/norway identical two/9"]);
+  });
+});
+
+describe("MatchIndex with statements about two markets", () => {
+  test("a stated copy is more likely the same question, whichever market arrives first", () => {
+    const original = market("one/memoir", "Will Arvid Keller publish a memoir in 2026?", { slug: "keller-memoir" });
+    const copy = market("two/memoir", "Arvid Keller memoir released in 2026?", { mirroredSlug: "keller-memoir" });
+    const confidenceOf = (index: FollowedIndex) => index.pairs.get("one/memoir two/memoir")?.confidence ?? 0;
+    const without = confidenceOf(new FollowedIndex(0.01).add(original, { ...copy, mirroredSlug: "other" }));
+    const forward = new FollowedIndex(0.01).add(original).add(copy);
+    const backward = new FollowedIndex(0.01).add(copy).add(original);
+    assert.ok(without < 0.5 && confidenceOf(forward) > 0.9, `${without} ${confidenceOf(forward)}`);
+    assert.equal(confidenceOf(backward), confidenceOf(forward));
+    const [pair] = forward.pairs.values();
+    assert.equal(pair?.evidence.at(-1), "One venue states that its market copies the other one.");
+    forward.index.remove("one/memoir");
+    forward.update();
+    assert.deepEqual(forward.list(), []);
+  });
+
+  test("a copy with few common words is a candidate, and a copy with another deadline is not the same", () => {
+    const original = market("one/1", "Norway", { slug: "norway" });
+    const copy = market("two/1", "ESC 2026 winning nation: the kingdom of Norway", { mirroredSlug: "norway" });
+    assert.deepEqual(new FollowedIndex().add(original, copy).list(), ["one/1 identical two/1"]);
+    const dates = new FollowedIndex(0.01).add(
+      market("one/2", "Will the Lundby bridge open by June 30, 2026?", { slug: "bridge" }),
+      market("two/2", "Will the Lundby bridge open by December 31, 2026?", { mirroredSlug: "bridge" }),
+    );
+    assert.deepEqual(dates.list(), ["one/2 subset two/2"]);
   });
 });
 

@@ -4,10 +4,22 @@ import { calibrateForBoard, decideMarkets } from "./decide.ts";
 import { EventSupports } from "./event-supports.ts";
 import { describeMatch } from "./evidence.ts";
 import { compareMarkets, hasEarlyVeto } from "./features.ts";
-import { createFingerprint, type Fingerprint } from "./fingerprint.ts";
+import { createFingerprint } from "./fingerprint.ts";
+import {
+  type Choice,
+  type IndexedMarket,
+  isBetter,
+  isSamePair,
+  keyOf,
+  type Link,
+  NO_KEYS,
+  NO_LINKS,
+  REVERSED,
+} from "./indexed-market.ts";
 import { Interner, internFingerprint } from "./intern.ts";
+import { Judgements } from "./judgements.ts";
 import { EventMatcher } from "./match-events.ts";
-import { areMirrors, type MirrorKeys, Mirrors, mirrorKeysOf } from "./mirrors.ts";
+import { areMirrors, Mirrors, mirrorKeysOf } from "./mirrors.ts";
 import {
   isSameQuestion,
   type MarketPair,
@@ -15,12 +27,11 @@ import {
   type MatchJudgement,
   type MatchOverride,
   type MatchRelation,
-  type MatchSource,
   type MatchUpdate,
   PAIR_CONFIDENCE_MIN,
 } from "./model.ts";
 import { MATCHING_COEFFICIENTS, WORD_WEIGHTS } from "./model-data.ts";
-import { compareRules, parseRules, type RulesFacts } from "./rules.ts";
+import { compareRules, parseRules } from "./rules.ts";
 import { CANDIDATES_MAX, searchTerms, TERM_SHARE_MIN } from "./search-terms.ts";
 
 /** Minimum probability of a stored link. */
@@ -32,63 +43,10 @@ const SUPPORT_LOG_ODDS = 0.7;
  * deadline can differ.
  */
 const MIRROR_LOG_ODDS = Math.log(99);
-/**
- * Log-odds by which a judgement raises or lowers the probability of a link: it counts like a test that is right 19
- * times of 20.
- */
-const JUDGEMENT_LOG_ODDS = Math.log(19);
-/** From this probability, a link to the same question comes before a link to the opposite one. */
-const IDENTICAL_PROBABILITY_MIN = 0.5;
 /** Maximum number of links of a market. Otherwise many equal titles at one venue would fill the memory. */
 const LINKS_MAX = 64;
 /** Maximum number of rounds per update for propagating a changed pair to the pairs that it affects. */
 const SETTLE_ROUNDS_MAX = 8;
-
-interface IndexedMarket extends MirrorKeys {
-  readonly row: number;
-  readonly id: string;
-  readonly venue: number;
-  readonly eventSlug: string | null;
-  readonly fingerprint: Fingerprint;
-  /**
-   * Facts of the rules; undefined until they have been read, null without rules. After a change, the earlier facts are
-   * used until the new rules arrive.
-   */
-  rules: RulesFacts | null | undefined;
-  areRulesAsked: boolean;
-  links: readonly Link[];
-  /** Keys of the market's current pairs. */
-  pairKeys: readonly string[];
-}
-
-/** A possible match with a market of another venue. `relation` is from the market with this link to `other`. */
-interface Link {
-  readonly other: IndexedMarket;
-  readonly relation: MatchRelation;
-  readonly probability: number;
-}
-
-/** A pair that a market should have. */
-interface Choice {
-  readonly other: IndexedMarket;
-  readonly relation: MatchRelation;
-  readonly confidence: number;
-  readonly source: MatchSource;
-}
-
-const REVERSED: Readonly<Record<MatchRelation, MatchRelation>> = {
-  identical: "identical",
-  inverse: "inverse",
-  subset: "superset",
-  superset: "subset",
-  overlap: "overlap",
-};
-
-/** Shared by all markets without links or pairs, which are most. */
-const NO_LINKS: readonly Link[] = [];
-const NO_KEYS: readonly string[] = [];
-
-const keyOf = (a: string, b: string): string => (a < b ? `${a}\n${b}` : `${b}\n${a}`);
 
 /**
  * Finds markets of different venues that ask the same question. Keeps its state in memory, and compares only candidates
@@ -107,8 +65,7 @@ export class MatchIndex {
   readonly #pairs = new Map<string, MarketPair>();
   readonly #overrides = new Map<string, MatchOverride>();
   readonly #overridesOf = new Map<string, MatchOverride[]>();
-  /** Judgements of pairs, by both ids. */
-  readonly #judgements = new Map<string, Map<string, MatchJudgement>>();
+  readonly #judgements = new Judgements();
   readonly #events = new EventMatcher();
   readonly #supports = new EventSupports<IndexedMarket>();
   readonly #mirrors = new Mirrors<IndexedMarket>();
@@ -154,8 +111,7 @@ export class MatchIndex {
 
   remove(id: string): void {
     this.#drop(id);
-    for (const other of this.#judgements.get(id)?.keys() ?? []) this.#judgements.get(other)?.delete(id);
-    this.#judgements.delete(id);
+    this.#judgements.remove(id);
   }
 
   #drop(id: string): void {
@@ -207,21 +163,11 @@ export class MatchIndex {
   /** Adds, replaces or withdraws judgements. A judgement is kept until one of its markets is removed. */
   setJudgements(judgements: readonly MatchJudgement[]): void {
     for (const judgement of judgements) {
-      const { a, b } = judgement;
-      this.#setJudgement(a, b, judgement);
-      this.#setJudgement(b, a, judgement);
-      const [market, other] = [this.#byId.get(a), this.#byId.get(b)];
+      this.#judgements.set(judgement);
+      const [market, other] = [this.#byId.get(judgement.a), this.#byId.get(judgement.b)];
       if (market === undefined || other === undefined) continue;
       if (market.links.some((link) => link.other === other)) this.#relink(market, [other]);
     }
-  }
-
-  #setJudgement(id: string, otherId: string, judgement: MatchJudgement): void {
-    const known = this.#judgements.get(id) ?? new Map<string, MatchJudgement>();
-    if (judgement.relation === null) known.delete(otherId);
-    else known.set(otherId, judgement);
-    if (known.size === 0) this.#judgements.delete(id);
-    else this.#judgements.set(id, known);
   }
 
   /** Matches at most `limit` changed markets and returns the changes since the previous update. */
@@ -305,10 +251,7 @@ export class MatchIndex {
     this.#askForRules(market);
     this.#askForRules(other);
     if (compareRules(market.rules ?? null, other.rules ?? null).vetoes.length > 0) return null;
-    const judgement = this.#judgements.get(market.id)?.get(other.id);
-    if (judgement === undefined) return { other, relation, probability: confidence };
-    const change = judgement.relation === relation ? JUDGEMENT_LOG_ODDS : -JUDGEMENT_LOG_ODDS;
-    return { other, relation, probability: sigmoid(logit(confidence) + change) };
+    return { other, relation, probability: this.#judgements.adjust(confidence, relation, [market.id, other.id]) };
   }
 
   #askForRules(market: IndexedMarket): void {
@@ -464,7 +407,7 @@ export class MatchIndex {
 
   #furtherEvidence(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): string[] {
     if (!isSameQuestion({ relation })) return [];
-    const judgement = this.#judgements.get(a.id)?.get(b.id);
+    const judgement = this.#judgements.find(a.id, b.id);
     return [...(areMirrors(a, b) ? [MIRROR_EVIDENCE] : []), ...(judgement === undefined ? [] : [judgement.evidence])];
   }
 }
@@ -476,20 +419,4 @@ function describe(a: IndexedMarket, b: IndexedMarket, relation: MatchRelation): 
   const comparison = compareMarkets(a.fingerprint, b.fingerprint, WORD_WEIGHTS);
   const { notes } = compareRules(a.rules ?? null, b.rules ?? null);
   return describeMatch(a.fingerprint, b.fingerprint, comparison, relation, notes);
-}
-
-/** A link to the same question comes before a link to the opposite one, and both before other relations. */
-const rankOf = ({ relation, probability }: Link): number =>
-  relation === "identical" && probability >= IDENTICAL_PROBABILITY_MIN ? 2 : isSameQuestion({ relation }) ? 1 : 0;
-
-function isBetter(link: Link, other: Link | undefined): boolean {
-  if (other === undefined) return true;
-  if (rankOf(link) !== rankOf(other)) return rankOf(link) > rankOf(other);
-  if (link.probability !== other.probability) return link.probability > other.probability;
-  return link.other.id < other.other.id;
-}
-
-function isSamePair(pair: MarketPair, choice: Choice, market: IndexedMarket): boolean {
-  const relation = pair.a === market.id ? choice.relation : REVERSED[choice.relation];
-  return pair.relation === relation && pair.confidence === choice.confidence && pair.source === choice.source;
 }

@@ -1,11 +1,14 @@
 import { fnv1a } from "../lib/text-hash.ts";
 import type { MatchableMarket } from "./model.ts";
 
-/** Hashes of slugs, which need less memory than the slugs of hundreds of thousands of markets; null without a slug. */
+/**
+ * Hashes of slugs, which need less memory than the slugs of hundreds of thousands of markets; null without a slug. A
+ * constructed collision gives a venue no more than it has: it can name any slug.
+ */
 export interface MirrorKeys {
-  /** Of the slug by which other venues can name this market. */
+  /** Hash of the slug by which other venues name this market; null for a copy, which no market copies. */
   readonly slugHash: number | null;
-  /** Of the slug of the market that this one copies, according to its venue. */
+  /** Hash of the slug of the market that this one copies, according to its venue. */
   readonly mirroredHash: number | null;
 }
 
@@ -18,7 +21,7 @@ const COPIES_MAX = 16;
 
 export function mirrorKeysOf({ slug = "", mirroredSlug = "" }: MatchableMarket): MirrorKeys {
   return {
-    slugHash: slug === "" ? null : fnv1a(slug),
+    slugHash: slug === "" || mirroredSlug !== "" ? null : fnv1a(slug),
     mirroredHash: mirroredSlug === "" ? null : fnv1a(mirroredSlug),
   };
 }

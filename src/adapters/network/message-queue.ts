@@ -28,7 +28,7 @@ export type MessageQueue = (message: QueuedMessage) => void;
  */
 export function createMessageQueue(clock: Clock, options: { readonly sliceMsMax?: number } = {}): MessageQueue {
   const { sliceMsMax = SLICE_MS_MAX } = options;
-  /** Messages in order. The places before `start` are processed. */
+  /** Messages in order. Messages before the index `start` have been processed. */
   let messages: (QueuedMessage | undefined)[] = [];
   let start = 0;
   let queuedBytes = 0;

@@ -6,6 +6,7 @@ import type { Random } from "../../../ports/random.ts";
 import type { WebPageReader } from "../../../ports/web-page.ts";
 import type { WebSearch } from "../../../ports/web-search.ts";
 import { type AskFailure, ModelBudget } from "../../../prompting/ask.ts";
+import { cleanText } from "../../../prompting/clean-text.ts";
 import { removeInstructions } from "../../../prompting/instructions.ts";
 import { parsePlan } from "./answers.ts";
 import {
@@ -98,8 +99,8 @@ async function runStages(
     return record.fail(code, MESSAGES[code]);
   };
 
-  const rules = removeInstructions(rawQuestion.rules ?? "");
-  const title = removeInstructions(rawQuestion.title);
+  const rules = removeInstructions(cleanText(rawQuestion.rules ?? "", limits.rulesCharacters));
+  const title = removeInstructions(cleanText(rawQuestion.title, limits.rulesCharacters));
   const question = cleanQuestion(
     { ...rawQuestion, asOf: record.state.asOf, title: title.text },
     rules.text,

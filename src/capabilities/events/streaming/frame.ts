@@ -1,5 +1,5 @@
 import { EVENT_TYPES, type EventType, formatEvent, type LoggedEvent } from "../../../event-log/index.ts";
-import { encodeUnpooled } from "../../../lib/unpooled-buffer.ts";
+import { encodeUnpooled } from "../../../lib/json/unpooled-buffer.ts";
 
 export interface StreamFilter {
   /** Set of event types as bits, see `eventTypeBit`. */

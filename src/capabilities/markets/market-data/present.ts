@@ -4,8 +4,8 @@ import { type MarketListing, settlementValueOf } from "../../../domain/market.ts
 import { stepAt } from "../../../domain/order-rules.ts";
 import { GenerationCache } from "../../../lib/cache-by-object.ts";
 import { toIso } from "../../../lib/dates/iso-time.ts";
+import { encodeUnpooled } from "../../../lib/json/unpooled-buffer.ts";
 import { encodeJson } from "../../../lib/round-numbers.ts";
-import { encodeUnpooled } from "../../../lib/unpooled-buffer.ts";
 import type { AlsoOn } from "../matching/index.ts";
 import type { MarketDependencies, MarketEstimate } from "../ports.ts";
 

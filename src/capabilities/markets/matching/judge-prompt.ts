@@ -50,10 +50,11 @@ export function judgePrompt(a: MarketText, b: MarketText, random: Pick<Random, "
   };
 }
 
+/** Cleans each text before it removes instructions, which hidden characters could otherwise conceal. */
 function describe({ title, outcomeLabel, eventTitle, rules }: MarketText): string {
   const line = (name: string, text: string | null) =>
-    text === null ? [] : [`${name}: ${cleanLine(removeInstructions(text).text, TITLE_CHARACTERS)}`];
-  const rulesText = cleanText(removeInstructions(rules ?? "").text, RULES_CHARACTERS);
+    text === null ? [] : [`${name}: ${removeInstructions(cleanLine(text, TITLE_CHARACTERS)).text}`];
+  const rulesText = removeInstructions(cleanText(rules ?? "", RULES_CHARACTERS)).text;
   return [
     ...line("Event", eventTitle),
     ...line("Question", title),

@@ -36,7 +36,7 @@ export function claimJudgement(
   database: Database,
   claim: { readonly textHash: string; readonly model: string; readonly costUsd: number; readonly now: number },
   limits: {
-    /** A call that was claimed before is not running any more. Unix milliseconds. */
+    /** Claims before this time count as interrupted. Unix milliseconds. */
     readonly claimedBefore: number;
     readonly attemptsMax: number;
     readonly spentSince: number;
@@ -70,7 +70,7 @@ export function claimJudgement(
 /**
  * Stores the result of a claimed call.
  *
- * @param result.extraCostUsd  actual minus claimed cost
+ * @param result.costCorrectionUsd  actual minus claimed cost
  * @param result.extraAttempts  added to the number of attempts
  */
 export async function settleJudgement(
@@ -78,16 +78,16 @@ export async function settleJudgement(
   textHash: string,
   result: {
     readonly judgement: Judgement | null;
-    readonly extraCostUsd: number;
+    readonly costCorrectionUsd: number;
     readonly extraAttempts: number;
   },
 ): Promise<void> {
-  const { judgement, extraCostUsd, extraAttempts } = result;
+  const { judgement, costCorrectionUsd, extraAttempts } = result;
   await database.query(
     `update match_judgements set relation = $2, reason = $3, cost_usd = greatest(0, cost_usd + $4),
        attempts = attempts + $5
-     where text_hash = $1`,
-    [textHash, judgement?.relation ?? null, judgement?.reason ?? null, extraCostUsd, extraAttempts],
+     where text_hash = $1 and relation is null`,
+    [textHash, judgement?.relation ?? null, judgement?.reason ?? null, costCorrectionUsd, extraAttempts],
   );
 }
 

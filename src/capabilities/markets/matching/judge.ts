@@ -8,10 +8,10 @@ import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { MarketPair, MatchJudgement } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
-import type { LanguageModel } from "../../../ports/language-model.ts";
+import { type LanguageModel, LanguageModelError } from "../../../ports/language-model.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
-import { type AskFailure, askModel, ModelBudget, type ModelCall, maximumCostOf } from "../../../prompting/ask.ts";
+import { askModel, ModelBudget, type ModelCall, maximumCostOf } from "../../../prompting/ask.ts";
 import { type Judgement, judgePrompt, type MarketText, parseJudgement } from "./judge-prompt.ts";
 import {
   claimJudgement,
@@ -21,7 +21,7 @@ import {
   settleJudgement,
 } from "./judge-queries.ts";
 import type { JudgementSource } from "./matcher.ts";
-import { CANDIDATE_CONFIDENCE_MIN, type JudgeReport } from "./model.ts";
+import { type JudgeReport, RULES_LENGTH_MAX } from "./model.ts";
 
 /** Part of the hash. Change it with the prompt, so that the texts are judged again. */
 const PROMPT_VERSION = 1;
@@ -38,7 +38,8 @@ const ATTEMPTS_MAX = 3;
 const CLAIM_MS = 10 * MINUTE_MS;
 /** Age at which a judgement is deleted. Markets that still exist are then judged again. */
 const KEPT_MS = 180 * DAY_MS;
-const RULES_CHARACTERS_MAX = 8_000;
+/** Number of consecutive calls that the model's server rejects after which a run ends. */
+const REJECTED_IN_A_ROW_MAX = 5;
 const ASK_LIMITS = { outputTokens: 400, answerCharacters: 1_000, callMs: MINUTE_MS };
 
 export interface JudgePorts {
@@ -58,14 +59,15 @@ export interface JudgePorts {
   readonly onJudgements: (judgements: readonly MatchJudgement[]) => void;
 }
 
-/** A pair that is or was a candidate, with the texts that are or were judged. */
+/** A pair that was a candidate in some run. */
 interface KnownPair {
   readonly a: string;
   readonly b: string;
+  /** Identifies the texts of that run. */
   readonly textHash: string;
   /** Null without a judgement. */
   readonly judgement: MatchJudgement | null;
-  /** Whether the model has not given a usable answer and is not asked again. */
+  /** True if the model is not asked again, because all attempts ended without an answer. */
   readonly isExhausted: boolean;
 }
 
@@ -83,7 +85,8 @@ export class MatchJudge implements JudgementSource {
   readonly #calls: Record<string, number> = {};
   #waitingCount = 0;
   #costUsd = 0;
-  #isCleaned = false;
+  #cleanedAt = Number.NEGATIVE_INFINITY;
+  #rejectedInARow = 0;
 
   constructor(ports: JudgePorts) {
     this.#ports = ports;
@@ -95,10 +98,6 @@ export class MatchJudge implements JudgementSource {
         if (failures === 1) ports.log.warn({ err: error }, "judging uncertain matches failed; retrying");
       },
     });
-  }
-
-  get hasFailed(): boolean {
-    return this.#job.hasFailed;
   }
 
   get report(): JudgeReport {
@@ -135,9 +134,11 @@ export class MatchJudge implements JudgementSource {
 
   async #run(signal: AbortSignal): Promise<void> {
     const { database, clock, mayAsk } = this.#ports;
-    if (!this.#isCleaned) await deleteOldJudgements(database, clock.now() - KEPT_MS);
-    this.#isCleaned = true;
-    const waiting = this.#listWaiting();
+    if (mayAsk && clock.now() - this.#cleanedAt >= DAY_MS) {
+      await deleteOldJudgements(database, clock.now() - KEPT_MS);
+      this.#cleanedAt = clock.now();
+    }
+    const waiting = await this.#listWaiting();
     this.#waitingCount = waiting.length;
     const stored = new Map<string, StoredJudgement>();
     for (const chunk of chunksOf(waiting, HASHES_PER_READ)) {
@@ -150,26 +151,33 @@ export class MatchJudge implements JudgementSource {
       if (row !== undefined && row.relation !== null)
         this.#apply(pair, { relation: row.relation, reason: row.reason }, row.model);
       else if (row === undefined || this.#mayRetry(row)) open.push(pair);
-      else if (row.attempts >= ATTEMPTS_MAX) this.#known.set(keyOf(pair), { ...pair, isExhausted: true });
+      else if (row.attempts >= ATTEMPTS_MAX && this.#isOver(row))
+        this.#known.set(keyOf(pair), { ...pair, isExhausted: true });
     }
     if (mayAsk && open.length > 0) await this.#askAll(open, signal);
   }
 
-  #mayRetry({ attempts, askedAt }: StoredJudgement): boolean {
-    return attempts === 0 || (attempts < ATTEMPTS_MAX && askedAt < this.#ports.clock.now() - CLAIM_MS);
+  #mayRetry(row: StoredJudgement): boolean {
+    return row.attempts === 0 || (row.attempts < ATTEMPTS_MAX && this.#isOver(row));
+  }
+
+  /** Whether the last call of a row has ended or was interrupted. */
+  #isOver({ askedAt }: StoredJudgement): boolean {
+    return askedAt < this.#ports.clock.now() - CLAIM_MS;
   }
 
   /** Lists the candidates without a judgement, most likely first. Forgets pairs that are no longer candidates. */
-  #listWaiting(): KnownPair[] {
-    const candidates = [...this.#ports.candidates()]
-      .filter(({ confidence }) => confidence >= CANDIDATE_CONFIDENCE_MIN)
-      .sort((a, b) => b.confidence - a.confidence);
+  async #listWaiting(): Promise<KnownPair[]> {
+    const candidates = [...this.#ports.candidates()].sort((a, b) => b.confidence - a.confidence);
     const keys = new Set(candidates.map(keyOf));
     for (const [key, { judgement }] of this.#known) if (judgement === null && !keys.has(key)) this.#forget(key);
     const waiting: KnownPair[] = [];
     for (const { a, b } of candidates) {
       if (waiting.length === PAIRS_PER_RUN_MAX) break;
-      const pair = this.#known.get(keyOf({ a, b })) ?? this.#remember({ a, b });
+      const known = this.#known.get(keyOf({ a, b }));
+      // Reading and hashing the texts of a pair takes up to 0.1 ms.
+      if (known === undefined) await this.#ports.clock.yieldToEventLoop();
+      const pair = known ?? this.#remember({ a, b });
       if (pair !== null && pair.judgement === null && !pair.isExhausted) waiting.push(pair);
     }
     return waiting;
@@ -197,28 +205,26 @@ export class MatchJudge implements JudgementSource {
 
   /** Reads the texts of both markets, in an order that does not depend on their ids; null if one left the board. */
   #read({ a, b }: Pick<KnownPair, "a" | "b">) {
-    const [first, second] = [this.#textOf(a), this.#textOf(b)];
-    if (first === null || second === null) return null;
-    const texts = [JSON.stringify(first), JSON.stringify(second)].sort();
-    const textHash = createHash("sha256")
-      .update(JSON.stringify([PROMPT_VERSION, ...texts]))
-      .digest("hex");
-    return texts[0] === JSON.stringify(first)
-      ? { textHash, first, second }
-      : { textHash, first: second, second: first };
+    const [textA, textB] = [this.#textOf(a), this.#textOf(b)];
+    if (textA === null || textB === null) return null;
+    const [jsonA, jsonB] = [JSON.stringify(textA), JSON.stringify(textB)];
+    const isInOrder = jsonA <= jsonB;
+    const [first, second] = isInOrder ? [textA, textB] : [textB, textA];
+    const key = JSON.stringify([PROMPT_VERSION, ...(isInOrder ? [jsonA, jsonB] : [jsonB, jsonA])]);
+    return { textHash: createHash("sha256").update(key).digest("hex"), first, second };
   }
 
   #textOf(id: string): MarketText | null {
     const { board } = this.#ports;
     const { venue, marketId } = parseMarketRef(id);
     const listing = board.find(venue, marketId)?.listing;
-    if (listing === undefined) return null;
+    if (listing?.status !== "active") return null;
     const slug = eventSlugOf(listing);
     return {
       title: listing.title,
       outcomeLabel: listing.outcomeLabel,
       eventTitle: slug === null ? null : (board.findEvent(slug)?.listing.title ?? null),
-      rules: listing.rules?.slice(0, RULES_CHARACTERS_MAX) ?? null,
+      rules: listing.rules?.slice(0, RULES_LENGTH_MAX) ?? null,
     };
   }
 
@@ -240,22 +246,31 @@ export class MatchJudge implements JudgementSource {
   /** Asks about the pairs until the budget is spent. @throws Error if the model cannot be used */
   async #askAll(pairs: readonly KnownPair[], signal: AbortSignal): Promise<void> {
     const remaining = pairs.values();
-    let failure: AskFailure | null = null;
+    let end: "budget" | "failed" | null = null;
     const askNext = async () => {
       for (const pair of remaining) {
-        if (signal.aborted || failure !== null) return;
-        failure = (await this.#ask(pair, signal)) ?? failure;
+        if (signal.aborted || end !== null) return;
+        try {
+          end = (await this.#ask(pair, signal)) ?? end;
+        } catch (error) {
+          // Ends the other calls' loops, too.
+          end = "failed";
+          throw error;
+        }
       }
     };
-    await Promise.all(Array.from({ length: CALLS_MAX }, askNext));
-    if (failure === "failed" && !signal.aborted) throw new Error("The language model cannot be used.");
+    const results = await Promise.allSettled(Array.from({ length: CALLS_MAX }, askNext));
+    const rejected = results.find((result) => result.status === "rejected");
+    if (rejected !== undefined) throw rejected.reason;
+    if (end === "failed" && !signal.aborted) throw new Error("The language model cannot be used.");
   }
 
-  /** Asks about one pair. Returns why no more pairs can be judged now; null if more can be judged. */
-  async #ask(pair: KnownPair, signal: AbortSignal): Promise<AskFailure | null> {
+  /** Asks about one pair. Returns the reason to end this run; null to continue. */
+  async #ask(pair: KnownPair, signal: AbortSignal): Promise<"budget" | "failed" | null> {
     const { database, clock, model, random, dailyBudgetUsd } = this.#ports;
     const texts = this.#read(pair);
-    if (texts === null || texts.textHash !== pair.textHash) return null;
+    // The pair can have been forgotten, and its texts can have changed, since the start of the run.
+    if (texts?.textHash !== pair.textHash || this.#known.get(keyOf(pair)) !== pair) return null;
     const prompt = judgePrompt(texts.first, texts.second, random);
     const costUsd = maximumCostOf(model.price, prompt, ASK_LIMITS);
     const now = clock.now();
@@ -274,19 +289,33 @@ export class MatchJudge implements JudgementSource {
     const record = ({ outcome }: ModelCall) => {
       this.#calls[outcome] = (this.#calls[outcome] ?? 0) + 1;
     };
-    const ports = { model, clock, random, signal, limits: ASK_LIMITS, spending, record };
+    let error: unknown = null;
+    const observedModel: LanguageModel = {
+      ...model,
+      async complete(call) {
+        return model.complete(call).catch((reason: unknown) => {
+          error = reason;
+          throw reason;
+        });
+      },
+    };
+    const ports = { model: observedModel, clock, random, signal, limits: ASK_LIMITS, spending, record };
     const result = await askModel(ports, prompt, parseJudgement);
     this.#costUsd += spending.spentUsd;
     const judgement = "value" in result ? result.value : null;
     const failure = "failure" in result ? result.failure : null;
+    // The server can reject one prompt, for example because of its length or a filter.
+    const isRejected = failure === "failed" && error instanceof LanguageModelError && error.failure === "bad_response";
+    this.#rejectedInARow = isRejected ? this.#rejectedInARow + 1 : 0;
+    const isDown = failure === "failed" && !isRejected;
     await settleJudgement(database, pair.textHash, {
       judgement,
-      extraCostUsd: spending.spentUsd - costUsd,
+      costCorrectionUsd: spending.spentUsd - costUsd,
       // A model that is down says nothing about the pair. One that answers without a judgement is not asked again.
-      extraAttempts: failure === "failed" || signal.aborted ? -1 : failure === "invalid" ? ATTEMPTS_MAX : 0,
+      extraAttempts: isDown || signal.aborted ? -1 : failure === "invalid" ? ATTEMPTS_MAX : 0,
     });
     if (judgement !== null) this.#apply(pair, judgement, model.name);
-    return failure === "failed" ? failure : null;
+    return isDown || this.#rejectedInARow >= REJECTED_IN_A_ROW_MAX ? "failed" : null;
   }
 }
 

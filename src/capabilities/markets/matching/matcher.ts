@@ -15,14 +15,13 @@ import type { Clock } from "../../../ports/clock.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { StateThread } from "../../../ports/state-thread.ts";
 import { type BoardBatch, BoardChanges } from "./board-changes.ts";
-import { CANDIDATE_CONFIDENCE_MAX, type MatchingReport, type MatchRequest } from "./model.ts";
+import { CANDIDATE_CONFIDENCE_MAX, type MatchingReport, type MatchRequest, RULES_LENGTH_MAX } from "./model.ts";
 import { type PairChanges, PairMap } from "./pair-map.ts";
 
 /** Maximum number of changed markets that the thread matches per request, which takes about 50 ms. */
 const MATCHES_PER_REQUEST = 100;
 const RULES_PER_REQUEST = 50;
-/** Maximum length of a rules text, in characters; longer texts are truncated. */
-const RULES_LENGTH_MAX = 8_000;
+const JUDGEMENTS_PER_REQUEST = 50;
 const RESTART_PAUSE_MS_MIN = 1_000;
 const RESTART_DOUBLINGS_MAX = 6;
 
@@ -187,14 +186,24 @@ export class Matcher {
   #createRequest({ removed, markets, newRules }: BoardBatch): MatchRequest {
     this.#options.judge?.onMarkets([...markets.map(({ id }) => id), ...newRules], removed);
     for (const id of removed) this.#sentRules.delete(id);
+    if (removed.length > 0 && this.#unsentJudgements.length > 0) {
+      const gone = new Set(removed);
+      this.#unsentJudgements = this.#unsentJudgements.filter(({ a, b }) => !gone.has(a) && !gone.has(b));
+    }
     for (const id of newRules) if (this.#sentRules.has(id)) this.#wantedRules.add(id);
     const overrides = this.#areOverridesSent ? null : this.#overrides;
     this.#areOverridesSent = true;
     // Matching before the whole board has been sent would compare with a part of the board and be repeated.
     const limit = this.#changes.pendingCount > 0 && !this.#isThreadComplete ? 0 : MATCHES_PER_REQUEST;
-    const judgements = this.#unsentJudgements;
-    this.#unsentJudgements = [];
-    return { removed, markets, rules: this.#takeRules(), judgements, overrides, limit };
+    return {
+      hasJudge: this.#options.judge !== null,
+      removed,
+      markets,
+      rules: this.#takeRules(),
+      judgements: this.#unsentJudgements.splice(0, JUDGEMENTS_PER_REQUEST),
+      overrides,
+      limit,
+    };
   }
 
   #takeRules(): MatchRequest["rules"] {

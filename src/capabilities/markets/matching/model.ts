@@ -4,6 +4,8 @@ import type { MarketPair, MatchableMarket, MatchJudgement, MatchOverride } from 
 /** Minimum confidence at which a match of markets or events is published. */
 export const ALSO_ON_CONFIDENCE_MIN = 0.9;
 
+/** Maximum length of a rules text, in characters; longer texts are truncated. */
+export const RULES_LENGTH_MAX = 8_000;
 /** Minimum confidence of a pair that a language model may judge. */
 export const CANDIDATE_CONFIDENCE_MIN = 0.1;
 /** A pair with at least this confidence is not judged. */
@@ -24,6 +26,8 @@ export interface MatchDecision extends MatchOverride {
 
 /** Changes for the matching thread. Removals are applied first, then markets, rules and judgements. */
 export interface MatchRequest {
+  /** Whether pairs of low confidence are wanted, because they can be judged. The same in all requests to a thread. */
+  readonly hasJudge: boolean;
   readonly removed: readonly string[];
   readonly markets: readonly MatchableMarket[];
   readonly rules: readonly { readonly id: string; readonly rules: string | null }[];
@@ -56,7 +60,7 @@ export interface MatchingReport {
 export interface JudgeReport {
   /** Number of applied judgements, by relation. */
   readonly judgements: Readonly<Record<string, number>>;
-  /** Number of uncertain pairs without a judgement. */
+  /** Number of uncertain pairs without a judgement at the start of the last run, at most 2,000. */
   readonly waitingCount: number;
   /** Number of calls of the model, by outcome. */
   readonly calls: Readonly<Record<string, number>>;

@@ -167,10 +167,6 @@ export function createMatching(ports: MatchingDependencies) {
     get report(): MatchingReport {
       return { ...matcher.report, judge: judge?.report ?? null };
     },
-    /** Names of the jobs whose last run failed. */
-    get failingJobs(): readonly string[] {
-      return judge?.hasFailed === true ? ["match judge"] : [];
-    },
     /** True when all markets that were on the board have been matched once. */
     get isComplete() {
       return matcher.isComplete;
