@@ -148,7 +148,7 @@ export const unique = (values: readonly string[]): readonly string[] => [...new 
 
 /** Words of an outcome that describe a threshold, a date or a direction. These facts are compared separately. */
 const VALUE_WORDS: ReadonlySet<string> = new Set(
-  "above below over under mor les than least most equal increas decreas hik cut rais lower chang befor by after between ratehold rat".split(
+  "above below over under mor les than least most equal increas decreas hik cut rais lower chang befor by after between ratehold ratecut ratehik rat interest".split(
     " ",
   ),
 );

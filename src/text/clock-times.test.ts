@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { findClockTimes } from "./clock-times.ts";
+import { findClockTimes, findTimeAfter } from "./clock-times.ts";
 
 const read = (text: string) => findClockTimes(text).map(({ minutes, zone }) => `${minutes} ${zone}`);
 
@@ -37,6 +37,19 @@ test("parses 12 and 24 hours, seconds and noon", () => {
 test("leaves the zone null if it is not known or has an offset", () => {
   assert.deepEqual(read("14:30 IST"), ["870 null"]);
   assert.deepEqual(read("5 PM UTC+8"), ["1020 null"]);
+  for (const offset of ["-3", "-05", "-05:00", "-0500", "-3:30", "-10", "+08:00"]) {
+    assert.equal(read(`5 PM UTC${offset}`)[0], "1020 null", offset);
+    assert.equal(findTimeAfter(`June 5, 5 PM UTC${offset}`, 6), null, offset);
+  }
+  assert.equal(read("6 PM UTC+5:30")[0], "1080 null");
+});
+
+test("a range of times with a zone is not an offset", () => {
+  for (const range of ["12:00 UTC-12:15 UTC", "12:00 UTC-12:15", "noon UTC-12:15 pm UTC"])
+    assert.equal(read(range)[0], "720 UTC", range);
+  for (const range of [", 12 PM UTC-3 PM UTC", ", 12:00 UTC-12:15 UTC", ", 12:00 utc-9:00 utc", ", noon UTC-12:15"])
+    assert.deepEqual(findTimeAfter(`June 5${range}`, 6), { minutes: 720, zone: "UTC" }, range);
+  assert.deepEqual(read("5 PM ET-6 PM ET"), ["1020 America/New_York", "1080 America/New_York"]);
 });
 
 test("numbers, ratios and words are not times", () => {

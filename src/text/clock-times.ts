@@ -31,8 +31,14 @@ export interface ClockTime {
 }
 
 const CLOCK = `(?:(?<!\\d)(\\d{1,2})(?::([0-5]\\d))?(?::[0-5]\\d)? ?([ap])\\.?m\\b\\.?|(?<!\\d)([01]?\\d|2[0-4]):([0-5]\\d)(?::[0-5]\\d)?|\\b(noon)\\b)(?: ?\\(?${ZONE_WORD}\\)?)?`;
+/**
+ * An offset after "UTC": "+8", "+5:30", "-3", "-05:00". "12:00 UTC-12:15 UTC" and "8 UTC-9 PM" are ranges: a range ends
+ * with a zone, with "am" or "pm", or with minutes that no offset has.
+ */
+const OFFSET =
+  "(?:\\+\\d{1,2}(?::?[0-5]\\d)?|-(?:0?\\d(?::?[03]0)?|1[0-2]))(?!\\d|:| ?(?:[ap]\\.?m|[AP]\\.?M|e[sd]?t|E[SD]?T|utc|UTC|gmt|GMT)\\b)";
 /** A zone that is not in `ZONES`: "IST", "London time", "UTC" followed by "+8". */
-const OTHER_ZONE = " ?\\(?(?:[A-Z]{2,4}T\\b|(?:[A-Z][a-z]+|local) time\\b|[+-]\\d{1,2}(?::\\d{2})?)\\)?";
+const OTHER_ZONE = ` ?\\(?(?:[A-Z]{2,4}T\\b|(?:[A-Z][a-z]+|local) time\\b|${OFFSET})\\)?`;
 const CLOCK_AFTER = new RegExp(`^,? ?(?:at|@|by)? ?${CLOCK}`, "i");
 const OTHER_ZONE_AFTER = new RegExp(`^${OTHER_ZONE}`);
 const CLOCK_BEFORE = new RegExp(`${CLOCK}(${OTHER_ZONE})?,? ?(?:on|of)?,? $`, "i");
@@ -75,6 +81,7 @@ export function findTimeBefore(
   return { time: hasOtherZone ? null : time, start: from + match.index };
 }
 
+const OFFSET_AFTER = new RegExp(`^ ?${OFFSET}`, "i");
 const CLOCK_ANYWHERE = new RegExp(`(?:\\bat )?(?<![\\w.])${CLOCK}(?!\\w)`, "gi");
 
 /** A time of day and its position in a text, as offsets of UTF-16 units. */
@@ -91,7 +98,8 @@ export function findClockTimes(text: string): readonly PlacedClockTime[] {
     if (time === null) continue;
     const [{ length }] = match;
     // "UTC+8"
-    const zone = /^ ?[+-]\d/.test(text.slice(match.index + length, match.index + length + 3)) ? null : time.zone;
+    const after = text.slice(match.index + length, match.index + length + REACH);
+    const zone = OFFSET_AFTER.test(after) ? null : time.zone;
     times.push({ minutes: time.minutes, zone, start: match.index, end: match.index + length });
   }
   return times;

@@ -45,9 +45,22 @@ describe("findQuantities", () => {
     ["$90k to $95k", "between 90000 95000 $"],
     ["1-2 million", "between 1000000 2000000 x"],
     ["between 95 and 90", "between 90 95 x"],
+    ["not above $1.5", "at_most 1.5 $"],
+    ["no higher than $2", "at_most 2 $"],
+    ["no lower than $2", "at_least 2 $"],
+    ["at or below $1.5", "at_most 1.5 $"],
+    ["at or above 3%", "at_least 3 %"],
+    ["will not be below 3%", "at_least 3 %"],
+    ["Fed raises rates", "at_least 0.25 %"],
+    ["a Fed rate cut", "at_least 0.25 %"],
   ];
   for (const [text, quantity] of forms)
     test(`reads "${text}" as ${quantity}`, () => assert.deepEqual(read(text), [quantity]));
+
+  test("a rate that does not move has no quantity", () => {
+    for (const text of ["Fed keeps rates unchanged", "Fed decision", "Acme cuts jobs", "4 Fed rate cuts"])
+      assert.deepEqual(read(text), []);
+  });
 
   test("a number without a comparator, currency, scale or unit is not read as a quantity", () => {
     for (const text of ["GTA 6", "a 3-2 win", "Formula 1", "top 10", "round of 16"])
@@ -98,6 +111,16 @@ describe("compareQuantities", () => {
     ["above 3", "at least 3%", "same"],
     ["above 3%", "at least $3", "conflict"],
     ["above $100k", "below $100k", "opposite"],
+    ["70° or below", "71° or above", "opposite"],
+    ["at least 3 goals", "at most 2 goals", "opposite"],
+    ["more than 3 hurricanes", "fewer than 2 hurricanes", "conflict"],
+    ["Fed cuts rates", "Fed cuts rates by 25 bps", "b_implies_a"],
+    ["Fed cuts rates", "Fed cuts rates by 50 bps", "b_implies_a"],
+    ["25 bps or more", "25 bps", "b_implies_a"],
+    ["more than 25 bps", "25 bps", "conflict"],
+    ["at least 4 goals", "at most 2 goals", "conflict"],
+    ["at least $3", "at most $2", "conflict"],
+    ["at least 3.5 goals", "at most 2.5 goals", "conflict"],
     ["above $120k", "above $100k", "a_implies_b"],
     ["above $100k", "above $120k", "b_implies_a"],
     ["below $80k", "below $100k", "a_implies_b"],

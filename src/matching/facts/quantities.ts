@@ -9,6 +9,8 @@ export interface Quantity {
   readonly high: number;
   /** For example "%", "$", "°"; "x" for a number without a unit. Basis points are hundredths of "%". */
   readonly unit: string;
+  /** Whether the title states that the bound belongs to the range: "at least 3", "3 or more". Absent otherwise. */
+  readonly isInclusive?: true;
 }
 
 export interface QuantityText {
@@ -45,9 +47,14 @@ const BELOW =
 const PERCENT_PER_BASIS_POINT = 0.01;
 /** Central banks change rates in steps of 25 basis points, so that "more than 25 bps" means "at least 50 bps". */
 const RATE_STEP = 0.25;
+/** Leading words of a range that contains its bound. */
+const INCLUSIVE_PATTERN = /^(?:at least|at most|no less than|no more than|minimum of|reach.*|hits?.*|≥|>=|≤|<=)$/;
 const STRICT_PATTERN =
   /^(?:above|over|more than|greater than|exceed.*|higher than|>|below|under|less than|fewer than|lower than|<)$/;
-const RATE_PATTERN = /\b(?:cuts?|hikes?|rates?|decrease[sd]?|increase[sd]?|raise[sd]?|lower(?:s|ed)?)\b/;
+const RATE_PATTERN =
+  /\b(?:ratecut|ratehike|cuts?|hikes?|rates?|decrease[sd]?|increase[sd]?|raise[sd]?|lower(?:s|ed)?)\b/;
+const RATE_MOVE_PATTERN = /\brate(?:cut|hike)\b/;
+const COUNT_PATTERN = /(?<![\p{L}\d])\d|\b(?:how many|number of|no|zero|one|two|three|four|five|six)\b/u;
 const BELOW_PATTERN = new RegExp(`^(?:${BELOW})$`);
 const QUANTITY_PATTERN = new RegExp(
   `(?:\\b(between|from) )?(?:(${ABOVE}|${BELOW}) ?)?(?<![0-9.\\p{L}])${AMOUNT}(?: ?(?:-|–|to|and) ?${AMOUNT})?( ?\\+| (?:or|and) (?:more|above|higher|greater|over|less|below|lower|fewer|under)(?! ?\\$?[0-9]))?`,
@@ -88,9 +95,13 @@ export function findQuantities(text: string): QuantityText {
     const comparator = comparatorOf(lead, tail);
     const isStrict = basisPoints && STRICT_PATTERN.test(lead ?? "") && RATE_PATTERN.test(text);
     const bound = isStrict ? low + (comparator === "at_least" ? RATE_STEP : -RATE_STEP) : low;
-    quantities.push({ comparator, low: bound, high: bound, unit: quantityUnit });
+    const isInclusive = tail !== undefined || INCLUSIVE_PATTERN.test(lead ?? "");
+    quantities.push({ comparator, low: bound, high: bound, unit: quantityUnit, ...(isInclusive && { isInclusive }) });
     return " ";
   });
+  // A cut or a hike without a size is one of any size. "3 rate cuts" is about their number.
+  if (quantities.length === 0 && RATE_MOVE_PATTERN.test(text) && !COUNT_PATTERN.test(text))
+    quantities.push({ comparator: "at_least", low: RATE_STEP, high: RATE_STEP, unit: "%", isInclusive: true });
   return { quantities: withoutRepetitions(quantities), rest: rest.replace(/\s+/g, " ").trim() };
 }
 
@@ -123,7 +134,8 @@ const EQUAL_TOLERANCE = 1e-9;
 
 /**
  * Compares the quantities of two titles. `missing`: one title lacks quantities that the other has. `none`: neither has
- * quantities. `opposite`: one is at least, the other at most the same number.
+ * quantities. `opposite`: one is at least, the other at most the same number, or the previous
+ * whole number.
  */
 export function compareQuantities(a: readonly Quantity[], b: readonly Quantity[]): QuantityRelation {
   if (a.length === 0 && b.length === 0) return "none";
@@ -150,11 +162,29 @@ function relate(a: Quantity, b: Quantity): Exclude<QuantityRelation, "missing" |
     if (a.comparator === "at_most") return a.low < b.low ? "a_implies_b" : "b_implies_a";
     return relateRanges(rangeOf(a), rangeOf(b));
   }
-  const isOpposite =
-    sameLow &&
-    ((a.comparator === "at_least" && b.comparator === "at_most") ||
-      (a.comparator === "at_most" && b.comparator === "at_least"));
-  return isOpposite ? "opposite" : relateRanges(rangeOf(a), rangeOf(b));
+  if (areComplements(a, b) || areComplements(b, a)) return "opposite";
+  if (isBoundOf(a, b)) return "a_implies_b";
+  if (isBoundOf(b, a)) return "b_implies_a";
+  return relateRanges(rangeOf(a), rangeOf(b));
+}
+
+/** Whether `exact` is the bound that `range` includes: "25 bps" and "25 bps or more". */
+const isBoundOf = (exact: Quantity, range: Quantity): boolean =>
+  exact.comparator === "exactly" && range.isInclusive === true && isNumericallyEqual(exact.low, range.low);
+
+/** Units of values that are whole numbers if both bounds are: counts, and temperatures, which stations round. */
+const WHOLE_UNITS: ReadonlySet<string> = new Set(["x", "°"]);
+
+/**
+ * Whether `a` is at least a number and `b` at most the same one, or the previous whole number if both include their
+ * bounds: "71° or above" and "70° or below".
+ */
+function areComplements(a: Quantity, b: Quantity): boolean {
+  if (a.comparator !== "at_least" || b.comparator !== "at_most") return false;
+  const areWhole = [a, b].every(
+    ({ low, unit, isInclusive }) => WHOLE_UNITS.has(unit) && Number.isInteger(low) && isInclusive === true,
+  );
+  return isNumericallyEqual(a.low, b.low) || (areWhole && a.low === b.low + 1);
 }
 
 type Range = readonly [low: number, high: number];

@@ -98,6 +98,7 @@ const RULES: readonly Rule[] = [
   ["bet", "majority", /\bmajority\b(?! leader)/],
   ["bet", "overtime", /\bovertime\b/],
   ["bet", "vote-share", /\bvote share\b|\bpercent(?:age)? of (?:the )?vote\b|\bturnout\b/],
+  ["bet", "popular-vote", /\bpopular vote\b/],
   ["bet", "next-of-list", /\bbe (?:the )?next (?:\p{L}+ ){0,3}(?:out|to)\b/u],
   ["bet", "count", /\bhow many\b|\bnumber of\b/],
   [
@@ -167,11 +168,11 @@ const RULES: readonly Rule[] = [
   ["segment", "women", /\b(?:women'?s?|ladies|girls)\b/],
   ["segment", "youth", /\bu-?(?:17|19|20|21|23)s?\b/],
   ["condition", "before-other", /\bbefore (?:the )?[a-z]/],
-  ["direction", "up", /\b(?:raise[sd]?|raising|hikes?|hiked|increase[sd]?|rise[sn]?|rose|higher)\b/],
+  ["direction", "up", /\b(?:ratehike|raise[sd]?|raising|hikes?|hiked|increase[sd]?|rise[sn]?|rose|higher)\b/],
   [
     "direction",
     "down",
-    /\b(?:cuts?|cutting|decrease[sd]?|lower(?:s|ed)?|reduc(?:e|es|ed|tion)|falls?|dips?|drops?|declines?)\b/,
+    /\b(?:ratecut|cuts?|cutting|decrease[sd]?|lower(?:s|ed)?|reduc(?:e|es|ed|tion)|falls?|dips?|drops?|declines?)\b/,
   ],
   ["direction", "hold", /\bratehold\b/],
   ["polarity", "not", /\b(?:not|fails? to|won't|doesn't|avoids?|loses?|no one|nobody|none)\b/],
