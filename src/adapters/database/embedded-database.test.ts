@@ -207,13 +207,14 @@ test("an engine that does not open within two minutes is terminated, and a later
 
 test("a statement without a response for two minutes fails, and the next statement uses another engine", async (t) => {
   const stuck = createFailingThread(READ, null);
-  const { database, started } = await openTestStore(t, [stuck]);
+  const { database, started, lines } = await openTestStore(t, [stuck]);
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const read = database.query(READ);
   const outcome = assert.rejects(read, UNAVAILABLE);
   await nextTurn();
   t.mock.timers.tick(120_000);
   await outcome;
+  assert.match(String(lines[0]?.err), /The statement "select 1" took longer than 120000 ms/);
   assert.deepEqual(await database.query(READ), []);
   assert.equal(started.length, 2);
 });

@@ -12,6 +12,10 @@ const CLOSE_MS_MAX = 5_000;
 
 type Rows = Record<string, unknown>[];
 
+const STATEMENT_CHARACTERS_SHOWN = 200;
+/** Returns the start of a statement on one line, without its parameters. */
+const startOf = (text: string): string => text.trim().replace(/\s+/g, " ").slice(0, STATEMENT_CHARACTERS_SHOWN);
+
 /** One worker thread with the engine of the embedded store. A thread that has ended is not restarted. */
 export type PgliteEngine = ReturnType<typeof connectEngine>;
 
@@ -37,9 +41,9 @@ export function connectEngine(worker: Worker, log: Log) {
     void worker.terminate();
     return exited.promise;
   };
-  const terminateAfter = (timeoutMs: number, task: string) =>
+  const terminateAfter = (timeoutMs: number, describeTask: () => string) =>
     setTimeout(() => {
-      reason ??= new Error(`${task} took longer than ${timeoutMs} ms.`);
+      reason ??= new Error(`${describeTask()} took longer than ${timeoutMs} ms.`);
       void terminate();
     }, timeoutMs);
   const recordDamage = ({ damage }: PgliteFailure, error: Error) => {
@@ -78,7 +82,7 @@ export function connectEngine(worker: Worker, log: Log) {
     if (!isExpectedEnd) log.error({ err: reason, exit_code: code }, "the embedded store stopped");
   });
 
-  const startTimeout = terminateAfter(START_MS_MAX, "Opening the store");
+  const startTimeout = terminateAfter(START_MS_MAX, () => "Opening the store");
   // If no statement waits for `ready`, its unhandled rejection would end the process.
   ready.promise.catch(() => {}).finally(() => clearTimeout(startTimeout));
 
@@ -99,7 +103,7 @@ export function connectEngine(worker: Worker, log: Log) {
       const id = nextId++;
       const statement = Promise.withResolvers<Rows>();
       pendingStatements.set(id, statement);
-      const timeout = terminateAfter(STATEMENT_MS_MAX, "A statement");
+      const timeout = terminateAfter(STATEMENT_MS_MAX, () => `The statement "${startOf(text)}"`);
       try {
         send({ kind: "query", id, text, parameters: encodeArrayParameters(parameters) });
         return await statement.promise;
@@ -117,7 +121,7 @@ export function connectEngine(worker: Worker, log: Log) {
     async close(): Promise<void> {
       isExpectedEnd = true;
       if (!hasEnded) send({ kind: "close" });
-      const timeout = terminateAfter(CLOSE_MS_MAX, "Closing the store");
+      const timeout = terminateAfter(CLOSE_MS_MAX, () => "Closing the store");
       await exited.promise;
       clearTimeout(timeout);
     },
