@@ -150,8 +150,8 @@ const DEFAULTS: Readonly<Record<string, readonly [defaultValue: string, help: st
   PARALLAX_LLM_PRICE: ["5;25", "price of the model in USD per million tokens: input;output"],
   PARALLAX_LLM_BUDGET_USD: ["0.15", "highest cost of the research of one analysis in USD"],
   PARALLAX_LLM_DAILY_BUDGET_USD: ["20", "cost of all research of 24 hours in USD from which no more is started"],
-  PARALLAX_LLM_MATCH_BUDGET_USD: ["1", "highest cost of judging uncertain matches in 24 hours in USD; 0 disables it"],
   PARALLAX_LLM_DEADLINE_SECONDS: ["90", "longest research of one analysis in seconds, 10 to 1800"],
+  PARALLAX_LLM_MATCH_BUDGET_USD: ["1", "highest cost of judging uncertain matches in 24 hours in USD; 0 disables it"],
   PARALLAX_SEARCH_ENGINES: [
     "gdelt,wikipedia",
     "search engines for research, comma-separated: gdelt, wikipedia, brave; or none",

@@ -13,7 +13,7 @@ const AMBIGUITY_MARGIN = 0.05;
 const CANDIDATES_MAX = 10;
 /** Maximum number of returned alternatives. */
 const ALTERNATIVES_MAX = 3;
-const ALTERNATIVE_SCORE_MIN = 0.3;
+const ALTERNATIVE_SCORE_MIN = 0.25;
 /** Scores are rounded to 1e-9, so that a difference of exactly the margin counts as within it despite rounding errors. */
 const SCORE_STEPS = 1e9;
 
