@@ -36,7 +36,7 @@ test("a stem's count is the number of distinct titles that contain it; rare stem
   assert.deepEqual({ titleCount, counts }, { titleCount: 4, counts: { rain: 3 } });
 });
 
-test("a stem is common if titles write it more often in lower case than with a capital; first words do not count", () => {
+test("a stem is common if titles write it in lower case more often than with a capital; the first word of a title does not count", () => {
   const titles = ["Rain falls in Paris", "More rain falls Today", "Heavy Rain", "Will Paris see rain today?"];
   assert.deepEqual(countWords(titles).common, ["fall", "in", "rain", "see"]);
   assert.deepEqual(countWords(titles, ["No rain today"]).common, ["fall", "in", "rain", "see", "today"]);

@@ -55,7 +55,7 @@ test("a trade that is read twice counts once", () => {
   assert.equal(volume.total(NOW + 1), 7);
 });
 
-test("trades from before the requested range do not count, because an earlier read counted them", () => {
+test("trades before the requested range are ignored, because an earlier read counted them", () => {
   const volume = new RollingVolume();
   volume.add([trade(NOW, 5), trade(NOW - MINUTE_MS, 4)], NOW - DAY_MS, true, NOW);
   volume.add([trade(NOW, 5), trade(NOW - MINUTE_MS, 4)], NOW, true, NOW + 1);

@@ -32,7 +32,7 @@ export class RollingVolume {
   }
 
   /**
-   * Adds the trades of one read, newest first. Ignores trades from before the requested range.
+   * Adds the trades of one read, newest first. Ignores trades before the requested range, which an earlier read counted.
    *
    * @param sinceMs     start of the requested range, Unix milliseconds
    * @param isComplete  whether `trades` contains all trades of the range; false if a limit truncated it

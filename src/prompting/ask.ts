@@ -42,8 +42,12 @@ export interface AskLimits {
   readonly callMs: number;
 }
 
-/** deadline: the time of the call or of the run ended before the model answered. */
-export type AskFailure = "budget" | "deadline" | "failed" | "invalid";
+/**
+ * budget: the budget does not cover the call. deadline: the time of the call or of the run ended before the model
+ * answered. failed: the model is unavailable. rejected: the model's server did not accept this call, for example because
+ * the prompt is too long. invalid: the answer cannot be parsed.
+ */
+export type AskFailure = "budget" | "deadline" | "failed" | "rejected" | "invalid";
 export type AskResult<Value> = { readonly value: Value } | { readonly failure: AskFailure };
 
 /** The cost so far, and the cost that is reserved for open calls, in USD. */
@@ -133,7 +137,7 @@ export async function askModel<Value>(
     if ("value" in result) return result;
     failure = result.failure;
     if (!result.mayRetry) break;
-    if (failure === "failed" && attempt + 1 < ATTEMPTS)
+    if ((failure === "failed" || failure === "rejected") && attempt + 1 < ATTEMPTS)
       await ports.clock.sleep(RETRY_MS * (1 + ports.random.uniform()), ports.signal).catch(() => undefined);
   }
   return { failure };
@@ -179,7 +183,8 @@ async function askOnce<Value>(
     // The provider may charge for an aborted call.
     settle("failed", isTimeout ? expectedInputTokens : 0, isTimeout ? limits.outputTokens : 0, "");
     if (isTimeout) return { failure: "deadline", mayRetry: false };
-    return { failure: "failed", mayRetry: error instanceof LanguageModelError && error.isRetryable };
+    if (!(error instanceof LanguageModelError)) return { failure: "failed", mayRetry: false };
+    return { failure: error.failure === "bad_response" ? "rejected" : "failed", mayRetry: error.isRetryable };
   }
 }
 

@@ -17,11 +17,11 @@ const UP = "(?:hik(?:e[sd]?|ing)|rais(?:e[sd]?|ing)|increas(?:e[sd]?|ing))";
 const DOWN = "(?:cut(?:s|ting)?|lower(?:s|ed|ing)?|decreas(?:e[sd]?|ing)|reduc(?:e[sd]?|ing|tions?))";
 const STEP = "(?:(?:over|more than|at least|exactly|less than|>=?) ?)?[0-9]+\\+? ?(?:bps|basis points?)\\+?";
 
-/** Returns a pattern of a phrase in a title that names a central bank, or of a title that consists of the phrase. */
+/** Returns a pattern that matches a phrase if the title also names a central bank, or if the phrase is the whole title. */
 const besideBank = (phrase: string): RegExp =>
   new RegExp(`^${phrase}$|\\b${phrase}\\b(?:(?=.*\\b(?:${BANKS})\\b)|(?<=\\b(?:${BANKS})\\b.*))`, "g");
 
-/** Phrases for a change of a central bank's rate in one direction. Other rates are those of taxes and of mail. */
+/** Phrases for a change of a central bank's rate in one direction. Rates of taxes or of postage do not count. */
 const rateMove = (direction: string, replacement: string): (readonly [RegExp, string])[] => {
   const phrases = [`${direction} ${RATE_WORDS}rates?(?! than)`, `rate ${direction}(?! than)`];
   return [

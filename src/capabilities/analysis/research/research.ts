@@ -177,7 +177,7 @@ async function gather(
 
 /** Returns the failure to report. Failures that more time or budget would not have prevented take precedence. */
 function failureOf(failures: readonly AskFailure[]): Exclude<ResearchFailure, "no_model"> {
-  if (failures.includes("failed")) return "model_failed";
+  if (failures.includes("failed") || failures.includes("rejected")) return "model_failed";
   if (failures.includes("deadline")) return "deadline";
   if (failures.includes("budget")) return "budget";
   return "invalid_answers";

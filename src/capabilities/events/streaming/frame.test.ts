@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { encodeFrame } from "./frame.ts";
 
-test("a frame contains the id, the type and the JSON of an event, in memory of its own", () => {
+test("a frame contains the id, the type and the JSON of an event, and its buffer is not pooled", () => {
   const event = {
     id: 7,
     type: "market_resolved" as const,

@@ -42,7 +42,7 @@ const QUESTION = `Compare what must happen for each to resolve YES: who, what, h
 "identical": both resolve YES in the same cases. "inverse": one resolves YES exactly if the other resolves NO. "subset": if A resolves YES, so does B, but not the reverse. "superset": the reverse of subset. "overlap": the same subject without such an implication. "different": different subjects.
 Schema: {"relation": ${RELATIONS.map((relation) => `"${relation}"`).join(" or ")}, "reason": one short sentence that names the decisive agreement or difference}`;
 
-/** Asks how two markets relate. */
+/** Returns the prompt that asks how two markets relate. */
 export function judgePrompt(a: MarketText, b: MarketText, random: Pick<Random, "bytes">): Prompt {
   return {
     system: SYSTEM,

@@ -6,6 +6,7 @@ import { SAMPLE_AT, sampleMarket } from "../../../../test/support/markets/market
 import { createInlineThreads } from "../../../../test/support/matching/inline-thread.ts";
 import { quietLog } from "../../../../test/support/quiet-log.ts";
 import { eventually } from "../../../../test/support/service-process.ts";
+import { recordingLog } from "../../../../test/support/test-app.ts";
 import { createInProcessBus } from "../../../adapters/bus/in-process-bus.ts";
 import { systemRandom } from "../../../adapters/system/system-random.ts";
 import { MarketBoard } from "../../../board/index.ts";
@@ -18,6 +19,7 @@ import {
   type LanguageModelCall,
   LanguageModelError,
 } from "../../../ports/language-model.ts";
+import type { Log } from "../../../ports/log.ts";
 import type { OpenStateThread } from "../../../ports/state-thread.ts";
 import { claimJudgement } from "./judge-queries.ts";
 import { createHandler } from "./match-thread.ts";
@@ -66,11 +68,18 @@ interface NodeParts {
   readonly dailyBudgetUsd?: number;
   readonly maintains?: boolean;
   readonly startAt?: number;
+  readonly log?: Log;
 }
 
 /** One node that matches its board with the real matcher and a scripted model. */
 async function openNode(model: LanguageModel, parts: NodeParts = {}) {
-  const { database = await embeddedDatabase(), dailyBudgetUsd = 1e9, maintains = true, startAt = SAMPLE_AT } = parts;
+  const {
+    database = await embeddedDatabase(),
+    dailyBudgetUsd = 1e9,
+    maintains = true,
+    startAt = SAMPLE_AT,
+    log = quietLog,
+  } = parts;
   const clock = new FakeClock(startAt);
   const board = new MarketBoard(() => clock.now());
   const threads = createInlineThreads<MatchRequest, MatchUpdate>(createHandler);
@@ -80,7 +89,7 @@ async function openNode(model: LanguageModel, parts: NodeParts = {}) {
     clock,
     random: systemRandom,
     bus: createInProcessBus(quietLog),
-    log: quietLog,
+    log,
     // The types of the port are those of the module, which runs in this thread.
     openStateThread: (() => threads.open()) as unknown as OpenStateThread,
     venues: ["alpha", "beta"].map((id) => ({ id, playMoney: false })),
@@ -143,7 +152,7 @@ test("a judgement changes the log-odds of an uncertain match by ln 19, and the e
       assert.ok(Math.abs((pair?.confidence ?? 0) - confidence) < 1e-9, `${pair?.confidence} instead of ${confidence}`);
       assert.equal(
         pair?.evidence.at(-1),
-        "The language model scripted compared both rules: they ask the same question. Its reason: Both are about the office.",
+        "The language model scripted compared both markets: they ask the same question. Its reason: Both are about the office.",
       );
     }
   }
@@ -211,7 +220,7 @@ test("if a text changes, its judgement ends and the new texts are judged; a new 
   assert.equal(calls.length, 2);
 });
 
-test("an answer about texts that have changed meanwhile is not applied", async () => {
+test("an answer is not applied if a text changed during the call", async () => {
   const answers: ((answer: LanguageModelAnswer) => void)[] = [];
   const { model, calls } = scriptModel(() => new Promise((resolve) => answers.push(resolve)));
   const node = await openUncertain(model);
@@ -310,14 +319,17 @@ test("an answer to the last attempt of another node is applied", async () => {
   await reader.becomes(() => reader.report().judgements.identical === 1, "the judgement");
 });
 
-test("no call begins if its maximum cost and the calls of 24 hours exceed the budget", async () => {
+test("no call begins if its maximum cost and the calls of 24 hours exceed the budget, and the log says so once", async () => {
   const { model, calls } = scriptModel(() => say("identical"));
+  const { log, lines } = recordingLog();
   // One prompt has about 500 tokens, so both attempts cost about 1,900 USD at this price.
-  const node = await openUncertain(model, { dailyBudgetUsd: 100 });
+  const node = await openUncertain(model, { dailyBudgetUsd: 100, log });
   await node.pass(10 * MINUTE_MS);
   assert.equal(calls.length, 0);
   assert.equal(node.report().waitingCount, 1);
   assert.equal(node.report().costUsd, 0);
+  const budgetLines = lines.filter(({ message }) => message.startsWith("the daily budget"));
+  assert.equal(budgetLines.length, 1);
 });
 
 test("a call of a killed process counts with its maximum cost for 24 hours, and is repeated after 10 minutes", async () => {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import type { MarketBoard } from "../../../board/index.ts";
-import { eventSlugOf } from "../../../board/index.ts";
+import { eventSlugOf, type MarketBoard } from "../../../board/index.ts";
 import { parseMarketRef } from "../../../domain/market-name.ts";
 import { chunksOf } from "../../../lib/chunks.ts";
 import { DAY_MS, MINUTE_MS } from "../../../lib/durations.ts";
@@ -8,7 +7,7 @@ import { PeriodicJob } from "../../../lib/periodic-job.ts";
 import type { MarketPair, MatchJudgement } from "../../../matching/index.ts";
 import type { Clock } from "../../../ports/clock.ts";
 import type { Database } from "../../../ports/database.ts";
-import { type LanguageModel, LanguageModelError } from "../../../ports/language-model.ts";
+import type { LanguageModel } from "../../../ports/language-model.ts";
 import type { Log } from "../../../ports/log.ts";
 import type { Random } from "../../../ports/random.ts";
 import { askModel, ModelBudget, type ModelCall, maximumCostOf } from "../../../prompting/ask.ts";
@@ -32,13 +31,13 @@ const CALLS_MAX = 4;
 /** Maximum number of pairs per run. The others follow in later runs. */
 const PAIRS_PER_RUN_MAX = 2_000;
 const HASHES_PER_READ = 500;
-/** Maximum number of calls about the same texts that end without an answer. */
+/** Maximum number of attempts for the same texts. Without an answer, they are then not judged. */
 const ATTEMPTS_MAX = 3;
 /** A call of another node that began this long ago was interrupted. Longer than both attempts of a call. */
 const CLAIM_MS = 10 * MINUTE_MS;
 /** Age at which a judgement is deleted. Markets that still exist are then judged again. */
 const KEPT_MS = 180 * DAY_MS;
-/** Number of consecutive calls that the model's server rejects after which a run ends. */
+/** Number of consecutive rejected prompts after which a run ends, because the server probably rejects all of them. */
 const REJECTED_IN_A_ROW_MAX = 5;
 const ASK_LIMITS = { outputTokens: 400, answerCharacters: 1_000, callMs: MINUTE_MS };
 
@@ -87,6 +86,7 @@ export class MatchJudge implements JudgementSource {
   #costUsd = 0;
   #cleanedAt = Number.NEGATIVE_INFINITY;
   #rejectedInARow = 0;
+  #isBudgetLogged = false;
 
   constructor(ports: JudgePorts) {
     this.#ports = ports;
@@ -236,7 +236,7 @@ export class MatchJudge implements JudgementSource {
       a,
       b,
       relation: relation === "identical" || relation === "inverse" ? relation : "neither",
-      evidence: `The language model ${model} compared both rules: ${DESCRIPTIONS[relation]}.${reason === null ? "" : ` Its reason: ${reason}`}`,
+      evidence: `The language model ${model} compared both markets: ${DESCRIPTIONS[relation]}.${reason === null ? "" : ` Its reason: ${reason}`}`,
     };
     this.#known.set(key, { a, b, textHash, judgement, isExhausted: false });
     this.#waitingCount -= 1;
@@ -265,9 +265,9 @@ export class MatchJudge implements JudgementSource {
     if (end === "failed" && !signal.aborted) throw new Error("The language model cannot be used.");
   }
 
-  /** Asks about one pair. Returns the reason to end this run; null to continue. */
+  /** Asks about one pair. Returns why the run must end; null if it can continue. */
   async #ask(pair: KnownPair, signal: AbortSignal): Promise<"budget" | "failed" | null> {
-    const { database, clock, model, random, dailyBudgetUsd } = this.#ports;
+    const { database, clock, model, random, log, dailyBudgetUsd } = this.#ports;
     const texts = this.#read(pair);
     // The pair can have been forgotten, and its texts can have changed, since the start of the run.
     if (texts?.textHash !== pair.textHash || this.#known.get(keyOf(pair)) !== pair) return null;
@@ -284,30 +284,25 @@ export class MatchJudge implements JudgementSource {
         budgetUsd: dailyBudgetUsd,
       },
     );
-    if (claim !== "claimed") return claim === "budget" ? claim : null;
+    if (claim === "taken") return null;
+    if (claim === "budget") {
+      if (!this.#isBudgetLogged)
+        log.info({ cost_usd: costUsd }, "the daily budget for uncertain matches does not cover the next call");
+      this.#isBudgetLogged = true;
+      return claim;
+    }
+    this.#isBudgetLogged = false;
     const spending = new ModelBudget(costUsd, 0);
     const record = ({ outcome }: ModelCall) => {
       this.#calls[outcome] = (this.#calls[outcome] ?? 0) + 1;
     };
-    let error: unknown = null;
-    const observedModel: LanguageModel = {
-      ...model,
-      async complete(call) {
-        return model.complete(call).catch((reason: unknown) => {
-          error = reason;
-          throw reason;
-        });
-      },
-    };
-    const ports = { model: observedModel, clock, random, signal, limits: ASK_LIMITS, spending, record };
+    const ports = { model, clock, random, signal, limits: ASK_LIMITS, spending, record };
     const result = await askModel(ports, prompt, parseJudgement);
     this.#costUsd += spending.spentUsd;
     const judgement = "value" in result ? result.value : null;
     const failure = "failure" in result ? result.failure : null;
-    // The server can reject one prompt, for example because of its length or a filter.
-    const isRejected = failure === "failed" && error instanceof LanguageModelError && error.failure === "bad_response";
-    this.#rejectedInARow = isRejected ? this.#rejectedInARow + 1 : 0;
-    const isDown = failure === "failed" && !isRejected;
+    this.#rejectedInARow = failure === "rejected" ? this.#rejectedInARow + 1 : 0;
+    const isDown = failure === "failed";
     await settleJudgement(database, pair.textHash, {
       judgement,
       costCorrectionUsd: spending.spentUsd - costUsd,
