@@ -40,15 +40,15 @@ const SUFFIX = "( ?(?:k|thousand|mn|million|m|bn|billion|b|tn|trillion|t)\\b)?";
 const UNIT = "( ?(?:%|percent|percentage points?|bps|basis points?|°[fc]?|degrees?))?";
 const AMOUNT = `(\\$)?${NUMBER}${SUFFIX}${UNIT}`;
 const ABOVE =
-  "above|over|more than|greater than|at least|exceeds?|exceeding|reach(?:es)?|hits?(?: \\(high\\))?|surpass(?:es)?|no less than|higher than|minimum of|≥|>=|>";
+  "above|over|more than|greater than|at least|exceeds?|exceeding|reach(?:es)?|hits?(?: \\(high\\))?|surpass(?:es)?|higher than|minimum of|≥|>=|>";
 const BELOW =
-  "below|under|less than|fewer than|at most|dips? (?:to|below)|drops? (?:to|below)|falls? (?:to|below)|lower than|no more than|hits? \\(low\\)|≤|<=|<";
+  "below|under|less than|fewer than|at most|dips? (?:to|below)|drops? (?:to|below)|falls? (?:to|below)|lower than|hits? \\(low\\)|≤|<=|<";
 
 const PERCENT_PER_BASIS_POINT = 0.01;
 /** Central banks change rates in steps of 25 basis points, so that "more than 25 bps" means "at least 50 bps". */
 const RATE_STEP = 0.25;
 /** Leading words of a range that contains its bound. */
-const INCLUSIVE_PATTERN = /^(?:at least|at most|no less than|no more than|minimum of|reach.*|hits?.*|≥|>=|≤|<=)$/;
+const INCLUSIVE_PATTERN = /^(?:at least|at most|minimum of|reach.*|hits?.*|≥|>=|≤|<=)$/;
 const STRICT_PATTERN =
   /^(?:above|over|more than|greater than|exceed.*|higher than|>|below|under|less than|fewer than|lower than|<)$/;
 const RATE_PATTERN =
