@@ -11,6 +11,7 @@ import { createHistoryStore } from "./history-store.ts";
 import { createMarketStore } from "./market-store.ts";
 import { FIVE_MINUTES_MS } from "./model.ts";
 import { DEFAULT_RETENTION } from "./retention.ts";
+import { rollUp } from "./roll-up.ts";
 import { createTickWriter } from "./tick-writer.ts";
 
 /** 12:00 UTC: start of a five-minute and of an hourly bar. */
@@ -18,14 +19,19 @@ const NOON = Date.UTC(2026, 10, 21, 12);
 
 type Write = readonly [atMs: number, yesPrice: number, volumeUsd?: number | null];
 
-/** Writes ticks of market 1 with a writer that has been running since `observingSince`. */
-async function writeTicks(database: Database, ticks: readonly Write[], observingSince = NOON - 10 * DAY_MS) {
+/** Writes ticks of a market with a writer that has been running since `observingSince`. */
+async function writeTicks(
+  database: Database,
+  ticks: readonly Write[],
+  observingSince = NOON - 10 * DAY_MS,
+  marketKey = 1,
+) {
   const clock = new FakeClock(observingSince);
   const writer = createTickWriter({ database, clock, log: quietLog });
   for (const [at, yesPrice, volumeUsd = null] of ticks) {
     clock.jumpWallClock(at - clock.now());
     const quote = { bid: yesPrice - 0.01, ask: yesPrice + 0.01, lastPrice: yesPrice, yesPrice, volumeUsd };
-    writer.write({ marketKey: 1, eventAt: at, receivedAt: at, ...quote });
+    writer.write({ marketKey, eventAt: at, receivedAt: at, ...quote });
   }
   await writer.close();
 }
@@ -33,7 +39,7 @@ async function writeTicks(database: Database, ticks: readonly Write[], observing
 const selectBars = (database: Database, table: "bars_5m" | "bars_1h") =>
   database.query(
     `select (extract(epoch from start_at) * 1000)::int8 - ${NOON} as offset_ms, yes_open, yes_high, yes_low, yes_close,
-       volume_usd, source from ${table} order by start_at`,
+       volume_usd, source from ${table} order by start_at, market_key`,
   );
 const barRow = (offset_ms: number, prices: readonly number[], volume_usd: number | null, source = "ticks") => {
   const [yes_open, yes_high, yes_low, yes_close] = prices;
@@ -69,6 +75,44 @@ eachDatabase("the roll-up creates bars of closed intervals only and is idempoten
   await history.rollUp(NOON + 61 * MINUTE_MS);
   assert.deepEqual(await selectBars(database, "bars_1h"), [barRow(0, [400_000, 900_000, 300_000, 900_000], null)]);
 });
+
+eachDatabase(
+  "a roll-up in several statements that stopped in between creates the same bars at the next run",
+  async (database) => {
+    const keys = [1, 2, 3, 4, 5];
+    for (const key of keys)
+      await writeTicks(
+        database,
+        [
+          [NOON + MINUTE_MS, key / 10, 100],
+          [NOON + 2 * MINUTE_MS, 0.9, 150],
+        ],
+        undefined,
+        key,
+      );
+    const now = NOON + 6 * MINUTE_MS;
+    let statements = 0;
+    const stopping: Database = {
+      ...database,
+      query: async (text, ...rest) => {
+        if (text.includes("insert into bars_5m") && ++statements === 3) throw new Error("stopped");
+        return database.query(text, ...rest);
+      },
+    };
+    await assert.rejects(rollUp(stopping, now, 2), /stopped/);
+    assert.equal((await selectBars(database, "bars_5m")).length, 2);
+    const history = createHistoryStore(database);
+    const pricesOf = async (key: number) =>
+      (await history.readHistory(key, { period: "48h", maxPoints: 200, now })).points;
+    const before = await Promise.all(keys.map(pricesOf));
+    assert.equal((await rollUp(database, now, 2)).bars5m, 3);
+    assert.deepEqual(
+      await selectBars(database, "bars_5m"),
+      keys.map((key) => barRow(0, [key * 100_000, 900_000, key * 100_000, 900_000], null)),
+    );
+    assert.deepEqual(await Promise.all(keys.map(pricesOf)), before);
+  },
+);
 
 eachDatabase("a bar includes ticks and trades that are written a few minutes after its end", async (database) => {
   const history = createHistoryStore(database);

@@ -133,7 +133,7 @@ async function readGrid(database: Database, marketKey: number, grid: HistoryGrid
   const [bars, recentBars, minutes] = await Promise.all([
     database.query<BarRow>(isHourly ? SELECT_BARS_BY_HOUR : SELECT_BARS, [marketKey, grid.fromMs, toMs], "request"),
     database.query<BarRow>(
-      `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${BAR_COLUMNS} from (${tickBarsSql(true)}) as bar`,
+      `select ${FIVE_MINUTES_MS}::int4 as length_ms, ${BAR_COLUMNS} from (${tickBarsSql("one")}) as bar`,
       [recentFromMs, Math.max(recentFromMs, toMs), state.observingSince, marketKey],
       "request",
     ),
@@ -164,7 +164,7 @@ order by event_at desc limit 1`;
 const MINUTE_BARS = `
 select ${MINUTE_MS}::int4 as length_ms, start_at, yes_open, yes_high, yes_low, yes_close, bid_close, ask_close,
   volume_traded_usd as volume_usd
-from (${tickBarsSql(true, "1 minute")}) as bar`;
+from (${tickBarsSql("one", "1 minute")}) as bar`;
 
 /** Returns the minutes with a tick or a trade in (fromMs, toMs], and the last tick before them. */
 async function readMinutes(

@@ -8,10 +8,15 @@ import { tickBarsSql } from "./tick-queries.ts";
 const ROLL_UP_DELAY_MS = 30_000;
 /** Time before the last roll-up that is computed again, because ticks and trades may be ten minutes late. */
 const LOOKBACK_MS = 3 * FIVE_MINUTES_MS;
-/** Length of the interval rolled up per transaction. A longer one would block the embedded database for seconds. */
+/** Length of the interval that is rolled up at once. */
 const CHUNK_MS = FIVE_MINUTES_MS;
+/** Number of ticks that are rolled up per statement. More would block the embedded database for seconds. */
+const TICKS_PER_STATEMENT = 200_000;
 /** Length of that interval if the backlog exceeds two hours, because most of a backlog after downtime has no ticks. */
 const BACKLOG_CHUNK_MS = HOUR_MS;
+
+/** The largest int4. No market has this key. */
+const MARKET_KEY_MAX = 2 ** 31 - 1;
 
 /** Key in the table `meta`. */
 const META_ROLLED_UP_UNTIL = "ticks_rolled_up_until";
@@ -30,7 +35,7 @@ const COUNT_CHANGED = "returning 1) select count(*)::int4 as count from changed"
 const ROLL_UP_TICKS = `
 with changed as (
 insert into bars_5m (market_key, start_at, ${PRICE_COLUMNS.join(", ")}, volume_usd, source)
-select market_key, start_at, ${PRICE_COLUMNS.join(", ")}, volume_usd, 'ticks' from (${tickBarsSql(false)}) as bar
+select market_key, start_at, ${PRICE_COLUMNS.join(", ")}, volume_usd, 'ticks' from (${tickBarsSql("range")}) as bar
 on conflict (market_key, start_at) do update set
   ${SET_PRICES}, volume_usd = greatest(bars_5m.volume_usd, excluded.volume_usd), source = 'ticks'
 where (bars_5m.yes_close is null or excluded.yes_close is not null)
@@ -88,9 +93,34 @@ export async function findRollUpState(database: Database) {
   };
 }
 
-async function countChanged(transaction: Transaction, text: string, parameters: readonly unknown[]): Promise<number> {
-  const [row] = await transaction.query<{ count: number }>(text, parameters);
+async function countChanged(
+  database: Pick<Transaction, "query">,
+  text: string,
+  parameters: readonly unknown[],
+): Promise<number> {
+  const [row] = await database.query<{ count: number }>(text, parameters);
   return row?.count ?? 0;
+}
+
+const SELECT_RANGE_STARTS = `
+select min(market_key) as key from (
+  select market_key, (sum(count(*)) over (order by market_key) - count(*))::int8 / $3::int8 as range_number from ticks
+  where event_at > to_timestamp($1::float8 / 1000) and event_at <= to_timestamp($2::float8 / 1000)
+  group by market_key
+) as market
+group by range_number order by 1`;
+
+/** Divides all market keys into ranges with about `ticksPerRange` ticks each in (fromMs, toMs]. */
+async function findMarketRanges(
+  database: Database,
+  fromMs: number,
+  toMs: number,
+  ticksPerRange: number,
+): Promise<readonly (readonly [from: number, to: number])[]> {
+  const rows = await database.query<{ key: number }>(SELECT_RANGE_STARTS, [fromMs, toMs, ticksPerRange]);
+  // Markets without ticks can have trades.
+  const starts = [0, ...rows.slice(1).map(({ key }) => key)];
+  return starts.map((start, index) => [start, starts[index + 1] ?? MARKET_KEY_MAX]);
 }
 
 /** Recomputes hourly bars from the hour of `fromMs` to the last hour that ends by `toMs`. Returns the change count. */
@@ -113,12 +143,19 @@ where inhparent = 'ticks_by_time'::regclass
 
 /**
  * Creates five-minute and hourly bars from ticks, up to the last closed interval. Does nothing if no interval has
- * closed since the last run. Run it about once a minute. Idempotent, even if two nodes run it simultaneously.
+ * closed since the last run. Run it about once a minute. Idempotent, even if two nodes run it simultaneously or one
+ * stops in between: readers compute the bars after the last complete roll-up
+ * from ticks.
  *
  * @param now  Unix milliseconds
+ * @param ticksPerStatement  approximate number of ticks that are rolled up per statement
  * @returns how many bars were created or changed
  */
-export async function rollUp(database: Database, now: number): Promise<{ bars5m: number; bars1h: number }> {
+export async function rollUp(
+  database: Database,
+  now: number,
+  ticksPerStatement = TICKS_PER_STATEMENT,
+): Promise<{ bars5m: number; bars1h: number }> {
   const untilMs = Math.floor((now - ROLL_UP_DELAY_MS) / FIVE_MINUTES_MS) * FIVE_MINUTES_MS;
   const state = await findRollUpState(database);
   const changedCounts = { bars5m: 0, bars1h: 0 };
@@ -134,8 +171,11 @@ export async function rollUp(database: Database, now: number): Promise<{ bars5m:
   await database.query(SUMMARISE_TICKS, [partitionNames]);
   while (startMs < untilMs) {
     const endMs = Math.min(untilMs, startMs + (untilMs - startMs > 2 * BACKLOG_CHUNK_MS ? BACKLOG_CHUNK_MS : CHUNK_MS));
+    for (const range of await findMarketRanges(database, startMs, endMs, ticksPerStatement)) {
+      const parameters = [startMs, endMs, state.observingSince, ...range];
+      changedCounts.bars5m += await countChanged(database, ROLL_UP_TICKS, parameters);
+    }
     await database.transaction(async (transaction) => {
-      changedCounts.bars5m += await countChanged(transaction, ROLL_UP_TICKS, [startMs, endMs, state.observingSince]);
       changedCounts.bars1h += await deriveHourlyBars(transaction, startMs, endMs, null);
       await transaction.query(SAVE_WATERMARK, [String(endMs)]);
     });

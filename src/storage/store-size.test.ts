@@ -97,6 +97,27 @@ onEmbedded("vacuum frees the space of updated rows for new ones", async (databas
   assert.ok((await readTableBytes()) < 2.5 * bytesBefore);
 });
 
+onEmbedded("tables that only grow are analysed, and only after enough changes", async (database) => {
+  await database.query("create table growing (key int4 primary key)");
+  const readAnalysedRows = async () => {
+    const [row] = await database.query<{ count: number }>(
+      "select reltuples::int4 as count from pg_class where oid = 'growing'::regclass",
+    );
+    return row?.count;
+  };
+  const insert = (from: number, to: number) =>
+    database.query("insert into growing select generate_series($1::int4, $2::int4)", [from, to]);
+  await insert(1, 50_000);
+  await reclaimSpace(database, START, null);
+  assert.equal(await readAnalysedRows(), 50_000);
+  await insert(50_001, 55_000);
+  await reclaimSpace(database, START, null);
+  assert.equal(await readAnalysedRows(), 50_000);
+  await insert(55_001, 60_000);
+  await reclaimSpace(database, START, null);
+  assert.equal(await readAnalysedRows(), 60_000);
+});
+
 eachDatabase("partitions of days and of hours can be in one store", async (database) => {
   const write = async (at: number, partitionMs: number) => {
     const writer = createTickWriter({ database, clock: new FakeClock(at), log: quietLog, partitionMs });

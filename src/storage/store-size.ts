@@ -112,29 +112,35 @@ export async function reclaimSpace(database: Database, now: number, folderBytesM
     for (const limit of ROW_LIMITS) await limitRows(database, now, limit, (bytesMax * limit.share) / limit.rowBytes);
     await dropOldestTicks(database, now, bytesMax);
   }
-  await vacuumDeadRows(database);
+  await maintainTables(database);
 }
 
-/** A table with more dead rows than this number plus this share of its rows is vacuumed, as by autovacuum. */
-const DEAD_ROWS_MIN = 1_000;
-const DEAD_SHARE_MIN = 0.1;
+/**
+ * A table with more dead rows than this number plus this share of its rows is vacuumed, and one with more changed rows
+ * since its last analysis is analysed, as by autovacuum.
+ */
+const CHANGED_ROWS_MIN = 1_000;
+const CHANGED_SHARE_MIN = 0.1;
 
-const SELECT_TABLES_WITH_DEAD_ROWS = `
+const selectTablesSql = (changedRows: string) => `
 select format('%I.%I', schemaname, relname) as name from pg_stat_all_tables
 where schemaname in (current_schema(), current_schema() || '_jobs', 'parallax_jobs', 'pg_catalog')
-  and n_dead_tup > ${DEAD_ROWS_MIN} + ${DEAD_SHARE_MIN} * n_live_tup`;
+  and ${changedRows} > ${CHANGED_ROWS_MIN} + ${CHANGED_SHARE_MIN} * n_live_tup`;
 
 /**
- * Vacuums and analyses the tables with many dead rows, so that new rows reuse their space. Does nothing if there is an
- * autovacuum daemon; the embedded store has none.
+ * Vacuums the tables with many dead rows, so that new rows reuse their space. Analyses the tables with many changed
+ * rows; otherwise each roll-up would read the whole partition of ticks. Does nothing if there is an autovacuum daemon;
+ * the embedded store has none.
  */
-async function vacuumDeadRows(database: Database): Promise<void> {
+async function maintainTables(database: Database): Promise<void> {
   const daemons = await database.query(
     "select 1 from pg_stat_activity where backend_type = 'autovacuum launcher' limit 1",
   );
   if (daemons.length > 0) return;
   // The engine reports its statistics at most once a second.
   await database.query("select pg_stat_force_next_flush()");
-  const tables = await database.query<{ name: string }>(SELECT_TABLES_WITH_DEAD_ROWS);
-  for (const { name } of tables) await database.query(`vacuum (analyze) ${name}`);
+  for (const { name } of await database.query<{ name: string }>(selectTablesSql("n_dead_tup")))
+    await database.query(`vacuum (analyze) ${name}`);
+  for (const { name } of await database.query<{ name: string }>(selectTablesSql("n_mod_since_analyze")))
+    await database.query(`analyze ${name}`);
 }

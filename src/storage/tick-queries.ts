@@ -78,11 +78,17 @@ export async function insertTicks(database: Database, rows: readonly TickRow[]):
   return fenceNumbers.filter((number) => !acceptedNumbers.has(number)).length;
 }
 
+const MARKET_CONDITIONS = {
+  one: "and market_key = $4::int4",
+  range: "and market_key >= $4::int4 and market_key < $5::int4",
+};
+
 export type TickBarLength = "1 minute" | "5 minutes";
 
 /**
  * Returns SQL for bars from ticks and trades in ($1, $2]. Parameters: $1 from, $2 to, $3 observing since
- * (all Unix milliseconds), and $4 the market key if `isSingleMarket`.
+ * (all Unix milliseconds). `markets` adds the condition on the market: "one" $4 its key, "range" the keys from $4
+ * (inclusive) to $5 (exclusive).
  *
  * A bar covers (start, end], so its close is the last price at or before its end. Its volume is the sum of its trades
  * if there are any, else the increase of the venue's total volume since the last tick before the bar. After a recording
@@ -91,8 +97,8 @@ export type TickBarLength = "1 minute" | "5 minutes";
  *
  * Open and close prices are looked up by timestamp, which is three times as fast as sorting all ticks of the bar.
  */
-export function tickBarsSql(isSingleMarket: boolean, length: TickBarLength = "5 minutes"): string {
-  const market = isSingleMarket ? "and market_key = $4::int4" : "";
+export function tickBarsSql(markets: keyof typeof MARKET_CONDITIONS, length: TickBarLength = "5 minutes"): string {
+  const market = MARKET_CONDITIONS[markets];
   const epoch = "timestamptz '1970-01-01 00:00:00+00'";
   return `
   with spans as (
