@@ -55,6 +55,8 @@ describe("decideMarkets: the same question in other words", () => {
     ["Los Angeles L vs. Miami - Los Angeles L", "Lakers @ Heat: Lakers to win"],
     ["Will Côte d’Ivoire win the 2027 Africa Cup of Nations?", "Ivory Coast to win AFCON 2027"],
     ["Will Swedish Prime Minister Ann Lee resign in 2026?", "Ann Lee out as PM of Sweden in 2026?"],
+    ["Bitcoin Up or Down - May 10, 11:45PM-12:00AM ET", "Bitcoin up or down on May 11, 03:45 to 04:00 UTC?"],
+    ["Ethereum above 2,315 on May 13, 2026, 5PM ET?", "Ethereum above $2,315 on May 13, 2026 at 21:00 UTC?"],
     ["Will Narendra Modi be out as prime minister of India in 2026?", "Modi out in 2026?"],
   ];
   for (const [a, b] of pairs)
@@ -109,7 +111,7 @@ const CONTRADICTING: readonly (readonly [name: string, a: string, b: string, vet
     "two periods of time that touch",
     "Will Solana be up from 12:00 UTC to 12:15 UTC on May 3?",
     "Will Solana be up from 12:15 UTC to 12:30 UTC on May 3?",
-    "time",
+    "deadline",
   ],
   ["two editions", "Will Norway win Eurovision 2026?", "Will Norway win Eurovision 2027?", "deadline"],
 ];

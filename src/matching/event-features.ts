@@ -10,8 +10,9 @@ import {
 import { areOtherGames, compareFixtures, SAME_FIXTURE_MIN, sideSimilarity } from "./compare-games.ts";
 import { compareBothWays, impliedStems } from "./compare-words.ts";
 import type { EventFingerprint } from "./event-fingerprint.ts";
-import { comparePeriods, type PeriodComparison } from "./facts/periods.ts";
+import type { PeriodComparison } from "./facts/periods.ts";
 import { compareScopes, type ScopeComparison } from "./facts/scopes.ts";
+import { compareDates, withComparedTimes } from "./facts/windows.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
 export interface EventComparison {
@@ -30,8 +31,9 @@ const SAME_OUTCOME_MIN = 0.6;
 export function compareEvents(a: EventFingerprint, b: EventFingerprint, weightOf: WordWeights): EventComparison {
   const fixture = compareFixtures(a.fixture, b.fixture, weightOf);
   const isSameFixture = fixture.similarity >= SAME_FIXTURE_MIN;
-  const scopes = compareScopes(a.scopes, b.scopes, a.fixture !== null && b.fixture !== null);
-  const periods = comparePeriods(a.periods, b.periods);
+  const periods = compareDates(a, b);
+  const areFixtures = a.fixture !== null && b.fixture !== null;
+  const scopes = withComparedTimes(compareScopes(a.scopes, b.scopes, areFixtures), periods);
   const overlap = outcomeOverlap(a, b, weightOf);
   const implied = impliedStems(a, b);
   const places = comparePlaces(a, b, implied);

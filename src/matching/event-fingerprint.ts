@@ -5,6 +5,7 @@ import { findPlaces } from "./facts/places.ts";
 import { findQuantities } from "./facts/quantities.ts";
 import { findScopes, type ScopeDimension, type Scopes } from "./facts/scopes.ts";
 import { describeTime } from "./facts/times.ts";
+import { findWindow, type TimeWindow } from "./facts/windows.ts";
 import { createFingerprint, type Fingerprint, type Fixture, findFixture, type Side, unique } from "./fingerprint.ts";
 import { normaliseText, stemsOf } from "./text/words.ts";
 
@@ -32,6 +33,7 @@ export interface EventFingerprint {
   readonly allPlaces: readonly string[];
   readonly fixture: Fixture | null;
   readonly periods: readonly Period[];
+  readonly window: TimeWindow | null;
   readonly scopes: Scopes;
   /** Names of the outcomes in the sample. */
   readonly outcomes: readonly Side[];
@@ -82,6 +84,7 @@ export function combineLegs(event: MatchableEvent, legs: readonly Fingerprint[])
     allPlaces: unique([...findPlaces(stems), ...legs.flatMap((leg) => leg.allPlaces)]),
     fixture,
     periods: dated.periods.length > 0 ? dated.periods : commonPeriods(legs),
+    window: findWindow(dated, near),
     scopes: withCommonScopes(findScopes(dated.rest, stems, { times: dated.times.map(describeTime) }), legs),
     outcomes: legs.map((leg) => leg.subject).filter((subject) => subject.stems.length > 0),
     names: [...findNames(event.title), ...legs.flatMap((leg) => leg.names)],

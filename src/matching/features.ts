@@ -17,10 +17,11 @@ import {
   sideSimilarity,
 } from "./compare-games.ts";
 import { compareBothWays, impliedStems, nameSimilarity } from "./compare-words.ts";
-import { comparePeriods, type PeriodComparison } from "./facts/periods.ts";
+import type { PeriodComparison } from "./facts/periods.ts";
 import { compareQuantities, type QuantityRelation } from "./facts/quantities.ts";
 import { compareScopes, type ScopeComparison } from "./facts/scopes.ts";
 import { compareTeams } from "./facts/teams.ts";
+import { compareDates, withComparedTimes } from "./facts/windows.ts";
 import type { Fingerprint } from "./fingerprint.ts";
 import type { WordWeights } from "./text/word-weights.ts";
 
@@ -78,7 +79,7 @@ const areShort = ({ subject: a }: Fingerprint, { subject: b }: Fingerprint): boo
 export function hasEarlyVeto(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): boolean {
   const quantities = compareQuantities(a.quantities, b.quantities);
   if (quantities === "conflict") return true;
-  const isPeriodConflict = comparePeriods(a.periods, b.periods).relation === "conflict";
+  const isPeriodConflict = compareDates(a, b).relation === "conflict";
   if (isPeriodConflict && ["a_implies_b", "b_implies_a", "overlap"].includes(quantities)) return true;
   if (comparePlaces(a, b, impliedStems(a, b)) === "differs") return true;
   if (a.fixture === null || b.fixture === null)
@@ -94,11 +95,11 @@ function scopesOf(a: Fingerprint, b: Fingerprint, quantities: QuantityRelation):
 }
 
 export function compareMarkets(a: Fingerprint, b: Fingerprint, weightOf: WordWeights): MarketComparison {
-  const periods = comparePeriods(a.periods, b.periods);
+  const periods = compareDates(a, b);
   const quantities = compareQuantities(a.quantities, b.quantities);
   const fixture = compareFixtures(a.fixture, b.fixture, weightOf);
   const isSameFixture = fixture.similarity >= SAME_FIXTURE_MIN;
-  const scopes = scopesOf(a, b, quantities);
+  const scopes = withComparedTimes(scopesOf(a, b, quantities), periods);
   const isSameGame = isSameFixture || isGameOf(a, b) || isGameOf(b, a);
   const otherSides = isSameFixture ? areOtherSides(a, b, fixture) : null;
   const similarity = otherSides === null ? subjectSimilarityOf(a, b, weightOf) : otherSides ? 0 : 1;

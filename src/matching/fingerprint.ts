@@ -6,6 +6,7 @@ import { findQuantities, type Quantity } from "./facts/quantities.ts";
 import { findScopes, type Scopes } from "./facts/scopes.ts";
 import { compareTeams, findTeams, inOneLeague, type TeamSet } from "./facts/teams.ts";
 import { describeTime } from "./facts/times.ts";
+import { findWindow, type TimeWindow } from "./facts/windows.ts";
 import type { MatchableMarket } from "./model.ts";
 import { normaliseText, stemsOf } from "./text/words.ts";
 
@@ -40,6 +41,8 @@ export interface Fingerprint {
   /** Countries and US states in title, outcome and event title, with the states of congressional districts. */
   readonly allPlaces: readonly string[];
   readonly periods: readonly Period[];
+  /** The stated time or range of times; null if there is none or its day or zone is not known. */
+  readonly window: TimeWindow | null;
   readonly quantities: readonly Quantity[];
   readonly scopes: Scopes;
   /** When the market is expected to end, Unix milliseconds. */
@@ -183,6 +186,7 @@ export function createFingerprint(
     ...(subject.teams.length > 0 ? subject.stems : []),
   ]);
   const places = findPlaces(stems.filter((stem) => !sides.has(stem)));
+  const periods = dated.periods.length > 0 ? dated.periods : eventDated.periods;
   return {
     stems: unique(stems),
     eventStems: unique(eventStems),
@@ -198,7 +202,8 @@ export function createFingerprint(
     yesSide: findYesSide(fixture, subject),
     isTwoSided: fixture !== null && TWO_SIDED_PATTERN.test(title),
     reference: stemsOf(REFERENCE_PATTERN.exec(dated.rest)?.[1] ?? ""),
-    periods: dated.periods.length > 0 ? dated.periods : eventDated.periods,
+    periods,
+    window: findWindow({ ...dated, periods }, near) ?? findWindow(eventDated, near),
     quantities: measured.quantities,
     scopes: findScopes(dated.rest, stems, { eventTitle: eventDated.rest, times: dated.times.map(describeTime) }),
     endAt: near,

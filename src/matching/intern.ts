@@ -28,7 +28,7 @@ export function internFingerprint(fingerprint: Fingerprint, interner: Interner):
     interner.get(`t${stems.join("\n")}\n${teams.join(",")}`, { stems: words(stems), teams });
   // Nearly every market has a different list of stems, so only the strings are shared.
   const stems = fingerprint.stems.map((stem) => interner.get(`s${stem}`, stem));
-  const { scopes, periods, quantities, fixture } = fingerprint;
+  const { scopes, periods, window, quantities, fixture } = fingerprint;
   return {
     stems,
     eventStems: words(fingerprint.eventStems),
@@ -41,6 +41,7 @@ export function internFingerprint(fingerprint: Fingerprint, interner: Interner):
     places: words(fingerprint.places),
     allPlaces: words(fingerprint.allPlaces),
     periods: interner.get(`p${JSON.stringify(periods)}`, periods),
+    window: window === null ? null : interner.get(`d${window.from}-${window.to}`, window),
     quantities: interner.get(`q${JSON.stringify(quantities)}`, quantities),
     scopes: interner.get(`c${JSON.stringify([...scopes].map(([name, values]) => [name, ...values]))}`, scopes),
     endAt: fingerprint.endAt,

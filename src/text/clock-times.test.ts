@@ -52,6 +52,34 @@ test("a range of times with a zone is not an offset", () => {
   assert.deepEqual(read("5 PM ET-6 PM ET"), ["1020 America/New_York", "1080 America/New_York"]);
 });
 
+test("the ends of a range share the zone and the half of the day that only one of them states", () => {
+  const newYork = (minutes: number) => `${minutes} America/New_York`;
+  for (const [range, from, to] of [
+    ["7:00–7:05 PM ET", 1140, 1145],
+    ["7:00PM-7:05PM ET", 1140, 1145],
+    ["7 pm ET to 7:05 pm", 1140, 1145],
+    ["from 7 to 8 PM ET", 1140, 1200],
+    ["May 10, 9-10 AM ET", 540, 600],
+    ["11:45-12:00 PM ET", 705, 720],
+    ["11:30-12:30 AM ET", 1410, 30],
+    ["11-1 PM ET", 660, 780],
+    ["19:00-19:05 ET", 1140, 1145],
+  ] as const)
+    assert.deepEqual(read(range.replace("–", "-")), [newYork(from), newYork(to)], range);
+  assert.deepEqual(
+    findClockTimes("between 7:00 and 7:05 PM ET, not at 9 PM").map(({ isRangeEnd }) => isRangeEnd),
+    [false, true, false],
+  );
+});
+
+test("a number before a range is not its start", () => {
+  for (const text of ["Lakers 10 - 7 PM ET", "top 5 at 7 PM ET", "May 7 - 8 PM ET", "5 PM UTC+8 - 7 PM ET"])
+    assert.equal(read(text).at(-1), text.includes("8 PM ET") ? "1200 America/New_York" : "1140 America/New_York", text);
+  assert.equal(read("May 7 - 8 PM ET").length, 1);
+  assert.equal(read("Lakers 10 - 7 PM ET").length, 1);
+  assert.deepEqual(read("5 PM UTC+8 - 7 PM ET")[0], "1020 null");
+});
+
 test("numbers, ratios and words are not times", () => {
   for (const text of ["13 pm", "25:10", "3.5 pm", "5 am5", "GTA 6", "1:2"]) assert.deepEqual(read(text), [], text);
 });

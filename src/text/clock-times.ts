@@ -83,24 +83,92 @@ export function findTimeBefore(
 
 const OFFSET_AFTER = new RegExp(`^ ?${OFFSET}`, "i");
 const CLOCK_ANYWHERE = new RegExp(`(?:\\bat )?(?<![\\w.])${CLOCK}(?!\\w)`, "gi");
+/** The hour that starts a range, without "am" or "pm": "from 9 to 10 am", "May 5, 9-10 am". */
+const RANGE_HOUR = /(?:^|[,(] ?|- |\b(?:from|between|at) |\d{4} )(\d{1,2})(?= ?(?:-|to|and|until) ?$)/i;
+const RANGE_LINK = /^ ?(?:-|to|and|until) ?$/i;
+const HALF_DAY_MINUTES = 12 * 60;
 
-/** A time of day and its position in a text, as offsets of UTF-16 units. */
-export interface PlacedClockTime extends ClockTime {
+/** The position of a time in a text, as offsets of UTF-16 units. */
+interface TextPlace {
   readonly start: number;
   readonly end: number;
 }
 
-/** Returns all times of day in text order. An unknown zone is null. */
-export function findClockTimes(text: string): readonly PlacedClockTime[] {
-  const times: PlacedClockTime[] = [];
+export interface PlacedClockTime extends ClockTime, TextPlace {
+  /** Whether the time before it starts a range that this time ends. */
+  readonly isRangeEnd: boolean;
+}
+
+/** A time before ranges are read. */
+interface ClockMention extends ClockTime, TextPlace {
+  /** Whether the text says "am", "pm" or "noon". */
+  readonly hasHalf: boolean;
+  /** Whether the text states a zone that is not known. */
+  readonly hasOtherZone: boolean;
+}
+
+function findClockMentions(text: string): readonly ClockMention[] {
+  const mentions: ClockMention[] = [];
   for (const match of text.matchAll(CLOCK_ANYWHERE)) {
     const time = parseClock(match);
     if (time === null) continue;
-    const [{ length }] = match;
+    const { index: start } = match;
+    const end = start + match[0].length;
+    const hasHalf = match[3] !== undefined || match[6] !== undefined;
+    const hour = hasHalf ? findRangeHour(text, mentions.at(-1)?.end ?? 0, start) : null;
+    if (hour !== null) mentions.push(hour);
     // "UTC+8"
-    const after = text.slice(match.index + length, match.index + length + REACH);
-    const zone = OFFSET_AFTER.test(after) ? null : time.zone;
-    times.push({ minutes: time.minutes, zone, start: match.index, end: match.index + length });
+    const hasOtherZone = OFFSET_AFTER.test(text.slice(end, end + REACH));
+    mentions.push({ minutes: time.minutes, zone: hasOtherZone ? null : time.zone, start, end, hasHalf, hasOtherZone });
   }
-  return times;
+  return mentions;
+}
+
+/** Finds an hour such as "9" in "from 9 to 10 am" that ends before `end`, after `from`. */
+function findRangeHour(text: string, from: number, end: number): ClockMention | null {
+  const start = Math.max(from, end - REACH);
+  const match = RANGE_HOUR.exec(text.slice(start, end));
+  const hour = Number(match?.[1]);
+  if (match === null || hour < 1 || hour > 12) return null;
+  const hourEnd = start + match.index + match[0].length;
+  return {
+    minutes: hour * 60,
+    zone: null,
+    start: hourEnd - (match[1] ?? "").length,
+    end: hourEnd,
+    hasHalf: false,
+    hasOtherZone: false,
+  };
+}
+
+/**
+ * Returns all times of day in text order. An unknown zone is null. The two ends of a range share what only one of them
+ * states: "7:00-7:05 PM ET" starts at 7 PM in New York.
+ */
+export function findClockTimes(text: string): readonly PlacedClockTime[] {
+  const mentions = findClockMentions(text);
+  const isLinked = (first: ClockMention | undefined, last: ClockMention | undefined): boolean =>
+    first !== undefined && last !== undefined && RANGE_LINK.test(text.slice(first.end, last.start));
+  return mentions.map((mention, index) => {
+    const { start, end, minutes, zone, hasHalf, hasOtherZone } = mention;
+    const [before, after] = [mentions[index - 1], mentions[index + 1]];
+    const isRangeEnd = isLinked(before, mention);
+    const place = { start, end, isRangeEnd };
+    if (isRangeEnd) return { ...place, minutes, zone: zone ?? (hasOtherZone ? null : (before?.zone ?? null)) };
+    if (after === undefined || !isLinked(mention, after)) return { ...place, minutes, zone };
+    const isHalfShared = after.hasHalf && !hasHalf;
+    return {
+      ...place,
+      minutes: isHalfShared ? startOfRange(minutes, after.minutes) : minutes,
+      zone: zone ?? after.zone,
+    };
+  });
+}
+
+/** Returns the start of a range in the half of the day in which it lies at most twelve hours before the end. */
+function startOfRange(minutes: number, endMinutes: number): number {
+  if (minutes > HALF_DAY_MINUTES) return minutes;
+  const half = endMinutes >= HALF_DAY_MINUTES ? HALF_DAY_MINUTES : 0;
+  const sameHalf = (minutes % HALF_DAY_MINUTES) + half;
+  return sameHalf < endMinutes ? sameHalf : (sameHalf + HALF_DAY_MINUTES) % (2 * HALF_DAY_MINUTES);
 }

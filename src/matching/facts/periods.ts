@@ -1,6 +1,6 @@
 import { type CivilDate, civilDate, lastDayOfMonth, partsOf } from "../../lib/dates/civil-date.ts";
 import { DAY_MS } from "../../lib/durations.ts";
-import { findClockTimes } from "../../text/clock-times.ts";
+import { findClockTimes, type PlacedClockTime } from "../../text/clock-times.ts";
 import { findTextDates, type TextDate, type TextSpan } from "../../text/text-dates.ts";
 import { type TimeOfDay, toTimeOfDay } from "./times.ts";
 
@@ -30,6 +30,8 @@ export interface DatedText {
   readonly periods: readonly Period[];
   /** The dates from which the periods are derived, except editions of the Oscars. */
   readonly dates: readonly TextDate[];
+  readonly clock: readonly PlacedClockTime[];
+  /** The times of `clock` in UTC. */
   readonly times: readonly TimeOfDay[];
   /** The text without times. */
   readonly untimed: string;
@@ -73,6 +75,7 @@ export function findDates(text: string, near: number | null, { isYearOptional = 
   return {
     periods,
     dates,
+    clock,
     times: clock.map((time) => toTimeOfDay(time, day)),
     untimed: without(text, clock),
     rest: without(text, [...clock, ...dateSpans]),
