@@ -243,3 +243,15 @@ describe("dates whose year is unknown", () => {
     assert.equal(compare("by June 30", "Eurovision 2026").relation, "unknown");
   });
 });
+
+test("a deadline that is left blank is at the end of the market", () => {
+  const near = Date.UTC(2027, 2, 9, 17);
+  for (const text of ["Will it be released by ___?", "Released before ___?", "Released by ...?"])
+    assert.deepEqual(
+      findDates(text, near).periods,
+      [{ from: null, to: Math.floor(near / DAY_MS), kind: "deadline" }],
+      text,
+    );
+  assert.deepEqual(findDates("Will ___ be released?", near).periods, []);
+  assert.deepEqual(findDates("Released by ___?", null).periods, []);
+});

@@ -10,6 +10,9 @@ const OSCARS_PATTERN = /\b([0-9]{2})(?:st|nd|rd|th)(?= academyaward)/g;
 /** Numbers above this are more often quantities than years. */
 const NAMED_YEAR_MAX = 2099;
 
+/** "by ___": a question whose deadline the title does not name, as venues write it for a group of deadlines. */
+const BLANK_DEADLINE_PATTERN = /\b(?:by|before) (?:_{2,}|\.{3}|…)/;
+
 /** Decides the year of dates whose year is unknown. Only their months and days are compared. */
 const ARBITRARY_TIME = Date.UTC(2026, 6, 1);
 
@@ -42,7 +45,7 @@ export interface DatedText {
 /**
  * Finds the dates and times of a normalised text. A day that does not exist, and a date without a year if `near` is
  * null, give no period. The last deadline in the text decides whether "ET" is daylight saving time; without a deadline,
- * `near` decides.
+ * `near` decides. A deadline that is left blank ("by ___") is at `near`.
  *
  * @param near  when the market closes, Unix milliseconds. A date without a year is the occurrence nearest to this time
  * @param isYearOptional  whether a date without a year is read if `near` is null
@@ -71,6 +74,8 @@ export function findDates(text: string, near: number | null, { isYearOptional = 
     periods.push(wholeYear(OSCARS_YEAR_0 + Number(match[1]), "edition"));
     dateSpans.push({ start: match.index, end: match.index + match[0].length });
   }
+  if (periods.length === 0 && near !== null && BLANK_DEADLINE_PATTERN.test(text))
+    periods.push({ from: null, to: Math.floor((near - 1) / DAY_MS), kind: "deadline" });
   const day = latestPeriod(periods, "deadline")?.to ?? (near === null ? null : Math.floor(near / DAY_MS));
   return {
     periods,

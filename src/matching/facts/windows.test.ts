@@ -7,7 +7,7 @@ import { compareDates, findWindow } from "./windows.ts";
 const timedOf = (text: string, near: string) => {
   const closeAt = Date.parse(near);
   const dated = findDates(normaliseText(text), closeAt, { isYearOptional: true });
-  return { periods: dated.periods, window: findWindow(dated, closeAt) };
+  return { periods: dated.periods, window: findWindow(dated, closeAt), endAt: closeAt };
 };
 const windowOf = (text: string, near: string) => {
   const { window } = timedOf(text, near);
@@ -61,6 +61,16 @@ test("an hour in New York and the same hour in UTC on another day are the same",
   assert.equal(relationOf(newYork, ["SOL Up or Down - Hourly", "2026-05-11T05:00Z"]), "conflict");
   assert.equal(relationOf(newYork, ["SOL Up or Down - Hourly", "2026-05-10T04:00Z"]), "conflict");
   assert.equal(relationOf(newYork, ["Solana Up or Down - May 10, 11:45PM-12AM ET", "2026-05-11T04:00Z"]), "conflict");
+});
+
+test("a deadline without a time is at the end of its market if the other question states this time", () => {
+  const timed = ["Will it happen before Dec 12, 2026, 1:21 AM UTC?", "2026-12-12T01:21Z"] as const;
+  const isCompared = (text: string, end: string) =>
+    compareDates(timedOf(text, end), timedOf(...timed)).areTimesCompared;
+  assert.equal(isCompared("Will it happen by December 12?", "2026-12-12T01:21Z"), true);
+  assert.equal(isCompared("Will it happen by December 12?", "2026-12-12T02:21Z"), false);
+  assert.equal(isCompared("Will it happen on December 12?", "2026-12-12T01:21Z"), false);
+  assert.equal(isCompared("Will it happen?", "2026-12-12T01:21Z"), false);
 });
 
 test("a deadline at the last minute of a day is the deadline at the start of the next day", () => {

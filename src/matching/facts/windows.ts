@@ -17,8 +17,8 @@ const TOLERANCE_MS = MINUTE_MS;
 /** Maximum distance of a time without a day from the end of its market. */
 const END_DISTANCE_MS_MAX = 2 * HOUR_MS;
 const RECURRING_MS_MAX = 4 * HOUR_MS;
-/** Questions of which venues list one per period: whether a price rises from the start to the end of the period. */
-const RECURRING_PATTERN = /\bup (?:or|and|\/) ?down\b|\bup\/down\b/;
+/** Questions of which venues list one per period: whether a price is up at its end, in normalised text. */
+const RECURRING_PATTERN = /\bup\b(?! to\b)/;
 const DURATION_PATTERN = /\b(?:(hourly)|(\d{1,2}) ?-? ?(?:(m|mins?|minutes?)|h|hrs?|hours?))\b/;
 
 /**
@@ -79,18 +79,29 @@ export interface DateComparison extends PeriodComparison {
 interface Timed {
   readonly periods: readonly Period[];
   readonly window: TimeWindow | null;
+  /** When the market is expected to end, Unix milliseconds. */
+  readonly endAt: number | null;
 }
 
 /**
  * Compares the dates of two questions, and their times if both state them with a zone. Then the days do not count:
- * 11 PM in New York is another day in UTC.
+ * 11 PM in New York is another day in UTC. A deadline without a time is at the end of its market if the other question
+ * states this time: "before December 12, 1:21 AM UTC" and "by December 12".
  */
 export function compareDates(a: Timed, b: Timed): DateComparison {
   const periods = comparePeriods(a.periods, b.periods);
+  if (endsAtDeadlineOf(a, b) || endsAtDeadlineOf(b, a))
+    return { ...periods, relation: "same", daysApart: 0, areTimesCompared: true };
   const relation = a.window === null || b.window === null ? "unknown" : compareWindows(a.window, b.window);
   if (a.window === null || b.window === null || relation === "unknown") return { ...periods, areTimesCompared: false };
   const daysApart = (a.window.to - b.window.to) / DAY_MS;
   return { relation, daysApart, areOpenStarts: periods.areOpenStarts, areTimesCompared: true };
+}
+
+/** Whether a question has a deadline without a time and ends at the time of the other question's deadline. */
+function endsAtDeadlineOf(question: Timed, { window }: Timed): boolean {
+  if (question.window !== null || question.endAt === null || window === null || window.from !== null) return false;
+  return latestPeriod(question.periods, "deadline")?.from === null && isSameTime(question.endAt, window.to);
 }
 
 const isSameTime = (a: number, b: number): boolean => Math.abs(a - b) <= TOLERANCE_MS;

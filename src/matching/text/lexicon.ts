@@ -34,7 +34,13 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
   [/\bdpoy\b/g, "defensive player of the year"],
   [/\bcoty\b/g, "coach of the year"],
   [/\bgrand prix\b|\bgp\b/g, "grandprix"],
+  [
+    /\b(?:takes?|taking|carr(?:y|ies)|captures?) (?=(?:the |home )*(?:[\p{L}0-9'-]+ ){0,3}(?:titles?|championship|crown|seat|district|presidency|governorship|nomination|election|cup|gold|majority)\b)/gu,
+    "win ",
+  ],
   // Politics and institutions
+  [/\b(?:by|special)[- ]elections?\b|\bbyelections?\b/g, "specialelection"],
+  [/(?<=\b\p{L}{3,} ?)-([0-9]{1,3}) seat\b/gu, " district $1 seat"],
   [/\bhouse of representatives\b/g, "house"],
   [
     /\b(?:finish(?:es)?|takes?|places?|secures?|claims?|end(?:s)?(?: up)?) (?:in )?(?:first|1st|top)(?: place| spot)?\b/g,
@@ -51,6 +57,8 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
     /\b(?:(?:end|finish|be|is)(?:s|e[sd])? )?(?:in a (?:draw|tie|stalemate)|level|drawn|tied|all square|a (?:draw|tie)|draw) ?(?=[?)]|$)/g,
     "draw",
   ],
+  // Weather
+  [/\bmeasurable (?=rain|snow|precipitation)/g, ""],
   // Companies
   [/\binitial public offering\b|\bgo(?:es)? public\b(?! (?:with|about))|\bpublic listing\b/g, "ipo"],
   [/\bgrand theft auto\b/g, "gta"],
@@ -63,6 +71,8 @@ export const PHRASES: readonly (readonly [pattern: RegExp, replacement: string])
   // Figures
   ...STATISTIC_PHRASES,
   ...CENTRAL_BANK_PHRASES,
+  // YES of "up or down" is up.
+  [/\bup (?:or|and|\/) ?down\b|\bup\/down\b/g, "up"],
   [/\bbtc\b/g, "bitcoin"],
   [/\beth\b/g, "ethereum"],
 ];
