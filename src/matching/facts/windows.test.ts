@@ -31,6 +31,11 @@ test("ranges of times in summer and in winter are instants", () => {
     "2026-01-11T00:00",
     "2026-01-11T01:00",
   ]);
+  // The clocks change in this night.
+  assert.deepEqual(windowOf("Bitcoin Up or Down - October 31, 2026, 11:00PM-3:00AM ET", "2026-11-01T08:00Z"), [
+    "2026-11-01T03:00",
+    "2026-11-01T08:00",
+  ]);
   assert.deepEqual(windowOf("Bitcoin Up or Down - January 10, 11:45PM-12:00AM ET", "2026-01-11T05:00Z"), [
     "2026-01-11T04:45",
     "2026-01-11T05:00",

@@ -41,7 +41,7 @@ export function findWindow(
   const at = zonedInstant(day, first.minutes, first.zone);
   if (last?.zone != null) {
     const to = zonedInstant(day, last.minutes, last.zone);
-    return { from: at, to: to > at ? to : to + DAY_MS };
+    return { from: at, to: to > at ? to : zonedInstant(day + 1, last.minutes, last.zone) };
   }
   // "Up or Down - May 10, 3 PM ET" names the start of an hour.
   const isStart = isRecurring && near !== null && near > at && near - at <= RECURRING_MS_MAX;
