@@ -77,7 +77,7 @@ eachDatabase("the roll-up creates bars of closed intervals only and is idempoten
 });
 
 eachDatabase(
-  "a roll-up in several statements that stopped in between creates the same bars at the next run",
+  "if a roll-up stops between two statements, prices stay the same and the next run creates the missing bars",
   async (database) => {
     const keys = [1, 2, 3, 4, 5];
     for (const key of keys)

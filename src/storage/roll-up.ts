@@ -10,10 +10,10 @@ const ROLL_UP_DELAY_MS = 30_000;
 const LOOKBACK_MS = 3 * FIVE_MINUTES_MS;
 /** Length of the interval that is rolled up at once. */
 const CHUNK_MS = FIVE_MINUTES_MS;
-/** Number of ticks that are rolled up per statement. More would block the embedded database for seconds. */
-const TICKS_PER_STATEMENT = 200_000;
 /** Length of that interval if the backlog exceeds two hours, because most of a backlog after downtime has no ticks. */
 const BACKLOG_CHUNK_MS = HOUR_MS;
+/** Approximate number of ticks per statement. More would block the embedded database for seconds. */
+const TICKS_PER_STATEMENT = 200_000;
 
 /** The largest int4. No market has this key. */
 const MARKET_KEY_MAX = 2 ** 31 - 1;
@@ -143,9 +143,8 @@ where inhparent = 'ticks_by_time'::regclass
 
 /**
  * Creates five-minute and hourly bars from ticks, up to the last closed interval. Does nothing if no interval has
- * closed since the last run. Run it about once a minute. Idempotent, even if two nodes run it simultaneously or one
- * stops in between: readers compute the bars after the last complete roll-up
- * from ticks.
+ * closed since the last run. Run it about once a minute. Idempotent, even if two nodes run it simultaneously or one of
+ * them stops before the end: readers compute the bars after the last complete roll-up from ticks.
  *
  * @param now  Unix milliseconds
  * @param ticksPerStatement  approximate number of ticks that are rolled up per statement

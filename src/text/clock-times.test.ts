@@ -52,7 +52,7 @@ test("a range of times with a zone is not an offset", () => {
   assert.deepEqual(read("5 PM ET-6 PM ET"), ["1020 America/New_York", "1080 America/New_York"]);
 });
 
-test("the ends of a range share the zone and the half of the day that only one of them states", () => {
+test("if one end of a range states the zone or 'am' or 'pm', it applies to the other end too", () => {
   const newYork = (minutes: number) => `${minutes} America/New_York`;
   for (const [range, from, to] of [
     ["7:00–7:05 PM ET", 1140, 1145],
@@ -72,7 +72,7 @@ test("the ends of a range share the zone and the half of the day that only one o
   );
 });
 
-test("a number before a range is not its start", () => {
+test("a number before a time is not always the start of a range", () => {
   for (const text of ["Lakers 10 - 7 PM ET", "top 5 at 7 PM ET", "May 7 - 8 PM ET", "5 PM UTC+8 - 7 PM ET"])
     assert.equal(read(text).at(-1), text.includes("8 PM ET") ? "1200 America/New_York" : "1140 America/New_York", text);
   assert.equal(read("May 7 - 8 PM ET").length, 1);

@@ -103,7 +103,7 @@ export interface PlacedClockTime extends ClockTime, TextPlace {
 interface ClockMention extends ClockTime, TextPlace {
   /** Whether the text says "am", "pm" or "noon". */
   readonly hasHalf: boolean;
-  /** Whether the text states a zone that is not known. */
+  /** Whether the text states a zone that is not in `ZONES`. */
   readonly hasOtherZone: boolean;
 }
 
@@ -165,7 +165,7 @@ export function findClockTimes(text: string): readonly PlacedClockTime[] {
   });
 }
 
-/** Returns the start of a range in the half of the day in which it lies at most twelve hours before the end. */
+/** Returns the start of a range as "am" or "pm", so that it is at most twelve hours before the end. */
 function startOfRange(minutes: number, endMinutes: number): number {
   if (minutes > HALF_DAY_MINUTES) return minutes;
   const half = endMinutes >= HALF_DAY_MINUTES ? HALF_DAY_MINUTES : 0;

@@ -68,7 +68,7 @@ test("an hour in New York and the same hour in UTC on another day are the same",
   assert.equal(relationOf(newYork, ["Solana Up or Down - May 10, 11:45PM-12AM ET", "2026-05-11T04:00Z"]), "conflict");
 });
 
-test("a deadline without a time is at the end of its market if the other question states this time", () => {
+test("a deadline without a time equals a stated time if its market closes at that time", () => {
   const timed = ["Will it happen before Dec 12, 2026, 1:21 AM UTC?", "2026-12-12T01:21Z"] as const;
   const isCompared = (text: string, end: string) =>
     compareDates(timedOf(text, end), timedOf(...timed)).areTimesCompared;

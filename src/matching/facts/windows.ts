@@ -5,7 +5,7 @@ import type { PlacedClockTime } from "../../text/clock-times.ts";
 import { comparePeriods, type DatedText, latestPeriod, type Period, type PeriodComparison } from "./periods.ts";
 import type { ScopeComparison } from "./scopes.ts";
 
-/** A stated time, or a range of times, as instants in Unix milliseconds. */
+/** The time or the range of times that a question states, in Unix milliseconds. */
 export interface TimeWindow {
   /** Null if the text names only one time. */
   readonly from: number | null;
@@ -17,7 +17,7 @@ const TOLERANCE_MS = MINUTE_MS;
 /** Maximum distance of a time without a day from the end of its market. */
 const END_DISTANCE_MS_MAX = 2 * HOUR_MS;
 const RECURRING_MS_MAX = 4 * HOUR_MS;
-/** Questions of which venues list one per period: whether a price is up at its end, in normalised text. */
+/** Recurring questions about a price ("Bitcoin up or down, hourly") in normalised text: "up or down" is "up". */
 const RECURRING_PATTERN = /\bup\b(?! to\b)/;
 const DURATION_PATTERN = /\b(?:(hourly)|(\d{1,2}) ?-? ?(?:(m|mins?|minutes?)|h|hrs?|hours?))\b/;
 
@@ -84,9 +84,11 @@ interface Timed {
 }
 
 /**
- * Compares the dates of two questions, and their times if both state them with a zone. Then the days do not count:
- * 11 PM in New York is another day in UTC. A deadline without a time is at the end of its market if the other question
- * states this time: "before December 12, 1:21 AM UTC" and "by December 12".
+ * Compares the dates of two questions. If both state a time with a zone, compares the instants instead of the days,
+ * because 11 PM in New York is on the next day in UTC.
+ *
+ * "By December 12" has the same deadline as "before December 12, 1:21 AM UTC" if its market closes at 1:21 AM UTC on that
+ * day.
  */
 export function compareDates(a: Timed, b: Timed): DateComparison {
   const periods = comparePeriods(a.periods, b.periods);
@@ -98,7 +100,7 @@ export function compareDates(a: Timed, b: Timed): DateComparison {
   return { relation, daysApart, areOpenStarts: periods.areOpenStarts, areTimesCompared: true };
 }
 
-/** Whether a question has a deadline without a time and ends at the time of the other question's deadline. */
+/** Whether a question states a deadline without a time, and its market closes at the deadline of the other question. */
 function endsAtDeadlineOf(question: Timed, { window }: Timed): boolean {
   if (question.window !== null || question.endAt === null || window === null || window.from !== null) return false;
   return latestPeriod(question.periods, "deadline")?.from === null && isSameTime(question.endAt, window.to);
@@ -115,7 +117,10 @@ function compareWindows(a: TimeWindow, b: TimeWindow): PeriodComparison["relatio
   return isSameTime(range.to, single.to) || isSameTime(range.from ?? range.to, single.to) ? "unknown" : "conflict";
 }
 
-/** Replaces the comparison of the times of day if they were compared as instants. Other instants are other periods. */
+/**
+ * If the times were compared as instants, that result replaces the comparison of the times of day. Different instants
+ * are a conflict of the dates, so they are not also a conflict of the times.
+ */
 export function withComparedTimes(
   scopes: ScopeComparison,
   { areTimesCompared, relation }: DateComparison,
