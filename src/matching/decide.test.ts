@@ -57,6 +57,10 @@ describe("decideMarkets: the same question in other words", () => {
     ["Will Swedish Prime Minister Ann Lee resign in 2026?", "Ann Lee out as PM of Sweden in 2026?"],
     ["Bitcoin Up or Down - May 10, 11:45PM-12:00AM ET", "Bitcoin up or down on May 11, 03:45 to 04:00 UTC?"],
     ["Ethereum above 2,315 on May 13, 2026, 5PM ET?", "Ethereum above $2,315 on May 13, 2026 at 21:00 UTC?"],
+    [
+      "Will Ann Lee resign by 11:59 PM ET on December 31, 2026?",
+      "Will Ann Lee resign before January 1, 2027, 12:00 AM ET?",
+    ],
     ["Will Narendra Modi be out as prime minister of India in 2026?", "Modi out in 2026?"],
   ];
   for (const [a, b] of pairs)

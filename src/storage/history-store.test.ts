@@ -114,6 +114,15 @@ eachDatabase(
   },
 );
 
+eachDatabase("markets without ticks have bars of their trades, whatever their keys are", async (database) => {
+  await writeTicks(database, [[NOON + MINUTE_MS, 0.4]], undefined, 5);
+  await createMarketStore(database).insertTrades([
+    createTrade(1, "a", NOON + MINUTE_MS, 0.5, 30),
+    createTrade(9, "b", NOON + MINUTE_MS, 0.5, 4),
+  ]);
+  assert.equal((await rollUp(database, NOON + 6 * MINUTE_MS)).bars5m, 3);
+});
+
 eachDatabase("a bar includes ticks and trades that are written a few minutes after its end", async (database) => {
   const history = createHistoryStore(database);
   await writeTicks(database, [[NOON + MINUTE_MS, 0.4]]);
